@@ -1,0 +1,48 @@
+/**
+ * A problem of the user, as a value: a stable code, a fixed summary, then what, why and what to do, with the address
+ * and the source line it belongs to. All of them are collected and shown sorted; nothing throws for them.
+ */
+export type Severity = "error" | "warning" | "note";
+
+export interface SourcePosition {
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly column?: number;
+}
+
+export interface Diagnostic {
+  readonly severity: Severity;
+  /** Stable, e.g. `config/unknown-key`; `reconcile explain CODE` tells more. */
+  readonly code: string;
+  /** One line, fixed for the code but for names. */
+  readonly summary: string;
+  /** What was found and what was expected. */
+  readonly detail?: string;
+  /** The exact flag, field or command that makes it work. */
+  readonly fix?: string;
+  readonly address?: string;
+  readonly source?: SourcePosition;
+  /** The offending source line as written, for the excerpt. */
+  readonly excerpt?: string;
+}
+
+const severityRank: Record<Severity, number> = { error: 0, warning: 1, note: 2 };
+
+/** Errors first, then by file, line, address and text, so that the same problems always print in the same order. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort(
+    (a, b) =>
+      severityRank[a.severity] - severityRank[b.severity] ||
+      compareText(a.source?.file ?? "", b.source?.file ?? "") ||
+      (a.source?.line ?? 0) - (b.source?.line ?? 0) ||
+      (a.source?.column ?? 0) - (b.source?.column ?? 0) ||
+      compareText(a.address ?? "", b.address ?? "") ||
+      compareText(a.summary, b.summary),
+  );
+}
+
+export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
+  diagnostics.some((diagnostic) => diagnostic.severity === "error");
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,67 @@
+/**
+ * What the service says exists, as read through the dialect. A field that this deployment's records do not show is
+ * absent (`undefined`): unobserved, which is never the same as empty.
+ */
+export type VmPhase = "running" | "stopped" | "verify_resize" | "failed" | "changing";
+
+export interface LiveVmVolume {
+  readonly id: string;
+  readonly root?: boolean;
+}
+
+export interface LiveVm {
+  readonly kind: "vm";
+  readonly id: string;
+  readonly name: string;
+  /** The service's own word for the state, shown as it is; `undefined` when the record has none. */
+  readonly status?: string;
+  /** What the dialect makes of the status; a word it does not know is `changing`. */
+  readonly phase: VmPhase;
+  readonly flavor?: string;
+  readonly image?: string;
+  readonly owner?: string;
+  readonly floatingIp?: string;
+  readonly privateIp?: string;
+  readonly volumes?: readonly LiveVmVolume[];
+}
+
+export interface LiveVolume {
+  readonly kind: "volume";
+  readonly id: string;
+  readonly name?: string;
+  readonly sizeGb?: number;
+  readonly status?: string;
+  readonly failed: boolean;
+  /** The id of the VM it hangs on; `null` when the record shows that it hangs on none; `undefined` when it does not show it. */
+  readonly attachedTo?: string | null;
+}
+
+/** A rule as the service returns it, in the service's own terms but with one spelling; canonical/rules.ts compares it. */
+export interface LiveRule {
+  readonly id: string;
+  readonly direction: string;
+  readonly ethertype?: string;
+  readonly protocol?: string;
+  readonly portMin?: number;
+  readonly portMax?: number;
+  readonly remoteIp?: string;
+  readonly remoteGroupId?: string;
+  readonly remoteAddressGroupId?: string;
+  readonly description?: string;
+  /** belongs_to_default_sg: made by the platform. */
+  readonly platform?: boolean;
+}
+
+export interface LiveGroup {
+  readonly kind: "group";
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly rules?: readonly LiveRule[];
+}
+
+/** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
+export interface CatalogueEntry {
+  readonly id: string;
+  readonly name?: string;
+}

@@ -1,0 +1,115 @@
+/**
+ * The service as the engine sees it: one typed method an operation, each ending in one of the four outcomes.
+ * `has` tells which operations this deployment has; calling one it lacks ends as rejected/unsupported without a request.
+ * Reads and deletes are repeated inside (they are safe); every other write is sent once, except after an answer that
+ * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
+ */
+import type { CatalogueEntry, LiveGroup, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
+import type { Operation } from "../core/model/operation";
+import type { Outcome } from "../core/model/outcome";
+
+export interface CreateVmInput {
+  readonly name: string;
+  readonly flavor: string;
+  readonly image: string;
+  readonly owner: string;
+  readonly userId: string;
+  readonly project: string;
+  readonly region: string;
+  readonly rootSizeGb?: number;
+  readonly sizeGb: number;
+  readonly skipFloatingIp?: boolean;
+}
+
+export interface RuleInput {
+  readonly direction: "ingress" | "egress";
+  readonly ethertype: "IPv4" | "IPv6";
+  readonly protocol?: string;
+  readonly portMin?: number;
+  readonly portMax?: number;
+  readonly remoteIp?: string;
+  readonly remoteGroupId?: string;
+  readonly description?: string;
+}
+
+export interface DeletedVm {
+  readonly preservedVolumes: readonly string[];
+}
+
+export interface RequestOptions {
+  /** Ends waiting for a slot and, for reads, the request itself. A write in flight is never cut off by it. */
+  readonly signal?: AbortSignal;
+  /** Larger goes first when slots are short. */
+  readonly priority?: number;
+}
+
+export interface ServiceClient {
+  has(operation: Operation): boolean;
+
+  listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;
+  getVm(id: string, options?: RequestOptions): Promise<Outcome<LiveVm>>;
+  createVm(input: CreateVmInput, options?: RequestOptions): Promise<Outcome<void>>;
+  renameVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<void>>;
+  rebuildVm(id: string, image: string, options?: RequestOptions): Promise<Outcome<void>>;
+  resizeVm(id: string, flavor: string, options?: RequestOptions): Promise<Outcome<void>>;
+  confirmResize(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  revertResize(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  /** Ends with the new image's id where the answer shows one. */
+  snapshotVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<{ readonly imageId?: string }>>;
+  stopVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  startVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  rebootVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  deleteVm(id: string, deleteFloatingIp: boolean | undefined, options?: RequestOptions): Promise<Outcome<DeletedVm>>;
+
+  listVolumes(options?: RequestOptions): Promise<Outcome<readonly LiveVolume[]>>;
+  getVolume(id: string, options?: RequestOptions): Promise<Outcome<LiveVolume>>;
+  createVolume(name: string, sizeGb: number, options?: RequestOptions): Promise<Outcome<LiveVolume>>;
+  attachVolume(volumeId: string, vmId: string, options?: RequestOptions): Promise<Outcome<void>>;
+  detachVolume(
+    volumeId: string,
+    vmId: string,
+    flushConfirmed: boolean,
+    options?: RequestOptions,
+  ): Promise<Outcome<void>>;
+  resizeVolume(id: string, sizeGb: number, options?: RequestOptions): Promise<Outcome<void>>;
+  deleteVolume(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+
+  listGroups(options?: RequestOptions): Promise<Outcome<readonly LiveGroup[]>>;
+  getGroup(id: string, options?: RequestOptions): Promise<Outcome<LiveGroup>>;
+  createGroup(
+    input: { readonly name: string; readonly description?: string; readonly rules: readonly RuleInput[] },
+    options?: RequestOptions,
+  ): Promise<Outcome<LiveGroup>>;
+  updateGroup(
+    id: string,
+    changes: { readonly name?: string; readonly description?: string },
+    options?: RequestOptions,
+  ): Promise<Outcome<void>>;
+  deleteGroup(id: string, options?: RequestOptions): Promise<Outcome<void>>;
+  listRules(groupId: string, options?: RequestOptions): Promise<Outcome<readonly LiveRule[]>>;
+  createRule(groupId: string, rule: RuleInput, options?: RequestOptions): Promise<Outcome<LiveRule>>;
+  deleteRule(groupId: string, ruleId: string, options?: RequestOptions): Promise<Outcome<void>>;
+  /** Sends the listing as it is; the report comes back as the service wrote it, checked for shape. */
+  importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<GroupImportReport>>;
+
+  listFlavors(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+  listImages(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+  listRegions(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+
+  /** Requests sent so far, by operation; for reports and tests. */
+  readonly requestCounts: ReadonlyMap<Operation, number>;
+  close(): Promise<void>;
+}
+
+export interface GroupImportReport {
+  readonly imported: number;
+  readonly failed: number;
+  readonly groups: readonly {
+    readonly name: string;
+    readonly id?: string;
+    readonly status: string;
+    readonly rulesCreated: number;
+    readonly skipped: readonly string[];
+    readonly error?: string;
+  }[];
+}

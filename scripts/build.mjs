@@ -1,0 +1,13 @@
+// Builds dist/ from the sources: CommonJS with type declarations. Incremental, so that a second call costs little.
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+try {
+  execFileSync(process.execPath, [tsc, "-p", join(root, "tsconfig.json")], { stdio: "inherit", cwd: root });
+} catch (error) {
+  process.exit(typeof error?.status === "number" ? error.status : 1);
+}

@@ -1,0 +1,144 @@
+// Holds the direction of the arrows: which folder may import which, and what the pure core must never touch.
+// docs/architecture.md draws the same picture.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Folder (longest match wins) -> folders it may import besides itself, packages it may import, and why. */
+const rules = [
+  ["reconciler/core/text", [], [], "text is the bottom layer"],
+  ["reconciler/core/model", ["reconciler/core/text"], [], "the model knows values only"],
+  [
+    "reconciler/core/canonical",
+    ["reconciler/core/model", "reconciler/core/text"],
+    ["ipaddr.js"],
+    "canonical forms stand on the model alone",
+  ],
+  ["reconciler/core/state", ["reconciler/core/model", "reconciler/core/text"], [], "the state sees only the model"],
+  [
+    "reconciler/core/diff",
+    ["reconciler/core/canonical", "reconciler/core/model", "reconciler/core/text"],
+    [],
+    "a diff decides nothing about order",
+  ],
+  [
+    "reconciler/core/plan",
+    ["reconciler/core/diff", "reconciler/core/canonical", "reconciler/core/model", "reconciler/core/text"],
+    [],
+    "a plan is data; nothing here runs it",
+  ],
+  ["reconciler/core/schedule", ["reconciler/core"], [], "scheduling is a reducer over the plan"],
+  ["reconciler/core", ["reconciler/core"], ["ipaddr.js"], "the core is pure"],
+  [
+    "reconciler/config",
+    ["reconciler/core"],
+    ["yaml", "ajv"],
+    "config turns text into desired values; it takes text, not paths",
+  ],
+  [
+    "reconciler/dialect",
+    ["reconciler/core/model", "reconciler/core/text", "reconciler/config"],
+    ["yaml", "ajv"],
+    "the dialect knows the model, never the diff",
+  ],
+  [
+    "reconciler/service",
+    ["reconciler/core/model", "reconciler/core/text", "reconciler/core/schedule", "reconciler/dialect"],
+    ["undici"],
+    "the service edge knows the model and the dialect, never the diff, the state or a store",
+  ],
+  [
+    "reconciler/store",
+    ["reconciler/core/model", "reconciler/core/state", "reconciler/core/text"],
+    ["pg", "@aws-sdk/client-s3", "undici"],
+    "a store knows the state's text, never the service or the diff",
+  ],
+  [
+    "reconciler/engine",
+    [
+      "reconciler/core",
+      "reconciler/config",
+      "reconciler/dialect",
+      "reconciler/service/client",
+      "reconciler/store/store",
+    ],
+    [],
+    "the engine gets its ports handed in",
+  ],
+  [
+    "reconciler/report",
+    ["reconciler/core", "reconciler/engine/events"],
+    ["@dagrejs/dagre"],
+    "a report is a view of a plan and an event stream",
+  ],
+  ["reconciler/cli", ["reconciler", "emulator", "provider"], [], "the CLI composes everything"],
+  ["reconciler", ["reconciler", "emulator", "provider"], [], "the public API"],
+  [
+    "emulator",
+    [],
+    ["yaml", "ajv", "ipaddr.js"],
+    "the emulator is written from the contract alone: were it to share the engine's code, both could be wrong together",
+  ],
+  ["provider", ["reconciler/index"], ["@pulumi/pulumi"], "the Pulumi resources stand on the public API"],
+];
+
+const impure = [
+  /\bDate\.now\(/,
+  /\bnew Date\(\)/,
+  /\bMath\.random\(/,
+  /\bprocess\./,
+  /\bconsole\./,
+  /\bsetTimeout\(/,
+  /\bfetch\(/,
+];
+const problems = [];
+
+function visit(folder) {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) visit(path);
+    else if (/\.ts$/.test(entry.name)) checkFile(path);
+  }
+}
+
+function checkFile(path) {
+  const rule = rules.find(([folder]) => path.startsWith(`${folder}/`));
+  const text = readFileSync(join(root, path), "utf8");
+  if (rule !== undefined) {
+    const [folder, folders, packages, reason] = rule;
+    for (const [, specifier] of text.matchAll(/(?:from|require\(|import\()\s*"([^"]+)"/g)) {
+      if (specifier.startsWith(".")) {
+        const target = relative(root, resolve(root, dirname(path), specifier));
+        const within = [folder, ...folders].some((allowed) => target === allowed || target.startsWith(`${allowed}/`));
+        if (!within && !target.startsWith("package.json") && !target.startsWith("schemas/"))
+          problems.push(`${path}: must not import ${target}: ${reason}`);
+      } else if (specifier.startsWith("node:")) {
+        if (folder.startsWith("reconciler/core") || folder === "reconciler/config")
+          problems.push(`${path}: must not import ${specifier}: ${reason}`);
+      } else if (
+        !packages.some((allowed) => specifier === allowed || specifier.startsWith(`${allowed}/`)) &&
+        folder !== "reconciler/cli"
+      ) {
+        problems.push(`${path}: must not import the package ${specifier}: ${reason}`);
+      }
+    }
+  }
+  if (/^reconciler\/(core|config)\//.test(path)) {
+    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+    for (const pattern of impure)
+      if (pattern.test(code))
+        problems.push(`${path}: ${pattern.source} is a clock, a chance or a side effect; hand it in as an argument`);
+  }
+  if (
+    /from "undici"|require\("undici"\)/.test(text) &&
+    !/^reconciler\/(service\/transport|store\/http)\.ts$/.test(path) &&
+    /^reconciler\//.test(path)
+  )
+    problems.push(`${path}: only service/transport.ts (and the http store) speak HTTP`);
+}
+
+for (const folder of ["reconciler", "emulator", "provider"]) visit(folder);
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exit(1);

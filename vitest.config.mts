@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/build-once.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two cores are what CI has; more forks only make processes that the tests start wait for each other.
+    maxWorkers: 2,
+  },
+});
