@@ -108,7 +108,7 @@ function checkFile(path) {
   const text = readFileSync(join(root, path), "utf8");
   if (rule !== undefined) {
     const [folder, folders, packages, reason] = rule;
-    for (const [, specifier] of text.matchAll(/(?:from|require\(|import\()\s*"([^"]+)"/g)) {
+    for (const [, specifier] of text.matchAll(/(?<!["\w])(?:from\s+|require\(|import\()"([^"\s]+)"/g)) {
       if (specifier.startsWith(".")) {
         const target = relative(root, resolve(root, dirname(path), specifier));
         const within = [folder, ...folders].some((allowed) => target === allowed || target.startsWith(`${allowed}/`));

@@ -1,0 +1,22 @@
+/** Names of VMs and groups: the service lower-cases them, so two spellings in different case are one name. */
+export const canonicalName = (name: string): string => name.toLowerCase();
+
+export const namePattern = /^[a-z0-9-]{3,50}$/;
+
+/** What is wrong with a name for a VM or a group, in words; `undefined` when nothing is. */
+export function nameProblem(name: string): string | undefined {
+  const canonical = canonicalName(name);
+  if (canonical.length < 3 || canonical.length > 50)
+    return `is ${canonical.length} characters long; 3 to 50 are allowed`;
+  const odd = [...canonical].find((character) => !/[a-z0-9-]/.test(character));
+  return odd === undefined ? undefined : `contains ${JSON.stringify(odd)}; only a-z, 0-9 and hyphens are allowed`;
+}
+
+/**
+ * Owners. The service stores the e-mail whichever was sent, and nothing tells a username's e-mail, so a username
+ * against an e-mail is never a difference; two of the same sort differ by their text.
+ */
+export function sameOwner(a: string, b: string): boolean {
+  if (a.includes("@") !== b.includes("@")) return true;
+  return a.trim().toLowerCase() === b.trim().toLowerCase();
+}

@@ -1,0 +1,93 @@
+/**
+ * Rules of the desired file and rules of the service in one form. Equal keys mean equal traffic:
+ * a missing remote and 0.0.0.0/0 (or ::/0) are one, ports of icmp do not exist, 0-65535 is all ports.
+ */
+import type { Reference } from "../model/desired";
+import type { LiveRule } from "../model/live";
+import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../model/rule";
+import { parseCidr } from "./cidr";
+
+/** How a reference to a group becomes comparable: its id where it is known, else its address. */
+export type GroupIdentity = (group: Reference) => string;
+
+export const referenceText: GroupIdentity = (group) => ("id" in group ? group.id : group.address);
+
+export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): string {
+  const ports = rule.ports === undefined ? "*" : `${rule.ports.min}-${rule.ports.max}`;
+  const remote =
+    rule.remote.kind === "any"
+      ? "any"
+      : rule.remote.kind === "cidr"
+        ? rule.remote.cidr
+        : `group:${identify(rule.remote.group)}`;
+  return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remote}`;
+}
+
+/** All ports and none named are the same range; icmp has none. */
+export function canonicalPorts(
+  protocol: string,
+  min: number | undefined,
+  max: number | undefined,
+): PortRange | undefined {
+  if (protocol === "any" || protocol.startsWith("icmp") || min === undefined || max === undefined || min < 0)
+    return undefined;
+  if (min <= 1 && max >= 65535) return undefined;
+  return { min, max };
+}
+
+export function canonicalRemote(remoteIp: string | undefined, ethertype: Ethertype): RuleRemote {
+  if (remoteIp === undefined || remoteIp === "") return { kind: "any" };
+  const cidr = parseCidr(remoteIp);
+  if (cidr === undefined) return { kind: "cidr", cidr: remoteIp };
+  return cidr.prefix === 0 && cidr.ethertype === ethertype ? { kind: "any" } : { kind: "cidr", cidr: cidr.text };
+}
+
+/** A live rule in canonical form. What the service adds beyond our vocabulary (protocol numbers, address groups) stays distinct. */
+export function canonicalLiveRule(live: LiveRule): Rule {
+  const ethertype: Ethertype = live.ethertype?.toLowerCase() === "ipv6" ? "IPv6" : "IPv4";
+  const direction: Direction = live.direction.toLowerCase() === "egress" ? "egress" : "ingress";
+  const written = (live.protocol ?? "").toLowerCase();
+  const protocol = written === "" || written === "-1" || written === "all" ? "any" : written;
+  const ports = canonicalPorts(protocol, live.portMin, live.portMax ?? live.portMin);
+  const remote: RuleRemote =
+    live.remoteGroupId !== undefined
+      ? { kind: "group", group: { id: live.remoteGroupId } }
+      : live.remoteAddressGroupId !== undefined
+        ? { kind: "cidr", cidr: `address-group:${live.remoteAddressGroupId}` }
+        : canonicalRemote(live.remoteIp, ethertype);
+  return {
+    direction,
+    ethertype,
+    protocol,
+    remote,
+    ...(ports === undefined ? {} : { ports }),
+    ...(live.description ? { description: live.description } : {}),
+  };
+}
+
+/** Sorted by key and without repeats, so that two spellings of one set are one value. */
+export function sortRules(rules: readonly Rule[], identify: GroupIdentity = referenceText): Rule[] {
+  const byKey = new Map<string, Rule>();
+  for (const rule of rules) {
+    const key = ruleKey(rule, identify);
+    if (!byKey.has(key)) byKey.set(key, rule);
+  }
+  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, rule]) => rule);
+}
+
+/** A rule in a few words, the way people say it: `ingress tcp 443 from anywhere (IPv4)`. */
+export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceText): string {
+  const ports =
+    rule.ports === undefined
+      ? ""
+      : rule.ports.min === rule.ports.max
+        ? ` ${rule.ports.min}`
+        : ` ${rule.ports.min}-${rule.ports.max}`;
+  const remote =
+    rule.remote.kind === "any"
+      ? `anywhere (${rule.ethertype})`
+      : rule.remote.kind === "cidr"
+        ? rule.remote.cidr
+        : nameGroup(rule.remote.group);
+  return `${rule.direction} ${rule.protocol === "any" ? "any protocol" : rule.protocol}${ports} ${rule.direction === "ingress" ? "from" : "to"} ${remote}`;
+}

@@ -1,0 +1,71 @@
+/**
+ * An address names one declared resource: `vm.db`, `vm.web[a]`, `volume.db-data`, `group.web`. It is what the desired
+ * state, the record, the plan and every message call the resource, whatever its name in the service.
+ */
+export type Kind = "vm" | "volume" | "group";
+export type Address = string;
+
+/** The order in which kinds are listed and, where nothing else decides, planned. */
+export const kinds = ["group", "vm", "volume"] as const satisfies readonly Kind[];
+
+/** The key of the YAML section that declares a kind. */
+export const sectionOf: Record<Kind, string> = { vm: "vms", volume: "volumes", group: "groups" };
+
+export interface AddressParts {
+  readonly kind: Kind;
+  readonly key: string;
+  /** The for_each key, where there is one. */
+  readonly each?: string;
+}
+
+const addressPattern = /^(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]\s]+)\])?$/;
+
+export function parseAddress(text: string): AddressParts | undefined {
+  const match = addressPattern.exec(text);
+  if (match === null) return undefined;
+  const each = match[3];
+  return { kind: match[1] as Kind, key: match[2]!, ...(each === undefined ? {} : { each }) };
+}
+
+export function formatAddress(parts: AddressParts): Address {
+  return parts.each === undefined ? `${parts.kind}.${parts.key}` : `${parts.kind}.${parts.key}[${parts.each}]`;
+}
+
+export const kindOf = (address: Address): Kind => address.slice(0, address.indexOf(".")) as Kind;
+
+/** Alphabetical but for numbers, so that vm.web[2] comes before vm.web[10]; group, vm, volume. */
+export function compareAddresses(a: Address, b: Address): number {
+  if (a === b) return 0;
+  const kindOrder = kinds.indexOf(kindOf(a)) - kinds.indexOf(kindOf(b));
+  return kindOrder !== 0 ? kindOrder : compareNaturally(a, b);
+}
+
+function compareNaturally(a: string, b: string): number {
+  let i = 0;
+  let j = 0;
+  while (i < a.length && j < b.length) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(j);
+    if (isDigit(x) && isDigit(y)) {
+      const endA = endOfDigits(a, i);
+      const endB = endOfDigits(b, j);
+      const difference = Number(a.slice(i, endA)) - Number(b.slice(j, endB));
+      if (difference !== 0) return difference;
+      i = endA;
+      j = endB;
+    } else {
+      if (x !== y) return x - y;
+      i++;
+      j++;
+    }
+  }
+  return a.length - i - (b.length - j) || (a < b ? -1 : 1);
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+function endOfDigits(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && isDigit(text.charCodeAt(end))) end++;
+  return end;
+}

@@ -1,0 +1,141 @@
+/**
+ * The world the user asked for, after interpolation, defaults, for_each and canonical form. Every value here is
+ * already what will be compared and sent; `undefined` means "not asked for" and nothing else.
+ */
+import type { Address } from "./address";
+import type { SourcePosition } from "./diagnostic";
+import type { Rule } from "./rule";
+
+/** Another resource: declared here (by address) or living outside this file (by id). */
+export type Reference = { readonly address: Address } | { readonly id: string };
+
+export type SnapshotReason = "rebuild" | "resize" | "delete";
+
+export type HealthCheck =
+  | { readonly kind: "tcp"; readonly port: number }
+  | { readonly kind: "http"; readonly url: string }
+  | { readonly kind: "command"; readonly argv: readonly string[] };
+
+export interface VerifyResize {
+  readonly confirm: "auto" | "manual";
+  readonly check?: HealthCheck;
+  readonly timeoutMs: number;
+  readonly onFailure: "revert" | "leave";
+}
+
+export interface VmLifecycle {
+  readonly preventDestroy: boolean;
+  readonly ignoreChanges: readonly string[];
+  readonly onImageChange: "rebuild" | "replace" | "ignore";
+  readonly snapshotBefore: readonly SnapshotReason[];
+  readonly deleteFloatingIp?: boolean;
+  readonly preservedVolumes: "retain" | "delete";
+  readonly verifyResize: VerifyResize;
+}
+
+export interface DesiredVm {
+  readonly kind: "vm";
+  readonly address: Address;
+  readonly name: string;
+  /** As written: flavor name or id. */
+  readonly flavor: string;
+  /** As written: image id, or a name that the image list resolves. */
+  readonly image: string;
+  /** As written: username or e-mail. */
+  readonly owner: string;
+  readonly userId: string;
+  readonly project: string;
+  readonly region: string;
+  readonly rootSizeGb: number;
+  readonly sizeGb: number;
+  readonly skipFloatingIp: boolean;
+  /** `undefined`: not managed. */
+  readonly power?: "running" | "stopped";
+  readonly lifecycle: VmLifecycle;
+  readonly source: SourcePosition;
+}
+
+export type FlushPolicy =
+  | { readonly via: "ask" }
+  | { readonly via: "command"; readonly argv: readonly string[] }
+  | { readonly via: "stop" };
+
+export interface DesiredVolume {
+  readonly kind: "volume";
+  readonly address: Address;
+  readonly name: string;
+  readonly sizeGb: number;
+  readonly attachTo?: Reference;
+  readonly flush: FlushPolicy;
+  readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
+  readonly source: SourcePosition;
+}
+
+export interface DesiredGroup {
+  readonly kind: "group";
+  readonly address: Address;
+  readonly name: string;
+  readonly description?: string;
+  readonly rulesMode: "authoritative" | "additive";
+  /** Sorted by their canonical key; no two with the same. */
+  readonly rules: readonly Rule[];
+  readonly lifecycle: {
+    readonly preventDestroy: boolean;
+    readonly ignoreChanges: readonly string[];
+    readonly onRuleRemoval: "replace" | "keep";
+  };
+  readonly source: SourcePosition;
+}
+
+export type DesiredResource = DesiredVm | DesiredVolume | DesiredGroup;
+
+/** Take an existing resource over: by id, or a VM by its name. */
+export interface ImportRequest {
+  readonly to: Address;
+  readonly id?: string;
+  readonly name?: string;
+  readonly source?: SourcePosition;
+}
+
+export interface MovedRequest {
+  readonly from: Address;
+  readonly to: Address;
+  readonly source?: SourcePosition;
+}
+
+export interface RemovedRequest {
+  readonly from: Address;
+  /** false: forget it and leave it alive. true: delete it, as leaving the block out would. */
+  readonly destroy: boolean;
+  readonly source?: SourcePosition;
+}
+
+export interface Timing {
+  readonly pollIntervalMs: number;
+  readonly vmCreateTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly discoveryWindowMs: number;
+}
+
+export interface ServiceSettings {
+  readonly baseUrl?: string;
+  /** A path as written (relative to the file that names it) or the dialect itself, unchecked. */
+  readonly dialect?:
+    | { readonly path: string; readonly source: SourcePosition }
+    | { readonly inline: unknown; readonly source: SourcePosition };
+  /** Only what was written; the engine has the defaults. */
+  readonly timing: Partial<Timing>;
+}
+
+export interface Desired {
+  readonly project?: string;
+  readonly region?: string;
+  readonly service: ServiceSettings;
+  /** Sorted by address. */
+  readonly resources: readonly DesiredResource[];
+  readonly imports: readonly ImportRequest[];
+  readonly moved: readonly MovedRequest[];
+  readonly removed: readonly RemovedRequest[];
+  /** The files it was read from, as given. */
+  readonly files: readonly string[];
+}

@@ -1,0 +1,29 @@
+/**
+ * One rule of a group in canonical form. Two rules admit the same traffic exactly when their keys are equal
+ * (canonical/rules.ts makes the key); the description is a remark and not part of what a rule is.
+ */
+import type { Reference } from "./desired";
+
+export type Direction = "ingress" | "egress";
+export type Ethertype = "IPv4" | "IPv6";
+
+export interface PortRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+export type RuleRemote =
+  | { readonly kind: "any" }
+  | { readonly kind: "cidr"; readonly cidr: string }
+  | { readonly kind: "group"; readonly group: Reference };
+
+export interface Rule {
+  readonly direction: Direction;
+  readonly ethertype: Ethertype;
+  /** Lower case; `any` when none is named. */
+  readonly protocol: string;
+  /** `undefined`: all ports. */
+  readonly ports?: PortRange;
+  readonly remote: RuleRemote;
+  readonly description?: string;
+}
