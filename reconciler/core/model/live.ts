@@ -65,3 +65,30 @@ export interface CatalogueEntry {
   readonly id: string;
   readonly name?: string;
 }
+
+/** Seen, known to be gone, or not looked at (with the reason, in words). */
+export type Sighting<T> =
+  | { readonly seen: "yes"; readonly value: T }
+  | { readonly seen: "gone" }
+  | { readonly seen: "unobserved"; readonly reason: string };
+
+export interface Catalogue {
+  /** `undefined`: this service has no such list, or it could not be read. */
+  readonly flavors?: readonly CatalogueEntry[];
+  readonly images?: readonly CatalogueEntry[];
+  readonly regions?: readonly CatalogueEntry[];
+}
+
+/** One observation of the service. */
+export interface Live {
+  /** Every VM of the project; `undefined` when they cannot be listed. */
+  readonly vms?: readonly LiveVm[];
+  /** VMs looked at one by one, where there is no list. */
+  readonly vmById: ReadonlyMap<string, Sighting<LiveVm>>;
+  readonly volumes: ReadonlyMap<string, Sighting<LiveVolume>>;
+  /** True when `volumes` holds every volume of the project. */
+  readonly volumesListed: boolean;
+  readonly groups: ReadonlyMap<string, Sighting<LiveGroup>>;
+  readonly groupsListed: boolean;
+  readonly catalogue: Catalogue;
+}

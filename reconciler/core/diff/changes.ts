@@ -1,0 +1,84 @@
+/**
+ * A change is what differs about one resource and what will be done about it, with the reason and the place in the
+ * file it comes from. Reasons inform; they never steer. Steps are made from changes by core/plan.
+ */
+import type { Address, Kind } from "../model/address";
+import type { DesiredResource } from "../model/desired";
+import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import type { FieldRow } from "../model/fields";
+import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { RecordedResource } from "../model/recorded";
+
+export type Action = "create" | "update" | "replace" | "delete" | "import" | "forget";
+
+export type FieldValue = string | number | boolean | null;
+
+export interface FieldChange {
+  /** As the file calls it. */
+  readonly field: string;
+  /** `null`: not there, or not known. */
+  readonly before: FieldValue;
+  readonly after: FieldValue;
+  readonly forces?: "replace";
+  /** What happens, in one word: rename, resize, rebuild, grow, attach… */
+  readonly verb: string;
+}
+
+/** Why the action is what it is; texts for people are made from it in one place. */
+export type Reason =
+  | "declared"
+  | "changed"
+  | "drifted"
+  | "removed"
+  | "gone"
+  | "failed"
+  | "requested"
+  | "interrupted"
+  | "imported"
+  | "adopted"
+  | "moved"
+  | "destroy";
+
+export interface Change {
+  readonly address: Address;
+  readonly kind: Kind;
+  readonly action: Action;
+  /** The name in the service, now or after a create. */
+  readonly name: string;
+  readonly id?: string;
+  readonly fields: readonly FieldChange[];
+  readonly reason: Reason;
+  /** One sentence for people. */
+  readonly because: string;
+  /** What is lost for good, one sentence each; empty when nothing is. */
+  readonly losses: readonly string[];
+  readonly movedFrom?: Address;
+  readonly source?: SourcePosition;
+}
+
+/** What the diff of one resource found, with the values the step makers need. */
+export interface Difference<
+  D extends DesiredResource,
+  R extends RecordedResource,
+  L extends LiveVm | LiveVolume | LiveGroup,
+> {
+  readonly address: Address;
+  readonly desired?: D;
+  readonly recorded?: R;
+  readonly live?: L;
+  readonly change?: Change;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export const fieldChange = (
+  row: FieldRow,
+  before: FieldValue | undefined,
+  after: FieldValue | undefined,
+  verb: string = row.verb,
+): FieldChange => ({
+  field: row.field,
+  before: before ?? null,
+  after: after ?? null,
+  verb,
+  ...(row.effect === "replace" || verb === "replace" ? { forces: "replace" as const } : {}),
+});

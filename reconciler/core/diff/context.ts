@@ -1,0 +1,98 @@
+/**
+ * What every diff looks things up in: one index of the live world, the catalogue and the records, built once a plan so
+ * that no diff scans.
+ */
+import { type Index, indexCatalogue } from "../canonical/catalogue";
+import type { Address } from "../model/address";
+import type { Desired, Reference } from "../model/desired";
+import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../model/live";
+import type { Operation } from "../model/operation";
+import type { State } from "../model/recorded";
+
+export interface PlanOptions {
+  /** Delete everything the state knows, whatever the file says. */
+  readonly destroy?: boolean;
+  /** Only these and what they stand on. */
+  readonly targets?: readonly Address[];
+  readonly replace?: readonly Address[];
+  /** Take over VMs found by name. */
+  readonly adopt?: boolean;
+}
+
+export interface DiffContext {
+  readonly live: Live;
+  readonly has: (operation: Operation) => boolean;
+  readonly options: PlanOptions;
+  readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
+  readonly regions: Index | undefined;
+  readonly vmsByName: ReadonlyMap<string, readonly LiveVm[]>;
+  readonly volumesByName: ReadonlyMap<string, readonly LiveVolume[]>;
+  readonly groupsByName: ReadonlyMap<string, readonly LiveGroup[]>;
+  /** Which address manages an id. */
+  readonly addressOfId: ReadonlyMap<string, Address>;
+  readonly replace: ReadonlySet<Address>;
+}
+
+export function diffContext(input: {
+  readonly desired: Desired;
+  readonly state: State;
+  readonly live: Live;
+  readonly has: (operation: Operation) => boolean;
+  readonly options: PlanOptions;
+}): DiffContext {
+  const { live, state } = input;
+  const addressOfId = new Map<string, Address>();
+  for (const record of state.resources.values())
+    if (record.id !== undefined) addressOfId.set(record.id, record.address);
+  const seen = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] => {
+    const values: T[] = [];
+    for (const sighting of sightings.values()) if (sighting.seen === "yes") values.push(sighting.value);
+    return values;
+  };
+  return {
+    live,
+    has: input.has,
+    options: input.options,
+    flavors: indexCatalogue(live.catalogue.flavors),
+    images: indexCatalogue(live.catalogue.images),
+    regions: indexCatalogue(live.catalogue.regions),
+    vmsByName: groupByName(live.vms ?? seen(live.vmById)),
+    volumesByName: live.volumesListed ? groupByName(seen(live.volumes)) : new Map(),
+    groupsByName: live.groupsListed ? groupByName(seen(live.groups)) : new Map(),
+    addressOfId,
+    replace: new Set(input.options.replace ?? []),
+  };
+}
+
+function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
+  const byName = new Map<string, T[]>();
+  for (const item of items) {
+    if (item.name === undefined) continue;
+    const name = item.name.toLowerCase();
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [item]);
+    else same.push(item);
+  }
+  return byName;
+}
+
+export const sightVm = (context: DiffContext, id: string): Sighting<LiveVm> => {
+  const sighting = context.live.vmById.get(id);
+  if (sighting !== undefined) return sighting;
+  return context.live.vms === undefined
+    ? { seen: "unobserved", reason: "this service has no list of VMs" }
+    : { seen: "gone" };
+};
+
+const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const;
+
+export const sightVolume = (context: DiffContext, id: string): Sighting<LiveVolume> =>
+  context.live.volumes.get(id) ?? (context.live.volumesListed ? { seen: "gone" } : notLookedAt);
+
+export const sightGroup = (context: DiffContext, id: string): Sighting<LiveGroup> =>
+  context.live.groups.get(id) ?? (context.live.groupsListed ? { seen: "gone" } : notLookedAt);
+
+/** The id a reference stands for; `undefined` while the resource has none yet. */
+export const referenceId = (reference: Reference, state: State): string | undefined =>
+  "id" in reference ? reference.id : state.resources.get(reference.address)?.id;

@@ -1,0 +1,55 @@
+/** Findings that every kind can have, worded once. */
+import type { Diagnostic } from "../model/diagnostic";
+import type { Pair } from "./pair";
+
+type What = "VM" | "volume" | "security group";
+
+export const nameTaken = (
+  pair: Pair,
+  what: What,
+  found: { readonly id: string; readonly name?: string },
+): Diagnostic => ({
+  severity: "error",
+  code: "plan/name-taken",
+  summary: `a ${what} named ${found.name} exists already (${found.id}), and the state does not know it`,
+  detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
+  fix: `imports: [ { to: ${pair.address}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`,
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+export const severalNamed = (
+  pair: Pair,
+  what: What,
+  name: string,
+  candidates: readonly { readonly id: string; readonly status?: string }[],
+): Diagnostic => ({
+  severity: "error",
+  code: "plan/name-ambiguous",
+  summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
+  detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
+  fix: `say which one it is: imports: [ { to: ${pair.address}, id: "…" } ]`,
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+export const goneNote = (pair: Pair, what: What, id: string, then: string): Diagnostic => ({
+  severity: "warning",
+  code: "plan/gone",
+  summary: `${pair.address}: the service no longer shows ${what} ${id}; ${then}`,
+  detail: "It was deleted, or the credential lost the right to see it: both look the same from here.",
+  fix: "if it still exists, stop here and check the credential's project and rights",
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+/** A create whose answer was lost and that the service gives no way to look up. */
+export const unsettledIntent = (pair: Pair, what: What): Diagnostic => ({
+  severity: "error",
+  code: "plan/outcome-unknown",
+  summary: `outcome unknown: the create of ${what} ${pair.intent?.name} (${pair.address}) was sent at ${pair.intent?.sentAt} and its answer was lost`,
+  detail: `This service gives no way to look it up, and repeating it could make a second one. Look for a ${what} named ${pair.intent?.name} in the service's console.`,
+  fix: `reconcile import ${pair.address} ID (it exists), or reconcile state resolve ${pair.address} --not-created (it does not)`,
+  address: pair.address,
+  source: pair.desired?.source,
+});

@@ -1,0 +1,125 @@
+/**
+ * Brings the three inputs together: what is wanted, what is remembered and what the file says about moving, taking
+ * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
+ */
+import { type Address, compareAddresses, type Kind, kindOf, parseAddress } from "../model/address";
+import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import type { Intent, RecordedResource, State } from "../model/recorded";
+
+export interface Pair<D extends DesiredResource = DesiredResource, R extends RecordedResource = RecordedResource> {
+  readonly address: Address;
+  readonly kind: Kind;
+  readonly desired?: D;
+  readonly recorded?: R;
+  readonly intent?: Intent;
+  readonly import?: ImportRequest;
+  readonly movedFrom?: Address;
+  /** Let go without deleting it. */
+  readonly forget: boolean;
+  /** Its record cannot be read; it is left alone. */
+  readonly quarantined: boolean;
+}
+
+export interface Pairs {
+  readonly pairs: readonly Pair[];
+  /** The state with its records under their new addresses. */
+  readonly state: State;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function pairResources(desired: Desired, state: State): Pairs {
+  const diagnostics: Diagnostic[] = [];
+  const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const { recorded, intents, movedFrom } = applyMoves(desired, state, diagnostics);
+  const imports = new Map(desired.imports.map((request) => [request.to, request]));
+  const quarantined = new Set(state.quarantined.map((piece) => piece.address));
+
+  const addresses = new Set([...wanted.keys(), ...recorded.keys(), ...intents.keys(), ...quarantined]);
+  const pairs: Pair[] = [];
+  for (const address of addresses) {
+    if (parseAddress(address) === undefined) continue;
+    pairs.push({
+      address,
+      kind: kindOf(address),
+      desired: wanted.get(address),
+      recorded: recorded.get(address),
+      intent: intents.get(address),
+      import: imports.get(address),
+      movedFrom: movedFrom.get(address),
+      forget: false,
+      quarantined: quarantined.has(address),
+    });
+  }
+  for (const piece of state.quarantined) diagnostics.push(unreadableRecord(piece.address, piece.problem));
+  pairs.sort((a, b) => compareAddresses(a.address, b.address));
+  return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
+}
+
+function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
+  const recorded = new Map(state.resources);
+  const intents = new Map(state.intents);
+  const movedFrom = new Map<Address, Address>();
+  if (desired.moved.length === 0) return { recorded, intents, movedFrom };
+  for (const from of [...recorded.keys(), ...intents.keys()]) {
+    const to = followMoves(from, desired);
+    if (to === from || movedFrom.has(to)) continue;
+    if (recorded.has(to)) {
+      diagnostics.push({
+        severity: "error",
+        code: "plan/move-occupied",
+        summary: `${from} cannot be moved to ${to}: the state already has a ${to}`,
+        address: to,
+        fix: `reconcile state rm ${to} (forgets it, leaves it alive), or remove the moved entry`,
+      });
+      continue;
+    }
+    const record = recorded.get(from);
+    if (record !== undefined) {
+      recorded.delete(from);
+      recorded.set(to, { ...record, address: to });
+    }
+    const intent = intents.get(from);
+    if (intent !== undefined) {
+      intents.delete(from);
+      intents.set(to, { ...intent, address: to });
+    }
+    movedFrom.set(to, from);
+  }
+  return { recorded, intents, movedFrom };
+}
+
+/** Chains are followed to their end; the reader of the file has refused cycles. A whole for_each block moves with its keys. */
+function followMoves(address: Address, desired: Desired): Address {
+  let current = address;
+  for (let hops = 0; hops <= desired.moved.length; hops++) {
+    const move = desired.moved.find((entry) => covers(entry.from, current));
+    if (move === undefined) return current;
+    const next = move.to + (move.from === current ? "" : current.slice(move.from.length));
+    if (next === current) return current;
+    current = next;
+  }
+  return current;
+}
+
+/** `volume.scratch` covers itself and `volume.scratch[a]`. */
+const covers = (block: Address, address: Address): boolean =>
+  block === address || (!block.endsWith("]") && address.startsWith(`${block}[`));
+
+function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
+  if (desired.removed.length === 0) return [...pairs];
+  return pairs.map((pair) => {
+    if (pair.desired !== undefined) return pair;
+    const entry = desired.removed.find((removed) => covers(removed.from, pair.address));
+    return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
+  });
+}
+
+const unreadableRecord = (address: string, problem: string): Diagnostic => ({
+  severity: "error",
+  code: "state/quarantined",
+  summary: `The record of ${address} in the state is damaged and was set aside`,
+  detail: `${problem}. Nothing is planned for ${address} until the record is replaced; every other resource is not affected.`,
+  fix: `reconcile import ${address} ID (to record it anew), or reconcile state rm ${address} (to forget it)`,
+  address,
+});

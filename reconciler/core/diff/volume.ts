@@ -1,0 +1,318 @@
+/**
+ * What differs about one volume, where it hangs included. Needs to know which VMs the same plan deletes or replaces,
+ * because a volume on such a VM comes off first and goes onto the new one.
+ */
+import type { Address } from "../model/address";
+import type { DesiredVolume } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { volumeFields } from "../model/fields";
+import type { LiveVolume } from "../model/live";
+import type { RecordedVolume, State } from "../model/recorded";
+import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
+import { type DiffContext, referenceId, sightVolume } from "./context";
+import { goneNote, nameTaken, severalNamed, unsettledIntent } from "./findings";
+import type { Pair } from "./pair";
+
+export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
+  readonly kind: "volume";
+  readonly adopts?: boolean;
+  readonly id?: string;
+  /** The VM id it hangs on now; `undefined`: on none, or not known. */
+  readonly attachedTo?: string;
+  /** The VM it shall hang on: an id, or an address that has no id yet. `undefined`: on none. */
+  readonly wantedOn?: { readonly address?: Address; readonly id?: string };
+  /** It must come off, go on, or both. */
+  readonly detaches: boolean;
+  readonly attaches: boolean;
+}
+
+export interface VmFates {
+  /** VM ids that this plan deletes, alone or to replace them. */
+  readonly deleted: ReadonlySet<string>;
+  /** Addresses whose VM gets a new id in this plan. */
+  readonly renewed: ReadonlySet<Address>;
+}
+
+export function diffVolume(pair: Pair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
+  const desired = pair.desired as DesiredVolume | undefined;
+  const recorded = pair.recorded as RecordedVolume | undefined;
+  const base = { kind: "volume" as const, address: pair.address, desired, recorded, detaches: false, attaches: false };
+  const found = findVolume(pair, context);
+  if (found.how === "error") return { ...base, diagnostics: [found.diagnostic] };
+  if (desired === undefined) {
+    if (recorded === undefined) return { ...base, diagnostics: [] };
+    if (found.how === "absent")
+      return { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
+    return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
+  }
+  const wantedOn = wantedVm(desired, state, fates);
+  if (found.how === "absent") {
+    const diagnostics: Diagnostic[] = [];
+    if (found.gone !== undefined)
+      diagnostics.push(goneNote(pair, "volume", found.gone, "an empty one will be created in its place"));
+    return {
+      ...base,
+      recorded: undefined,
+      wantedOn,
+      attaches: wantedOn !== undefined,
+      change: createChange(desired, found.gone),
+      diagnostics,
+    };
+  }
+  return { ...base, ...updateVolume(pair, desired, recorded, found, wantedOn, context, fates) };
+}
+
+type Found =
+  | { readonly how: "error"; readonly diagnostic: Diagnostic }
+  | { readonly how: "absent"; readonly gone?: string }
+  | { readonly how: "known"; readonly id: string; readonly live?: LiveVolume; readonly adopted?: Reason };
+
+function findVolume(pair: Pair, context: DiffContext): Found {
+  const known = pair.recorded === undefined ? pair.import?.id : (pair.recorded as RecordedVolume).id;
+  if (known !== undefined) {
+    const sighting = sightVolume(context, known);
+    if (sighting.seen === "gone")
+      return pair.recorded !== undefined
+        ? { how: "absent", gone: known }
+        : { how: "error", diagnostic: importGone(pair, known) };
+    return {
+      how: "known",
+      id: known,
+      ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
+      ...(pair.recorded === undefined ? { adopted: "imported" as const } : {}),
+    };
+  }
+  if (pair.intent !== undefined) {
+    if (!context.live.volumesListed) return { how: "error", diagnostic: unsettledIntent(pair, "volume") };
+    const before = new Set(pair.intent.idsBefore);
+    const candidates = named(pair.intent.name, context).filter((volume) => !before.has(volume.id));
+    if (candidates.length > 1)
+      return { how: "error", diagnostic: severalNamed(pair, "volume", pair.intent.name, candidates) };
+    const only = candidates[0];
+    return only === undefined ? { how: "absent" } : { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  }
+  const desired = pair.desired as DesiredVolume | undefined;
+  const namesake = desired === undefined ? undefined : named(desired.name, context)[0];
+  return namesake === undefined ? { how: "absent" } : { how: "error", diagnostic: nameTaken(pair, "volume", namesake) };
+}
+
+const named = (name: string, context: DiffContext): LiveVolume[] =>
+  (context.volumesByName.get(name.toLowerCase()) ?? []).filter((volume) => !context.addressOfId.has(volume.id));
+
+function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeDifference["wantedOn"] {
+  if (desired.attachTo === undefined) return undefined;
+  if ("id" in desired.attachTo) return { id: desired.attachTo.id };
+  const { address } = desired.attachTo;
+  const id = fates.renewed.has(address) ? undefined : referenceId(desired.attachTo, state);
+  return id === undefined ? { address } : { address, id };
+}
+
+function createChange(desired: DesiredVolume, gone: string | undefined): Change {
+  const fields: FieldChange[] = [
+    fieldChange({ ...volumeFields.name, effect: "in_place" }, undefined, desired.name, "create"),
+    fieldChange(volumeFields.sizeGb, undefined, desired.sizeGb, "create"),
+  ];
+  if (desired.attachTo !== undefined)
+    fields.push(fieldChange(volumeFields.attachTo, undefined, referenceLabel(desired.attachTo)));
+  return {
+    address: desired.address,
+    kind: "volume",
+    action: "create",
+    name: desired.name,
+    fields,
+    reason: gone === undefined ? "declared" : "gone",
+    because:
+      gone === undefined ? "it is declared and does not exist yet" : `volume ${gone} no longer exists in the service`,
+    losses: [],
+    source: desired.source,
+  };
+}
+
+function removeVolume(
+  pair: Pair,
+  recorded: RecordedVolume,
+  live: LiveVolume | undefined,
+  context: DiffContext,
+  fates: VmFates,
+): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches"> {
+  if (pair.forget)
+    return {
+      live,
+      detaches: false,
+      change: forget(recorded, "removed", "a removed entry says to let it go"),
+      diagnostics: [],
+    };
+  const attachedTo = (live?.attachedTo === undefined ? recorded.attachedTo : live.attachedTo) ?? undefined;
+  const deletable = context.has("volume.delete");
+  const destroy = context.options.destroy === true;
+  const name = live?.name ?? recorded.name ?? recorded.id;
+  const size = live?.sizeGb ?? recorded.sizeGb;
+  return {
+    live,
+    id: recorded.id,
+    attachedTo,
+    // Deleting the VM takes it off without a flush to confirm, and this volume's data is not wanted any more.
+    detaches: attachedTo !== undefined && !fates.deleted.has(attachedTo),
+    change: {
+      address: pair.address,
+      kind: "volume",
+      action: deletable ? "delete" : "forget",
+      name,
+      id: recorded.id,
+      fields: [],
+      reason: destroy ? "destroy" : "removed",
+      because: `${destroy ? "everything in the state is to be destroyed" : "it is no longer declared"}${deletable ? "" : "; this service cannot delete volumes, so it is left as an orphan"}`,
+      losses: deletable ? [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} is deleted with its data`] : [],
+    },
+    diagnostics: [],
+  };
+}
+
+const forget = (recorded: RecordedVolume, reason: Reason, because: string): Change => ({
+  address: recorded.address,
+  kind: "volume",
+  action: "forget",
+  name: recorded.name ?? recorded.id,
+  id: recorded.id,
+  fields: [],
+  reason,
+  because,
+  losses: [],
+});
+
+function updateVolume(
+  pair: Pair,
+  desired: DesiredVolume,
+  recorded: RecordedVolume | undefined,
+  found: Extract<Found, { how: "known" }>,
+  wantedOn: VolumeDifference["wantedOn"],
+  context: DiffContext,
+  fates: VmFates,
+): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches" | "attaches"> {
+  const { live, id, adopted } = found;
+  const diagnostics: Diagnostic[] = [];
+  const ignored = new Set(desired.lifecycle.ignoreChanges);
+  const fields: FieldChange[] = [];
+  let intended = false;
+
+  const name = live?.name ?? recorded?.name;
+  if (name !== undefined && name !== desired.name && !ignored.has("name")) {
+    fields.push(fieldChange(volumeFields.name, name, desired.name));
+    if (recorded?.name !== desired.name) intended = true;
+  }
+  const size = live?.sizeGb ?? recorded?.sizeGb;
+  if (size !== undefined && size !== desired.sizeGb && !ignored.has("size")) {
+    fields.push(fieldChange(volumeFields.sizeGb, size, desired.sizeGb));
+    if (recorded?.sizeGb !== desired.sizeGb) intended = true;
+    if (size > desired.sizeGb) diagnostics.push(shrinkRefused(pair, size, desired.sizeGb));
+  }
+
+  const attachedTo = (live?.attachedTo === undefined ? recorded?.attachedTo : live.attachedTo) ?? undefined;
+  const managed = wantedOn !== undefined || (recorded?.attachedTo !== undefined && recorded.attachedTo === attachedTo);
+  const staysPut = wantedOn?.id !== undefined && wantedOn.id === attachedTo;
+  const moves =
+    managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wantedOn !== undefined);
+  if (moves) {
+    fields.push(
+      fieldChange(
+        volumeFields.attachTo,
+        attachedTo === undefined ? undefined : (context.addressOfId.get(attachedTo) ?? attachedTo),
+        wantedOn?.address ?? wantedOn?.id,
+        wantedOn === undefined ? "detach" : attachedTo === undefined ? "attach" : "move",
+      ),
+    );
+    if (recorded === undefined || recorded.attachedTo === attachedTo) intended = true;
+  }
+  if (live?.failed === true)
+    diagnostics.push({
+      severity: "warning",
+      code: "plan/volume-failed",
+      summary: `volume ${live.name ?? id} is in the failed state ${live.status ?? ""}`.trimEnd(),
+      detail: "It is left as it is: only you can say whether its data is still wanted.",
+      address: pair.address,
+      source: desired.source,
+    });
+
+  const requested = context.replace.has(pair.address);
+  const replaces = requested || fields.some((field) => field.forces === "replace");
+  const label = `${name ?? id}${size === undefined ? "" : ` of ${size} GB`}`;
+  const reason: Reason = requested
+    ? "requested"
+    : (adopted ?? (fields.length > 0 ? (intended ? "changed" : "drifted") : "moved"));
+  const moved: FieldChange[] =
+    pair.movedFrom === undefined
+      ? []
+      : [{ field: "address", before: pair.movedFrom, after: pair.address, verb: "move" }];
+  const acts = replaces || adopted !== undefined || fields.length > 0 || moved.length > 0;
+  return {
+    live,
+    id,
+    attachedTo,
+    wantedOn,
+    adopts: adopted !== undefined,
+    detaches: replaces ? attachedTo !== undefined && !fates.deleted.has(attachedTo) : moves && attachedTo !== undefined,
+    attaches: replaces ? wantedOn !== undefined : moves && wantedOn !== undefined,
+    change: acts
+      ? {
+          address: pair.address,
+          kind: "volume",
+          action: replaces ? "replace" : adopted !== undefined ? "import" : "update",
+          name: name ?? desired.name,
+          id,
+          fields: [...moved, ...fields],
+          reason,
+          because: explain(reason, fields),
+          losses: replaces
+            ? [
+                `volume ${label} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
+              ]
+            : [],
+          movedFrom: pair.movedFrom,
+          source: desired.source,
+        }
+      : undefined,
+    diagnostics,
+  };
+}
+
+export const referenceLabel = (reference: { readonly address?: Address } | { readonly id?: string }): string =>
+  "address" in reference && reference.address !== undefined
+    ? reference.address
+    : ((reference as { id?: string }).id ?? "");
+
+function explain(reason: Reason, fields: readonly FieldChange[]): string {
+  const names = fields.map((field) => field.field).join(", ");
+  switch (reason) {
+    case "requested":
+      return "--replace asks for it";
+    case "drifted":
+      return `the service no longer has what was applied: ${names}`;
+    case "changed":
+      return `the file changed: ${names}`;
+    case "imported":
+      return "an imports entry takes it over";
+    case "moved":
+      return "a moved entry renames its address";
+    default:
+      return "an interrupted run left it unfinished";
+  }
+}
+
+const shrinkRefused = (pair: Pair, before: number, after: number): Diagnostic => ({
+  severity: "error",
+  code: "plan/shrink",
+  summary: `${pair.address} cannot shrink from ${before} to ${after} GB`,
+  detail: "The service only grows volumes.",
+  fix: `set size back to ${before} or more; for a smaller one declare a new volume and copy the data`,
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+const importGone = (pair: Pair, id: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-not-found",
+  summary: `${pair.address} cannot be imported: the service shows no volume ${id}`,
+  fix: "correct the id in the imports entry, or remove the entry to create a new volume",
+  address: pair.address,
+  source: pair.import?.source,
+});

@@ -1,0 +1,133 @@
+/**
+ * What the state remembers. A record holds what was last made true in the service, and whatever must survive the
+ * removal of the block that declared it (prevent_destroy, what to do on delete, how to flush). A field is absent when
+ * it was never known, for example after an import.
+ */
+import type { Address, Kind } from "./address";
+import type { FlushPolicy } from "./desired";
+import type { Rule } from "./rule";
+
+export interface RecordedVm {
+  readonly kind: "vm";
+  readonly address: Address;
+  /** Absent while the service has not told it: created, but no way to look yet. */
+  readonly id?: string;
+  readonly name: string;
+  /** As it was written when it was applied. */
+  readonly flavor?: string;
+  readonly image?: string;
+  /** The one id the image name meant then. */
+  readonly imageId?: string;
+  readonly owner?: string;
+  readonly userId?: string;
+  readonly project?: string;
+  readonly region?: string;
+  readonly rootSizeGb?: number;
+  readonly sizeGb?: number;
+  readonly skipFloatingIp?: boolean;
+  readonly power?: "running" | "stopped";
+  readonly preventDestroy: boolean;
+  readonly onDelete: {
+    readonly snapshot: boolean;
+    readonly deleteFloatingIp?: boolean;
+    readonly preservedVolumes: "retain" | "delete";
+  };
+  /** The data volume created with it, once the service's records have shown it. */
+  readonly dataVolumeId?: string;
+  /** Set from the create until the VM has settled once: if it fails before that, nothing was ever in use on it. */
+  readonly building?: boolean;
+  /** A resize that was sent and is not decided yet. */
+  readonly resizing?: { readonly from?: string; readonly to: string };
+  /** Taken off its VM to be grown, and not put back yet. */
+  readonly dataVolumeDetached?: boolean;
+}
+
+export interface RecordedVolume {
+  readonly kind: "volume";
+  readonly address: Address;
+  readonly id: string;
+  readonly name?: string;
+  readonly sizeGb?: number;
+  /** The VM it was attached to by us. */
+  readonly attachedTo?: string;
+  readonly flush: FlushPolicy;
+  readonly preventDestroy: boolean;
+}
+
+export interface RetiredGroup {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface RecordedGroup {
+  readonly kind: "group";
+  readonly address: Address;
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  /** As applied; groups named by id. */
+  readonly rules: readonly Rule[];
+  /** Keys of the rules the service made by itself. */
+  readonly platformRules: readonly string[];
+  readonly preventDestroy: boolean;
+  /** Old groups that a replacement left, still attached to VMs. */
+  readonly retired?: readonly RetiredGroup[];
+}
+
+export type RecordedResource = RecordedVm | RecordedVolume | RecordedGroup;
+
+/** Written down before an unrepeatable request is sent, taken back by its outcome. */
+export interface Intent {
+  /** The step that sends it. */
+  readonly step: string;
+  readonly address: Address;
+  readonly operation: "vm.create" | "volume.create" | "group.create" | "vm.snapshot";
+  readonly name: string;
+  /** ISO time at which it was about to be sent. */
+  readonly sentAt: string;
+  /** The ids that already bore the name, so that what was there before is never taken for what was created. */
+  readonly idsBefore: readonly string[];
+  /** The record to keep once the created resource is found, but for its id. */
+  readonly record?: Omit<RecordedVm, "id"> | Omit<RecordedVolume, "id"> | Omit<RecordedGroup, "id">;
+  /** The answer was lost and looking did not settle it. */
+  readonly unknown?: boolean;
+}
+
+/** Something that exists in the service and that no record manages any more. */
+export interface Orphan {
+  readonly kind: Kind | "image";
+  readonly id: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly sizeGb?: number;
+}
+
+/** A piece of the state that could not be read. It is kept as it was found, and its address is not touched. */
+export interface Quarantined {
+  readonly address: string;
+  readonly text: string;
+  readonly problem: string;
+}
+
+export interface State {
+  readonly lineage: string;
+  /** Counts entries ever written: two states of one lineage with one serial are equal. */
+  readonly serial: number;
+  readonly resources: ReadonlyMap<Address, RecordedResource>;
+  /** By address: one resource has one create under way at the most. */
+  readonly intents: ReadonlyMap<Address, Intent>;
+  /** By kind and id. */
+  readonly orphans: ReadonlyMap<string, Orphan>;
+  readonly quarantined: readonly Quarantined[];
+}
+
+/** One thing that became true. The state is the fold of its entries. */
+export type StateChange =
+  | { readonly type: "resource"; readonly address: Address; readonly record: RecordedResource | null }
+  | { readonly type: "intent"; readonly address: Address; readonly intent: Intent | null }
+  | { readonly type: "orphan"; readonly key: string; readonly orphan: Orphan | null }
+  | { readonly type: "run"; readonly plan: string; readonly at: string }
+  | { readonly type: "release"; readonly address: string };
+
+export const orphanKey = (orphan: { readonly kind: string; readonly id: string }): string =>
+  `${orphan.kind}:${orphan.id}`;

@@ -1,0 +1,113 @@
+/**
+ * What the state learns although nothing is sent: a lifecycle flag, another spelling of the same value, the id of a
+ * data volume that a record showed for the first time, a new address. A run in which it learns nothing writes nothing.
+ */
+import type { Pair } from "../diff/pair";
+import type { Address } from "../model/address";
+import type { Reference } from "../model/desired";
+import type {
+  RecordedGroup,
+  RecordedResource,
+  RecordedVm,
+  RecordedVolume,
+  State,
+  StateChange,
+} from "../model/recorded";
+import { deepEqual } from "../text/deep-equal";
+import type { Difference } from "./plan";
+import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
+
+export function bookkeeping(
+  differences: readonly Difference[],
+  pairs: readonly Pair[],
+  before: State,
+  resolve: (group: Reference) => string | undefined,
+): StateChange[] {
+  const changes: StateChange[] = [];
+  const moved = new Map<Address, Address>();
+  for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
+  for (const difference of differences) {
+    const next = nextRecord(difference, resolve);
+    const from = moved.get(difference.address);
+    if (from !== undefined) {
+      changes.push({ type: "resource", address: from, record: null });
+      if (next !== undefined || difference.recorded !== undefined)
+        changes.push({ type: "resource", address: difference.address, record: (next ?? difference.recorded)! });
+      continue;
+    }
+    if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))
+      changes.push({ type: "resource", address: difference.address, record: next });
+  }
+  return changes;
+}
+
+/** `undefined` where a step of its own writes the record, or nothing is recorded. */
+function nextRecord(
+  difference: Difference,
+  resolve: (group: Reference) => string | undefined,
+): RecordedResource | undefined {
+  const { recorded, desired, change } = difference;
+  if (recorded === undefined || desired === undefined) return undefined;
+  if (change !== undefined && change.action !== "update" && change.action !== "replace") return undefined;
+  const pending = (change?.fields ?? []).map((field) => field.field);
+  switch (difference.kind) {
+    case "vm": {
+      const old = recorded as RecordedVm;
+      if (difference.idUnknown === true || change?.action === "replace") return undefined;
+      const settled =
+        old.building === true &&
+        difference.live !== undefined &&
+        difference.live.phase !== "changing" &&
+        difference.live.phase !== "failed";
+      const decided =
+        old.resizing !== undefined &&
+        difference.live !== undefined &&
+        difference.verify === undefined &&
+        difference.live.phase !== "changing";
+      const next: RecordedVm = {
+        ...old,
+        ...vmRecord(difference.desired!, difference.imageId ?? old.imageId),
+        id: old.id,
+        power: difference.desired!.power ?? undefined,
+        ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
+        ...(settled ? { building: undefined } : {}),
+        ...(decided ? { resizing: undefined } : {}),
+        ...(old.dataVolumeDetached === true &&
+        difference.dataVolumeOff !== true &&
+        difference.live?.volumes !== undefined
+          ? { dataVolumeDetached: undefined }
+          : {}),
+      };
+      const undecided = difference.verify === undefined ? pending : [...pending, "flavor_id"];
+      return holdBack(next, old, undecided);
+    }
+    case "volume": {
+      const old = recorded as RecordedVolume;
+      const next: RecordedVolume = {
+        ...old,
+        ...volumeRecord(difference.desired!),
+        id: old.id,
+        ...(difference.attachedTo === undefined
+          ? { attachedTo: undefined }
+          : { attachedTo: difference.desired!.attachTo === undefined ? old.attachedTo : difference.attachedTo }),
+      };
+      return holdBack(next, old, pending);
+    }
+    case "group": {
+      if (change?.action === "replace") return undefined;
+      const old = recorded as RecordedGroup;
+      const next: RecordedGroup = {
+        ...old,
+        ...groupRecord(
+          difference.desired!,
+          resolve,
+          difference.platformRules.length > 0 ? difference.platformRules : old.platformRules,
+        ),
+        id: old.id,
+      };
+      return holdBack(next, old, pending);
+    }
+    default:
+      return difference satisfies never;
+  }
+}

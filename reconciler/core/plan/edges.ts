@@ -1,0 +1,138 @@
+/**
+ * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
+ * one resource order themselves; only here do resources meet.
+ */
+import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { type Need, need, type Step } from "./step";
+
+export function orderAcrossResources(draft: Draft): void {
+  attachAfterVmExists(draft);
+  deleteVmAfterItsVolumesCameOff(draft);
+  deleteVolumeAfterItsVm(draft);
+  takeNameAfterItIsFree(draft);
+  stopAfterVmChanges(draft);
+  startAfterFlushes(draft);
+  deleteGroupsAfterVms(draft);
+}
+
+/** An attach names its VM by address when this plan builds it; it can only be sent once that VM runs. */
+function attachAfterVmExists(draft: Draft): void {
+  editSteps(draft, (step) => {
+    if (step.action.operation !== "volume.attach") return [];
+    const { vm } = step.action;
+    const address = "address" in vm ? vm.address : draft.context.addressOfId.get(vm.id);
+    const ready = address === undefined ? undefined : draft.ready.get(address);
+    return ready === undefined ? [] : [need(ready)];
+  });
+}
+
+/** A volume that goes on living is flushed and detached before its VM is deleted under it. */
+function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
+  editSteps(draft, (step) => {
+    if (step.action.operation !== "vm.delete" || !("id" in step.action.vm)) return [];
+    return (draft.detachesOf.get(step.action.vm.id) ?? []).map((detach) => need(detach));
+  });
+}
+
+/** A volume that is deleted with its VM needs no flush: the VM goes first and lets it off. */
+function deleteVolumeAfterItsVm(draft: Draft): void {
+  if (draft.vmDeletes.size === 0) return;
+  editSteps(draft, (step) => {
+    if (step.address.startsWith("volume.") === false) return [];
+    const { operation } = step.action;
+    if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
+    const id = attachedVm(draft, step.address);
+    const gone = id === undefined ? undefined : draft.vmDeletes.get(id);
+    return gone === undefined ? [] : [need(gone)];
+  });
+}
+
+function attachedVm(draft: Draft, address: string): string | undefined {
+  const record = draft.state.resources.get(address);
+  if (record?.kind !== "volume") return undefined;
+  const sighting = draft.context.live.volumes.get(record.id);
+  const live = sighting?.seen === "yes" ? sighting.value.attachedTo : undefined;
+  return (live === undefined ? record.attachedTo : live) ?? undefined;
+}
+
+/** Names are unique: whoever takes one waits until whoever has it has let it go. */
+function takeNameAfterItIsFree(draft: Draft): void {
+  const added = new Map<string, Need[]>();
+  for (const { key, step } of draft.takes) {
+    const freed = draft.frees.get(key);
+    if (freed === undefined || freed === step) continue;
+    const list = added.get(step);
+    if (list === undefined) added.set(step, [need(freed)]);
+    else list.push(need(freed));
+  }
+  editSteps(draft, (step) => added.get(step.id) ?? []);
+}
+
+/** What is changed about a running VM is changed before it is stopped for a flush. */
+function stopAfterVmChanges(draft: Draft): void {
+  if (draft.stops.size === 0) return;
+  const stopOf = new Map<string, string>();
+  for (const [id, { stop }] of draft.stops)
+    if (stop !== undefined) stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
+  const before = new Map<string, Need[]>();
+  for (const step of draft.steps) {
+    const stop = stopOf.get(step.address);
+    if (
+      stop === undefined ||
+      stop === step.id ||
+      step.action.operation === "vm.delete" ||
+      step.action.operation === "vm.create"
+    )
+      continue;
+    if (step.needs.some((needed) => needed.step === stop)) continue;
+    const list = before.get(stop);
+    if (list === undefined) before.set(stop, [need(step.id, "end")]);
+    else list.push(need(step.id, "end"));
+  }
+  editSteps(draft, (step) => before.get(step.id) ?? []);
+}
+
+/** A VM stopped for flushes starts again when the last volume is done, however that ended. */
+function startAfterFlushes(draft: Draft): void {
+  if (draft.stops.size === 0) return;
+  const planned = new Set(draft.steps.map((step) => step.id));
+  for (const [id, { stop, vm, users }] of draft.stops) {
+    if (stop === undefined || draft.vmDeletes.has(id)) continue;
+    const address = draft.context.addressOfId.get(id) ?? id;
+    if (planned.has(`${address}/stop`)) continue;
+    addStep(draft, {
+      id: `${address}/flush-start`,
+      address,
+      action: { operation: "vm.start", vm },
+      title: `start VM ${vmLabel(draft, vm)} again`,
+      needs: [need(stop), ...users.map((user) => need(user, "end"))],
+      holds: [vmHold(draft, vm)],
+      downtimeOf: address,
+    });
+  }
+}
+
+/** A group attached to VMs cannot be deleted. One gate, so that many VMs and many groups do not make edges by their product. */
+function deleteGroupsAfterVms(draft: Draft): void {
+  if (draft.vmDeletes.size === 0) return;
+  const isGroupDelete = (step: Step): boolean => step.action.operation === "group.delete";
+  if (!draft.steps.some(isGroupDelete)) return;
+  const gate = addStep(draft, {
+    id: "gate/vms-deleted",
+    address: draft.steps.find(isGroupDelete)!.address,
+    action: { operation: "record", changes: [] },
+    title: "all VMs that are to go are gone",
+    needs: [...draft.vmDeletes.values()].map((step) => need(step, "end")),
+  });
+  editSteps(draft, (step) => (isGroupDelete(step) ? [need(gate)] : []));
+}
+
+function editSteps(draft: Draft, more: (step: Step) => readonly Need[]): void {
+  draft.steps.forEach((step, index) => {
+    const needs = more(step).filter(
+      (added) =>
+        added.step !== step.id && !step.needs.some((known) => known.step === added.step && known.on === added.on),
+    );
+    if (needs.length > 0) draft.steps[index] = { ...step, needs: [...step.needs, ...needs] };
+  });
+}

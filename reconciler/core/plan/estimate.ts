@@ -1,0 +1,88 @@
+/**
+ * How long a plan takes and how long each VM is down, from the times the service is known to need and the critical
+ * path. An estimate informs people and orders the work; nothing depends on it.
+ */
+import type { Address } from "../model/address";
+import type { Step, StepOperation } from "./step";
+
+const second = 1000;
+const request = 0.5 * second;
+
+export const estimateMs: Record<StepOperation, number> = {
+  "vm.create": 60 * second,
+  "vm.settle": 30 * second,
+  "vm.rename": request,
+  "vm.rebuild": 60 * second,
+  "vm.resize": 30 * second,
+  "vm.check": 10 * second,
+  "vm.resize.confirm": 5 * second,
+  "vm.resize.revert": 30 * second,
+  "vm.snapshot": 10 * second,
+  "vm.stop": 20 * second,
+  "vm.start": 10 * second,
+  "vm.reboot": 15 * second,
+  "vm.delete": 5 * second,
+  "volume.create": request,
+  "volume.attach": request,
+  "volume.detach": request,
+  "volume.resize": request,
+  "volume.delete": request,
+  "group.create": request,
+  "group.update": request,
+  "group.delete": request,
+  "group.rule.create": request,
+  "group.rule.delete": request,
+  "group.verify": request,
+  flush: second,
+  record: 0,
+  outside: 0,
+};
+
+export interface Estimate {
+  readonly durationMs: number;
+  /** Only VMs that are down at all. */
+  readonly downtimeMs: Readonly<Record<Address, number>>;
+}
+
+export interface Times {
+  readonly start: ReadonlyMap<string, number>;
+  readonly finish: ReadonlyMap<string, number>;
+}
+
+/** Earliest start and finish of every step, in one pass over steps that are already in order. */
+export function earliestTimes(steps: readonly Step[]): Times {
+  const start = new Map<string, number>();
+  const finish = new Map<string, number>();
+  for (const step of steps) {
+    if (isFallback(step)) continue;
+    let at = 0;
+    for (const { step: before } of step.needs) at = Math.max(at, finish.get(before) ?? 0);
+    start.set(step.id, at);
+    finish.set(step.id, at + step.estimateMs);
+  }
+  return { start, finish };
+}
+
+/** Only run when something else failed, so no part of what is expected to happen. */
+export const isFallback = (step: Step): boolean => step.needs.some((need) => need.on === "failed");
+
+export function estimate(steps: readonly Step[]): Estimate {
+  const { start, finish } = earliestTimes(steps);
+  let durationMs = 0;
+  for (const end of finish.values()) durationMs = Math.max(durationMs, end);
+  const down = new Map<Address, { from: number; to: number }>();
+  for (const step of steps) {
+    if (step.downtimeOf === undefined || !start.has(step.id)) continue;
+    const span = down.get(step.downtimeOf);
+    const from = start.get(step.id)!;
+    const to = finish.get(step.id)!;
+    if (span === undefined) down.set(step.downtimeOf, { from, to });
+    else {
+      span.from = Math.min(span.from, from);
+      span.to = Math.max(span.to, to);
+    }
+  }
+  const downtimeMs: Record<Address, number> = {};
+  for (const address of [...down.keys()].sort()) downtimeMs[address] = down.get(address)!.to - down.get(address)!.from;
+  return { durationMs, downtimeMs };
+}

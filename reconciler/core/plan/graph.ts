@@ -1,0 +1,80 @@
+/** Order among named things, by Kahn's algorithm; knows nothing of steps. Ties keep the order they were given in. */
+export interface Ordered {
+  readonly order: readonly string[];
+  /** What is left when every order would break an edge: members of cycles and what hangs on them. */
+  readonly stuck: readonly string[];
+}
+
+export function orderNodes(nodes: readonly string[], needs: (node: string) => Iterable<string>): Ordered {
+  const known = new Set(nodes);
+  const waitingFor = new Map<string, number>();
+  const neededBy = new Map<string, string[]>();
+  for (const node of nodes) {
+    let count = 0;
+    for (const before of new Set(needs(node))) {
+      if (!known.has(before) || before === node) continue;
+      count++;
+      const list = neededBy.get(before);
+      if (list === undefined) neededBy.set(before, [node]);
+      else list.push(node);
+    }
+    waitingFor.set(node, count);
+  }
+  const order: string[] = nodes.filter((node) => waitingFor.get(node) === 0);
+  for (let index = 0; index < order.length; index++) {
+    for (const next of neededBy.get(order[index]!) ?? []) {
+      const left = waitingFor.get(next)! - 1;
+      waitingFor.set(next, left);
+      if (left === 0) order.push(next);
+    }
+  }
+  return { order, stuck: nodes.filter((node) => waitingFor.get(node)! > 0) };
+}
+
+/**
+ * An order for everything, cycles included: whenever all that is left waits for something, the first in the given
+ * order goes next with its edges left open. Returns for each node the needs that could not be kept.
+ */
+export function orderBreakingCycles(
+  nodes: readonly string[],
+  needs: (node: string) => readonly string[],
+): { readonly order: readonly string[]; readonly open: ReadonlyMap<string, readonly string[]> } {
+  const known = new Set(nodes);
+  const remaining = new Map(
+    nodes.map((node) => [node, new Set(needs(node).filter((before) => known.has(before) && before !== node))]),
+  );
+  const neededBy = new Map<string, string[]>();
+  for (const [node, befores] of remaining)
+    for (const before of befores) {
+      const list = neededBy.get(before);
+      if (list === undefined) neededBy.set(before, [node]);
+      else list.push(node);
+    }
+  const order: string[] = [];
+  const placed = new Set<string>();
+  const open = new Map<string, readonly string[]>();
+  const free = nodes.filter((node) => remaining.get(node)!.size === 0);
+  let next = 0;
+  const place = (node: string): void => {
+    placed.add(node);
+    order.push(node);
+    for (const later of neededBy.get(node) ?? []) {
+      const left = remaining.get(later)!;
+      left.delete(node);
+      if (left.size === 0 && !placed.has(later)) free.push(later);
+    }
+  };
+  let candidate = 0;
+  while (order.length < nodes.length) {
+    if (next < free.length) {
+      const node = free[next++]!;
+      if (!placed.has(node)) place(node);
+      continue;
+    }
+    while (placed.has(nodes[candidate]!)) candidate++;
+    const node = nodes[candidate]!;
+    open.set(node, [...remaining.get(node)!]);
+    place(node);
+  }
+  return { order, open };
+}

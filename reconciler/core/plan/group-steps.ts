@@ -1,0 +1,408 @@
+/**
+ * The requests that make the groups as desired. Groups are created in one request with every rule that can be in it;
+ * rules that close a cycle, or name their own group, follow. Where a rule cannot be deleted, a group is replaced
+ * without a gap: old one renamed aside, new one under the name, neighbours pointed at it, old one deleted.
+ */
+import { describeRule } from "../canonical/rules";
+import { type GroupDifference, isPlatformShaped, recordRules } from "../diff/group";
+import type { Address } from "../model/address";
+import type { DesiredGroup, Reference } from "../model/desired";
+import type { RecordedGroup } from "../model/recorded";
+import type { Rule } from "../model/rule";
+import { addStep, type Draft, nameKey } from "./draft";
+import { orderBreakingCycles } from "./graph";
+import { groupRecord, holdBack, patchFor, type Unidentified } from "./records";
+import { type Need, need } from "./step";
+
+export function stepsForGroups(differences: readonly GroupDifference[], draft: Draft): void {
+  const fresh = new Map<Address, GroupDifference>();
+  for (const difference of differences) if (getsNewId(difference)) fresh.set(difference.address, difference);
+
+  const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(fresh.get(address)!, fresh));
+  for (const address of order) {
+    const difference = fresh.get(address)!;
+    createGroup(difference, new Set(open.get(address) ?? []), fresh, draft);
+  }
+  for (const difference of differences) if (!fresh.has(difference.address)) changeGroup(difference, draft);
+  // Rules that wait for another group's id can only be made once all of those are planned.
+  for (const address of order) addLateRules(fresh.get(address)!, new Set(open.get(address) ?? []), fresh, draft);
+  const neighbours = indexNeighbours(differences, draft);
+  for (const difference of differences) retireGroups(difference, neighbours, draft);
+}
+
+const getsNewId = (difference: GroupDifference): boolean =>
+  difference.change?.action === "create" || difference.change?.action === "replace";
+
+function freshTargets(difference: GroupDifference, fresh: ReadonlyMap<Address, unknown>): Address[] {
+  const targets: Address[] = [];
+  for (const rule of difference.desired!.rules) {
+    const target = ruleTarget(rule);
+    if (target !== undefined && target !== difference.address && fresh.has(target)) targets.push(target);
+  }
+  return targets;
+}
+
+const ruleTarget = (rule: Rule): Address | undefined =>
+  rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
+
+/** Not in the create: it names its own group, closes a cycle, or the service makes it by itself and would call it a repeat. */
+const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
+  const target = ruleTarget(rule);
+  return isPlatformShaped(rule) || (target !== undefined && (target === own || open.has(target)));
+};
+
+const hold = (address: Address): string => `group:${address}`;
+
+const resolver =
+  (draft: Draft) =>
+  (group: Reference): string | undefined =>
+    "id" in group
+      ? group.id
+      : draft.ready.has(group.address)
+        ? undefined
+        : draft.state.resources.get(group.address)?.id;
+
+/** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
+function sendable(rule: Rule, draft: Draft): Rule {
+  if (rule.remote.kind !== "group") return rule;
+  const id = resolver(draft)(rule.remote.group);
+  return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
+}
+
+function createGroup(
+  difference: GroupDifference,
+  open: ReadonlySet<Address>,
+  fresh: ReadonlyMap<Address, GroupDifference>,
+  draft: Draft,
+): void {
+  const { address, change } = difference;
+  const desired = difference.desired!;
+  const needs: Need[] = [];
+  const replaces = change!.action === "replace";
+  const oldId = replaces ? difference.id! : undefined;
+  const oldName = change!.name;
+  let aside: string | undefined;
+  if (replaces && oldName.toLowerCase() === desired.name) {
+    aside = asideName(oldName, oldId!);
+    const renamed = addStep(draft, {
+      id: `${address}/aside`,
+      address,
+      action: { operation: "group.update", group: { id: oldId! }, name: aside },
+      title: `rename group ${oldName} aside to ${aside}`,
+      holds: [hold(address)],
+      record: { name: aside },
+    });
+    needs.push(need(renamed));
+  }
+  const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open));
+  for (const target of new Set(atomic.map(ruleTarget)))
+    if (target !== undefined && fresh.has(target)) needs.push(need(draft.ready.get(target)!));
+  const retired = replaces ? [...difference.retired, { id: oldId!, name: aside ?? oldName }] : [];
+  const created = addStep(draft, {
+    id: `${address}/create`,
+    address,
+    action: {
+      operation: "group.create",
+      name: desired.name,
+      ...(desired.description === undefined ? {} : { description: desired.description }),
+      rules: atomic.map((rule) => sendable(rule, draft)),
+    },
+    title: `create group ${desired.name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
+    needs,
+    holds: [hold(address)],
+    record: {
+      ...groupRecord(desired, resolver(draft), []),
+      rules: recordRules(atomic, resolver(draft)),
+      ...(retired.length === 0 ? {} : { retired }),
+    },
+  });
+  draft.ready.set(address, created);
+  draft.takes.push({ key: nameKey("group", desired.name), step: created });
+  if (aside !== undefined)
+    addStep(draft, {
+      id: `${address}/back`,
+      address,
+      action: { operation: "group.update", group: { id: oldId! }, name: oldName },
+      title: `if the create fails: give group ${aside} its name ${oldName} back`,
+      needs: [need(created, "failed")],
+      holds: [hold(address)],
+      record: { name: oldName },
+    });
+}
+
+/** Readable, of the allowed length, and the same on every run. */
+const asideName = (name: string, id: string): string =>
+  `${name.slice(0, 39)}-old-${id
+    .replace(/[^a-z0-9]/gi, "")
+    .toLowerCase()
+    .slice(-6)}`;
+
+function addLateRules(
+  difference: GroupDifference,
+  open: ReadonlySet<Address>,
+  fresh: ReadonlyMap<Address, GroupDifference>,
+  draft: Draft,
+): void {
+  const { address } = difference;
+  difference.desired!.rules.forEach((rule, index) => {
+    if (!comesLate(rule, address, open)) return;
+    addRule(
+      address,
+      { address },
+      rule,
+      index,
+      [need(draft.ready.get(address)!), ...targetNeed(rule, fresh, draft)],
+      draft,
+    );
+  });
+}
+
+function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): Need[] {
+  const target = ruleTarget(rule);
+  const step = target !== undefined && fresh.has(target) ? draft.ready.get(target) : undefined;
+  return step === undefined ? [] : [need(step)];
+}
+
+function addRule(
+  address: Address,
+  group: Reference,
+  rule: Rule,
+  index: number,
+  needs: readonly Need[],
+  draft: Draft,
+): string {
+  return addStep(draft, {
+    id: `${address}/rule-${index}`,
+    address,
+    action: { operation: "group.rule.create", group, rule: sendable(rule, draft) },
+    title: `add rule to ${address}: ${describeRule(rule)}`,
+    needs,
+    holds: [`rule:${address}#${index}`],
+  });
+}
+
+function changeGroup(difference: GroupDifference, draft: Draft): void {
+  const { address, change, desired } = difference;
+  if (change === undefined) return;
+  if (change.action === "delete" || change.action === "forget") {
+    removeGroup(difference, draft);
+    return;
+  }
+  const id = difference.id!;
+  const group: Reference = { id };
+  const needs: Need[] = difference.adopts === true ? [need(adoptGroup(difference, desired!, draft))] : [];
+  const fields = new Map(change.fields.map((field) => [field.field, field]));
+  const name = fields.get("name");
+  const description = fields.get("description");
+  if (name !== undefined || description !== undefined) {
+    const next = groupRecord(desired!, resolver(draft), difference.platformRules);
+    const step = addStep(draft, {
+      id: `${address}/update`,
+      address,
+      action: {
+        operation: "group.update",
+        group,
+        ...(name === undefined ? {} : { name: desired!.name }),
+        ...(description === undefined ? {} : { description: desired!.description ?? "" }),
+      },
+      title:
+        name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired!.name}`,
+      needs,
+      holds: [hold(address)],
+      record: patchFor<RecordedGroup>(next as Unidentified<RecordedGroup>, [
+        ...(name === undefined ? [] : ["name"]),
+        ...(description === undefined ? [] : ["description"]),
+      ]),
+    });
+    if (name !== undefined) {
+      draft.frees.set(nameKey("group", String(name.before)), step);
+      draft.takes.push({ key: nameKey("group", desired!.name), step });
+    }
+  }
+  const additions = difference.added.map((rule, index) => {
+    const target = ruleTarget(rule);
+    const ready = target === undefined ? undefined : draft.ready.get(target);
+    return addRule(address, group, rule, index, [...needs, ...(ready === undefined ? [] : [need(ready)])], draft);
+  });
+  // Additions first: what stays admitted is never interrupted.
+  difference.removed.forEach(({ live, rule }, index) => {
+    addStep(draft, {
+      id: `${address}/remove-rule-${index}`,
+      address,
+      action: { operation: "group.rule.delete", group, ruleId: live.id, rule },
+      title: `remove rule from ${address}: ${describeRule(rule)}`,
+      needs: [...needs, ...additions.map((step) => need(step))],
+      holds: [`rule:${address}-${index}`],
+    });
+  });
+}
+
+function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: Draft): string {
+  const { address, live } = difference;
+  const id = difference.id!;
+  const next = {
+    ...groupRecord(desired, resolver(draft), difference.platformRules),
+    id,
+    ...(difference.retired.length === 0 ? {} : { retired: difference.retired }),
+  } as RecordedGroup;
+  const before: Partial<RecordedGroup> = { name: live?.name, description: live?.description, rules: [] };
+  const step = addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        {
+          type: "resource",
+          address,
+          record: holdBack(
+            next,
+            before,
+            difference.change!.fields.map((field) => field.field),
+          ),
+        },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `take over group ${live?.name ?? difference.change!.name} (${id})`,
+  });
+  draft.ready.set(address, step);
+  return step;
+}
+
+function removeGroup(difference: GroupDifference, draft: Draft): void {
+  const { address, change } = difference;
+  const needs =
+    difference.change!.action === "delete"
+      ? retireSteps(difference, difference.retired, [], draft).map(({ step }) => need(step))
+      : [];
+  if (change!.action === "forget" || change!.reason === "gone") {
+    addStep(draft, {
+      id: `${address}/forget`,
+      address,
+      action: {
+        operation: "record",
+        changes: [
+          { type: "resource", address, record: null },
+          { type: "intent", address, intent: null },
+        ],
+      },
+      title: `forget group ${change!.name}`,
+      needs,
+    });
+    return;
+  }
+  const step = addStep(draft, {
+    id: `${address}/delete`,
+    address,
+    action: { operation: "group.delete", group: { id: difference.id! }, name: change!.name, retired: false },
+    title: `delete group ${change!.name}`,
+    needs,
+    holds: [hold(address)],
+    forgets: true,
+  });
+  draft.frees.set(nameKey("group", change!.name), step);
+}
+
+/** Who has rules that name whom, so that retiring a group looks only at those. */
+interface Neighbours {
+  /** Steps that add a rule naming an address. */
+  readonly pointing: ReadonlyMap<Address, readonly string[]>;
+  /** Steps that add a rule to an address after its create. */
+  readonly own: ReadonlyMap<Address, readonly string[]>;
+  /** Groups that lose a rule when the group with this id is deleted. */
+  readonly losing: ReadonlyMap<string, readonly GroupDifference[]>;
+}
+
+function indexNeighbours(differences: readonly GroupDifference[], draft: Draft): Neighbours {
+  const pointing = new Map<Address, string[]>();
+  const own = new Map<Address, string[]>();
+  const losing = new Map<string, GroupDifference[]>();
+  const push = <T>(map: Map<string, T[]>, key: string, value: T): void => {
+    const list = map.get(key);
+    if (list === undefined) map.set(key, [value]);
+    else list.push(value);
+  };
+  for (const step of draft.steps) {
+    if (step.action.operation !== "group.rule.create") continue;
+    push(own, step.address, step.id);
+    const target = ruleTarget(step.action.rule);
+    if (target !== undefined) push(pointing, target, step.id);
+  }
+  for (const difference of differences) {
+    if (difference.desired === undefined) continue;
+    const ids = new Set<string>();
+    for (const { rule } of difference.cascaded)
+      if (rule.remote.kind === "group" && "id" in rule.remote.group) ids.add(rule.remote.group.id);
+    for (const id of ids) push(losing, id, difference);
+  }
+  return { pointing, own, losing };
+}
+
+/**
+ * Deletes the old groups of replacements, once every neighbour points at the new one; then the neighbours are read
+ * again, because the service may drop every rule that named the deleted group.
+ */
+function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft: Draft): void {
+  const { address, change } = difference;
+  if (change === undefined || change.action === "forget") return;
+  const deletes: { readonly id: string; readonly step: string }[] = [];
+  if (change.action === "delete") {
+    if (change.reason !== "gone") deletes.push({ id: difference.id!, step: `${address}/delete` });
+  } else {
+    const replaced = change.action === "replace" ? [{ id: difference.id!, name: nameAside(difference) }] : [];
+    const created = draft.ready.get(address);
+    const before = [
+      ...(created === undefined ? [] : [created]),
+      ...(neighbours.own.get(address) ?? []),
+      ...(neighbours.pointing.get(address) ?? []),
+    ];
+    deletes.push(
+      ...retireSteps(
+        difference,
+        [...difference.retired, ...replaced],
+        before.map((step) => need(step)),
+        draft,
+      ),
+    );
+  }
+  for (const { id, step } of deletes) {
+    for (const neighbour of neighbours.losing.get(id) ?? []) {
+      if (neighbour.address === address) continue;
+      addStep(draft, {
+        id: `${neighbour.address}/verify-${step}`,
+        address: neighbour.address,
+        action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired!.rules },
+        title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
+        needs: [need(step)],
+        holds: [hold(neighbour.address)],
+      });
+    }
+  }
+}
+
+/** What the replaced group is called by the time it is deleted. */
+const nameAside = (difference: GroupDifference): string => {
+  const name = difference.change!.name;
+  return name.toLowerCase() === difference.desired!.name ? asideName(name, difference.id!) : name;
+};
+
+function retireSteps(
+  difference: GroupDifference,
+  groups: readonly { readonly id: string; readonly name: string }[],
+  needs: readonly Need[],
+  draft: Draft,
+) {
+  const { address } = difference;
+  return groups.map((group, index) => ({
+    id: group.id,
+    step: addStep(draft, {
+      id: `${address}/retire${index === 0 ? "" : `-${index}`}`,
+      address,
+      action: { operation: "group.delete", group: { id: group.id }, name: group.name, retired: true },
+      title: `delete the replaced group ${group.name}`,
+      needs,
+      holds: [hold(address)],
+    }),
+  }));
+}

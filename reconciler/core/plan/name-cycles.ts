@@ -1,0 +1,45 @@
+/**
+ * Two resources that swap names wait for each other, because names are unique. One of them goes through a name that
+ * nobody has.
+ */
+import { addStep, type Draft } from "./draft";
+import { need, type Step } from "./step";
+
+export function breakNameCycles(draft: Draft): void {
+  const takerOf = new Map(draft.takes.map((take) => [take.step, take.key]));
+  const renames = new Map<string, { readonly from: string; readonly to: string }>();
+  for (const [key, step] of draft.frees) {
+    const to = takerOf.get(step);
+    if (to !== undefined) renames.set(key, { from: step, to });
+  }
+  const done = new Set<string>();
+  for (const start of renames.keys()) {
+    if (done.has(start)) continue;
+    const path: string[] = [];
+    let key: string | undefined = start;
+    while (key !== undefined && renames.has(key) && !done.has(key) && !path.includes(key)) {
+      path.push(key);
+      key = renames.get(key)!.to;
+    }
+    if (key !== undefined && path.includes(key)) stepAside(draft, key, renames.get(key)!.from);
+    for (const visited of path) done.add(visited);
+  }
+}
+
+/** The rename that frees `key` is preceded by one to a passing name; whoever wants `key` waits only for that. */
+function stepAside(draft: Draft, key: string, renameId: string): void {
+  const index = draft.steps.findIndex((step) => step.id === renameId);
+  const rename = draft.steps[index] as Step;
+  const { action } = rename;
+  if (action.operation !== "vm.rename" && action.operation !== "group.update") return;
+  const passing = `${key.slice(key.indexOf(":") + 1).slice(0, 44)}-swap`;
+  const aside = addStep(draft, {
+    ...rename,
+    id: `${rename.id}-aside`,
+    action: { ...action, name: passing },
+    title: `rename ${rename.address} to ${passing} for a moment, because names are swapped`,
+    record: { name: passing },
+  });
+  draft.steps[index] = { ...rename, needs: [...rename.needs, need(aside)] };
+  draft.frees.set(key, aside);
+}

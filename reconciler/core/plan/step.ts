@@ -1,0 +1,118 @@
+/**
+ * A step is one request with its wait, written down as data: what it does, what must have happened before, what it
+ * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
+ */
+import type { Address } from "../model/address";
+import type { HealthCheck, Reference } from "../model/desired";
+import type { RecordedGroup, RecordedVm, RecordedVolume, StateChange } from "../model/recorded";
+import type { Rule } from "../model/rule";
+
+/** What a create sends; flavor and image already as the service takes them. */
+export interface VmBlueprint {
+  readonly name: string;
+  readonly flavor: string;
+  readonly image: string;
+  readonly owner: string;
+  readonly userId: string;
+  readonly project: string;
+  readonly region: string;
+  readonly rootSizeGb: number;
+  readonly sizeGb: number;
+  readonly skipFloatingIp: boolean;
+}
+
+/**
+ * Why `flush_confirmed: true` may be sent: the user says so (asked), a command that flushes exited 0, the VM was
+ * stopped, or the disk was never written since it was attached by this very plan.
+ */
+export type FlushReason = "ask" | "command" | "stop";
+
+export type StepAction =
+  | { readonly operation: "vm.create"; readonly vm: VmBlueprint }
+  /** Waits for a VM that is already being built. */
+  | { readonly operation: "vm.settle"; readonly vm: Reference }
+  | { readonly operation: "vm.rename"; readonly vm: Reference; readonly name: string }
+  | { readonly operation: "vm.rebuild"; readonly vm: Reference; readonly image: string }
+  | { readonly operation: "vm.resize"; readonly vm: Reference; readonly flavor: string }
+  | { readonly operation: "vm.check"; readonly vm: Reference; readonly check: HealthCheck; readonly timeoutMs: number }
+  | { readonly operation: "vm.resize.confirm"; readonly vm: Reference; readonly manual: boolean }
+  | { readonly operation: "vm.resize.revert"; readonly vm: Reference }
+  | { readonly operation: "vm.snapshot"; readonly vm: Reference; readonly name: string }
+  | { readonly operation: "vm.stop"; readonly vm: Reference }
+  | { readonly operation: "vm.start"; readonly vm: Reference }
+  | { readonly operation: "vm.reboot"; readonly vm: Reference }
+  | {
+      readonly operation: "vm.delete";
+      readonly vm: Reference;
+      readonly deleteFloatingIp?: boolean;
+      /** Volumes that this plan or the state takes care of; whatever else outlives the VM is an orphan. */
+      readonly managedVolumes: readonly string[];
+      readonly preservedVolumes: "retain" | "delete";
+    }
+  | { readonly operation: "volume.create"; readonly name: string; readonly sizeGb: number }
+  | { readonly operation: "volume.attach"; readonly volume: Reference; readonly vm: Reference }
+  | {
+      readonly operation: "volume.detach";
+      readonly volume: Reference;
+      readonly vm: Reference;
+      readonly flush: FlushReason;
+    }
+  | { readonly operation: "volume.resize"; readonly volume: Reference; readonly sizeGb: number }
+  | { readonly operation: "volume.delete"; readonly volume: Reference }
+  | {
+      readonly operation: "group.create";
+      readonly name: string;
+      readonly description?: string;
+      readonly rules: readonly Rule[];
+    }
+  | {
+      readonly operation: "group.update";
+      readonly group: Reference;
+      readonly name?: string;
+      readonly description?: string;
+    }
+  | { readonly operation: "group.delete"; readonly group: Reference; readonly name: string; readonly retired: boolean }
+  | { readonly operation: "group.rule.create"; readonly group: Reference; readonly rule: Rule }
+  | {
+      readonly operation: "group.rule.delete";
+      readonly group: Reference;
+      readonly ruleId: string;
+      readonly rule: Rule;
+    }
+  /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
+  | { readonly operation: "group.verify"; readonly group: Reference; readonly rules: readonly Rule[] }
+  | { readonly operation: "flush"; readonly argv: readonly string[] }
+  /** Nothing to send: only the state learns something. */
+  | { readonly operation: "record"; readonly changes: readonly StateChange[] }
+  /** Only somebody outside can do this; the run ends with exit code 4. */
+  | { readonly operation: "outside"; readonly waitsFor: string; readonly command?: string };
+
+export type StepOperation = StepAction["operation"];
+
+/** `done`: only after success. `end`: however it ended, once it ran. `failed`: only when it failed. */
+export interface Need {
+  readonly step: string;
+  readonly on: "done" | "end" | "failed";
+}
+
+export type RecordPatch = Partial<RecordedVm> | Partial<RecordedVolume> | Partial<RecordedGroup>;
+
+export interface Step {
+  readonly id: string;
+  readonly address: Address;
+  readonly action: StepAction;
+  /** One line for people. */
+  readonly title: string;
+  readonly needs: readonly Need[];
+  /** What no other step may touch at the same time: `vm:<id>`, `volume:<id>`. */
+  readonly holds: readonly string[];
+  /** Fields of the record that are true once it succeeded. For a create: the whole record but its id. */
+  readonly record?: RecordPatch;
+  /** True when success removes the record. */
+  readonly forgets?: boolean;
+  readonly estimateMs: number;
+  /** The VM that does not serve while this runs. */
+  readonly downtimeOf?: Address;
+}
+
+export const need = (step: string, on: Need["on"] = "done"): Need => ({ step, on });

@@ -1,0 +1,398 @@
+/** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
+import type { VmDifference } from "../diff/vm";
+import type { DesiredVm, Reference, SnapshotReason } from "../model/desired";
+import type { RecordedVm } from "../model/recorded";
+import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
+import { holdBack, patchFor, type Unidentified, vmRecord } from "./records";
+import { type Need, need, type VmBlueprint } from "./step";
+
+export function stepsForVm(difference: VmDifference, draft: Draft): void {
+  const { change, desired, recorded } = difference;
+  if (difference.idUnknown === true) {
+    waitForId(difference, draft);
+    return;
+  }
+  if (change === undefined) return;
+  switch (change.action) {
+    case "create":
+      createVm(desired!, difference.imageId, draft, []);
+      return;
+    case "delete":
+      deleteVm(difference, recorded!, draft);
+      return;
+    case "forget":
+      forgetVm(difference, draft);
+      return;
+    case "replace": {
+      if (difference.adopts === true) adoptVm(difference, desired!, draft);
+      const gone = deleteVm(difference, recorded ?? adoptedRecord(difference, desired!), draft);
+      createVm(desired!, difference.imageId, draft, [need(gone)]);
+      return;
+    }
+    case "import":
+    case "update":
+      updateVm(difference, desired!, draft);
+  }
+}
+
+function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft, needs: readonly Need[]): void {
+  const { address } = desired;
+  const vm: VmBlueprint = {
+    name: desired.name,
+    flavor: desired.flavor,
+    image: imageId ?? desired.image,
+    owner: desired.owner,
+    userId: desired.userId,
+    project: desired.project,
+    region: desired.region,
+    rootSizeGb: desired.rootSizeGb,
+    sizeGb: desired.sizeGb,
+    skipFloatingIp: desired.skipFloatingIp,
+  };
+  const holds = [vmHold(draft, { address })];
+  const created = addStep(draft, {
+    id: `${address}/create`,
+    address,
+    action: { operation: "vm.create", vm },
+    title: `create VM ${desired.name} (${desired.flavor})`,
+    needs,
+    holds,
+    // A new VM runs; that it shall be stopped is the stop step's to record.
+    record: { ...vmRecord(desired, imageId), ...(desired.power === undefined ? {} : { power: "running" as const }) },
+    ...(needs.length > 0 ? { downtimeOf: address } : {}),
+  });
+  draft.ready.set(address, created);
+  draft.takes.push({ key: nameKey("vm", desired.name), step: created });
+  if (desired.power === "stopped")
+    addStep(draft, {
+      id: `${address}/stop`,
+      address,
+      action: { operation: "vm.stop", vm: { address } },
+      title: `stop VM ${desired.name}`,
+      needs: [need(created)],
+      holds,
+      record: { power: "stopped" },
+    });
+}
+
+function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft): string {
+  const { address } = difference;
+  const id = recorded.id!;
+  const vm: Reference = { id };
+  const name = difference.live?.name ?? recorded.name;
+  const holds = [vmHold(draft, vm)];
+  const needs: Need[] = [];
+  const snapshot =
+    difference.desired === undefined
+      ? recorded.onDelete.snapshot
+      : difference.desired.lifecycle.snapshotBefore.includes("delete");
+  if (snapshot && difference.live?.phase !== "failed")
+    needs.push(need(snapshotVm(difference, "delete", vm, draft, [])));
+  // Volumes that other addresses manage are taken care of by their own steps.
+  const managedVolumes = (difference.live?.volumes ?? [])
+    .map((disk) => disk.id)
+    .filter((disk) => draft.context.addressOfId.has(disk));
+  const lifecycle = difference.desired?.lifecycle;
+  const deleteFloatingIp = lifecycle === undefined ? recorded.onDelete.deleteFloatingIp : lifecycle.deleteFloatingIp;
+  const step = addStep(draft, {
+    id: `${address}/delete`,
+    address,
+    action: {
+      operation: "vm.delete",
+      vm,
+      ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
+      managedVolumes,
+      preservedVolumes: lifecycle === undefined ? recorded.onDelete.preservedVolumes : lifecycle.preservedVolumes,
+    },
+    title: `delete VM ${name}`,
+    needs,
+    holds,
+    forgets: true,
+    ...(difference.change?.action === "replace" ? { downtimeOf: address } : {}),
+  });
+  draft.frees.set(nameKey("vm", name), step);
+  draft.vmDeletes.set(id, step);
+  return step;
+}
+
+function forgetVm(difference: VmDifference, draft: Draft): void {
+  addStep(draft, {
+    id: `${difference.address}/forget`,
+    address: difference.address,
+    action: {
+      operation: "record",
+      changes: [
+        { type: "resource", address: difference.address, record: null },
+        { type: "intent", address: difference.address, intent: null },
+      ],
+    },
+    title: `forget VM ${difference.recorded?.name ?? difference.address}`,
+  });
+}
+
+function waitForId(difference: VmDifference, draft: Draft): void {
+  const { address } = difference;
+  addStep(draft, {
+    id: `${address}/id`,
+    address,
+    action: {
+      operation: "outside",
+      waitsFor: `the id of VM ${difference.recorded?.name ?? difference.desired?.name ?? address}, which this service gives no way to look up`,
+      command: `reconcile import ${address} ID`,
+    },
+    title: `learn the id of ${address}`,
+  });
+  draft.ready.set(address, `${address}/id`);
+}
+
+const adoptedRecord = (difference: VmDifference, desired: DesiredVm): RecordedVm => ({
+  ...vmRecord(desired, difference.imageId),
+  id: difference.change!.id!,
+});
+
+function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): string {
+  const { address, live } = difference;
+  const id = difference.change!.id!;
+  const next: RecordedVm = {
+    ...vmRecord(desired, difference.imageId),
+    id,
+    ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
+  };
+  const before: Partial<RecordedVm> = {
+    name: live?.name ?? desired.name,
+    flavor: live?.flavor,
+    image: live?.image,
+    imageId: live?.image,
+    owner: live?.owner,
+    ...(live?.phase === "running" || live?.phase === "stopped" ? { power: live.phase } : {}),
+  };
+  const record = holdBack(
+    next,
+    before,
+    difference.change!.fields.map((field) => field.field),
+  );
+  return addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        { type: "resource", address, record: difference.unsettled === true ? { ...record, building: true } : record },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `take over VM ${live?.name ?? id} (${id})`,
+  });
+}
+
+function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): void {
+  const { address, live } = difference;
+  const change = difference.change!;
+  const id = change.id!;
+  const vm: Reference = { id };
+  const holds = [vmHold(draft, vm)];
+  const label = live?.name ?? change.name;
+  const next = vmRecord(desired, difference.imageId);
+  const fields = new Map(change.fields.map((field) => [field.field, field]));
+
+  let last: Need[] = [];
+  /** Steps of one VM follow each other; a failed one does not stop what has nothing to do with it. */
+  const then = (step: Omit<NewStep, "address" | "holds">): string => {
+    const stepId = addStep(draft, { address, holds, ...step, needs: [...last, ...(step.needs ?? [])] });
+    last = [need(stepId, "end")];
+    return stepId;
+  };
+  const patch = (...names: string[]) => patchFor<RecordedVm>(next as Unidentified<RecordedVm>, names);
+
+  if (difference.adopts === true) {
+    const adopted = adoptVm(difference, desired, draft);
+    last = [need(adopted)];
+    draft.ready.set(address, adopted);
+  }
+  if (difference.unsettled === true) {
+    const settled = then({
+      id: `${address}/settle`,
+      action: { operation: "vm.settle", vm },
+      title: `wait for VM ${label} (${live?.status ?? "in transition"})`,
+      record: { building: undefined },
+    });
+    last = [need(settled)];
+    draft.ready.set(address, settled);
+  }
+  if (difference.verify !== undefined) decideResize(difference, desired, vm, label, then);
+  const rename = fields.get("name");
+  if (rename !== undefined) {
+    const step = then({
+      id: `${address}/rename`,
+      action: { operation: "vm.rename", vm, name: desired.name },
+      title: `rename VM ${rename.before} to ${desired.name}`,
+      record: patch("name"),
+    });
+    draft.frees.set(nameKey("vm", String(rename.before)), step);
+    draft.takes.push({ key: nameKey("vm", desired.name), step });
+  }
+  const resize = fields.get("flavor_id");
+  if (resize !== undefined) {
+    const needs = desired.lifecycle.snapshotBefore.includes("resize")
+      ? [need(snapshotVm(difference, "resize", vm, draft, last))]
+      : [];
+    const step = then({
+      id: `${address}/resize`,
+      action: { operation: "vm.resize", vm, flavor: desired.flavor },
+      title: `resize VM ${label} from ${resize.before} to ${desired.flavor}`,
+      needs,
+      record: { resizing: { ...(resize.before === null ? {} : { from: String(resize.before) }), to: desired.flavor } },
+      downtimeOf: address,
+    });
+    decideResize(difference, desired, vm, label, then, step);
+  }
+  const image = fields.get("image_id");
+  if (image !== undefined) {
+    const needs = desired.lifecycle.snapshotBefore.includes("rebuild")
+      ? [need(snapshotVm(difference, "rebuild", vm, draft, last))]
+      : [];
+    then({
+      id: `${address}/rebuild`,
+      action: { operation: "vm.rebuild", vm, image: String(image.after) },
+      title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
+      needs,
+      record: patch("image_id"),
+      downtimeOf: address,
+    });
+  }
+  if (difference.dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
+    growDataVolume(difference, desired, vm, label, then);
+  const power = fields.get("power");
+  if (power !== undefined) {
+    const stops = desired.power === "stopped";
+    then({
+      id: `${address}/${stops ? "stop" : "start"}`,
+      action: { operation: stops ? "vm.stop" : "vm.start", vm },
+      title: `${stops ? "stop" : "start"} VM ${label}`,
+      record: patch("power"),
+    });
+  }
+}
+
+type Then = (step: Omit<NewStep, "address" | "holds">) => string;
+
+/** VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. */
+function decideResize(
+  difference: VmDifference,
+  desired: DesiredVm,
+  vm: Reference,
+  label: string,
+  then: Then,
+  resized?: string,
+): void {
+  const { address } = difference;
+  const { verifyResize } = desired.lifecycle;
+  const settled = { resizing: undefined, flavor: desired.flavor };
+  if (difference.verify === "revert" && resized === undefined) {
+    then({
+      id: `${address}/revert`,
+      action: { operation: "vm.resize.revert", vm },
+      title: `revert the resize of VM ${label}`,
+      record: settled,
+      downtimeOf: address,
+    });
+    return;
+  }
+  const after = resized === undefined ? [] : [need(resized)];
+  if (verifyResize.confirm === "manual") {
+    then({
+      id: `${address}/confirm`,
+      action: { operation: "vm.resize.confirm", vm, manual: true },
+      title: `wait for the resize of VM ${label} to be confirmed`,
+      needs: after,
+      record: settled,
+    });
+    return;
+  }
+  const check = verifyResize.check;
+  let checked: string | undefined;
+  if (check !== undefined) {
+    checked = then({
+      id: `${address}/check`,
+      action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
+      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : check.kind === "http" ? check.url : check.argv[0]})`,
+      needs: after,
+    });
+    if (verifyResize.onFailure === "revert")
+      then({
+        id: `${address}/revert`,
+        action: { operation: "vm.resize.revert", vm },
+        title: `if the check fails: revert the resize of VM ${label}`,
+        needs: [need(checked, "failed")],
+        record: { resizing: undefined },
+      });
+  }
+  then({
+    id: `${address}/confirm`,
+    action: { operation: "vm.resize.confirm", vm, manual: false },
+    title: `confirm the resize of VM ${label}`,
+    needs: checked === undefined ? after : [need(checked)],
+    record: settled,
+  });
+}
+
+/** An interrupted run may have left it detached, grown or not: then only what is left to do is done. */
+function growDataVolume(difference: VmDifference, desired: DesiredVm, vm: Reference, label: string, then: Then): void {
+  const { address } = difference;
+  const dataVolumeId = difference.dataVolumeId!;
+  const volume: Reference = { id: dataVolumeId };
+  const size = difference.change!.fields.find((field) => field.field === "size");
+  const detached: Need[] = [];
+  if (difference.dataVolumeOff !== true)
+    detached.push(
+      need(
+        then({
+          id: `${address}/data-detach`,
+          action: { operation: "volume.detach", volume, vm, flush: "ask" },
+          title: `detach the data volume of VM ${label} (needs a flush)`,
+          record: { dataVolumeId, dataVolumeDetached: true },
+        }),
+      ),
+    );
+  const resized: Need[] = [];
+  if (size !== undefined)
+    resized.push(
+      need(
+        then({
+          id: `${address}/data-resize`,
+          action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
+          title: `grow the data volume of VM ${label} from ${size.before} to ${desired.sizeGb} GB`,
+          needs: detached,
+          record: { sizeGb: desired.sizeGb },
+        }),
+        "end",
+      ),
+    );
+  then({
+    id: `${address}/data-attach`,
+    action: { operation: "volume.attach", volume, vm },
+    title: `attach the data volume of VM ${label} again${size === undefined ? "" : " (grow the filesystem inside the guest)"}`,
+    needs: [...detached, ...resized],
+    record: { dataVolumeDetached: undefined },
+  });
+}
+
+function snapshotVm(
+  difference: VmDifference,
+  reason: SnapshotReason,
+  vm: Reference,
+  draft: Draft,
+  after: readonly Need[],
+): string {
+  const { address } = difference;
+  const label = difference.live?.name ?? difference.change!.name;
+  const name = `${label.slice(0, 40)}-pre-${reason}`;
+  return addStep(draft, {
+    id: `${address}/snapshot-${reason}`,
+    address,
+    action: { operation: "vm.snapshot", vm, name },
+    title: `snapshot VM ${label} as ${name}`,
+    needs: after,
+    holds: [vmHold(draft, vm)],
+  });
+}

@@ -1,0 +1,279 @@
+/**
+ * The requests that make one volume as desired: off its VM for a reason the user gave, grown, and on again. A volume
+ * on a VM that is stopped for its flush shares the stop and the start with every other such volume of that VM.
+ */
+import { referenceLabel, type VolumeDifference } from "../diff/volume";
+import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
+import { orphanKey, type RecordedVolume } from "../model/recorded";
+import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { holdBack, type Unidentified, volumeRecord } from "./records";
+import { type FlushReason, type Need, need } from "./step";
+
+export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
+  const { change, desired, recorded } = difference;
+  if (change === undefined) return;
+  switch (change.action) {
+    case "create":
+      createVolume(desired!, draft, []);
+      if (difference.attaches) attach(difference, desired!, { address: difference.address }, draft, []);
+      return;
+    case "delete":
+    case "forget":
+      removeVolume(difference, draft);
+      return;
+    case "replace":
+      replaceVolume(difference, desired!, recorded, draft);
+      return;
+    case "import":
+    case "update":
+      updateVolume(difference, desired!, draft);
+  }
+}
+
+const hold = (address: string): string => `volume:${address}`;
+
+function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): string {
+  const step = addStep(draft, {
+    id: `${desired.address}/create`,
+    address: desired.address,
+    action: { operation: "volume.create", name: desired.name, sizeGb: desired.sizeGb },
+    title: `create volume ${desired.name} of ${desired.sizeGb} GB`,
+    needs,
+    holds: [hold(desired.address)],
+    record: volumeRecord(desired),
+  });
+  draft.ready.set(desired.address, step);
+  return step;
+}
+
+/** Attaching needs both to exist; which step makes the VM exist is known only when all are made, so edges.ts adds it. */
+function attach(
+  difference: VolumeDifference,
+  desired: DesiredVolume,
+  volume: Reference,
+  draft: Draft,
+  needs: readonly Need[],
+): string {
+  const target = difference.wantedOn!;
+  const vm: Reference = target.id === undefined ? { address: target.address! } : { id: target.id };
+  const ready = draft.ready.get(difference.address);
+  return addStep(draft, {
+    id: `${difference.address}/attach`,
+    address: difference.address,
+    action: { operation: "volume.attach", volume, vm },
+    title: `attach volume ${desired.name} to ${referenceLabel(target)}`,
+    needs: [...(ready === undefined ? [] : [need(ready)]), ...needs],
+    holds: [hold(difference.address), vmHold(draft, vm)],
+  });
+}
+
+/** Takes a volume off its VM; the flush, whatever it is, comes first. */
+function detach(difference: VolumeDifference, flush: FlushPolicy, draft: Draft, needs: readonly Need[]): string {
+  const { address } = difference;
+  const id = difference.id!;
+  const vm: Reference = { id: difference.attachedTo! };
+  const before: Need[] = [...needs];
+  const label = difference.live?.name ?? difference.change!.name;
+  const reason: FlushReason = flush.via;
+  if (flush.via === "command")
+    before.push(
+      need(
+        addStep(draft, {
+          id: `${address}/flush`,
+          address,
+          action: { operation: "flush", argv: flush.argv },
+          title: `flush volume ${label}: ${flush.argv.join(" ")}`,
+          needs,
+          holds: [hold(address)],
+        }),
+      ),
+    );
+  const stop = flush.via === "stop" ? stopForFlush(vm, draft) : undefined;
+  if (stop?.step !== undefined) before.push(need(stop.step));
+  const step = addStep(draft, {
+    id: `${address}/detach`,
+    address,
+    action: { operation: "volume.detach", volume: { id }, vm, flush: reason },
+    title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flush.via === "ask" ? "needs a flush" : flush.via === "stop" ? "while it is stopped" : "flushed by its command"})`,
+    needs: before,
+    holds: [hold(address), vmHold(draft, vm)],
+    record: { attachedTo: undefined },
+  });
+  stop?.users.push(step);
+  const detaches = draft.detachesOf.get(vm.id);
+  if (detaches === undefined) draft.detachesOf.set(vm.id, [step]);
+  else detaches.push(step);
+  return step;
+}
+
+/** One stop for all volumes of a VM; edges.ts starts it again when the last of them is done. */
+function stopForFlush(vm: { readonly id: string }, draft: Draft): { readonly step?: string; readonly users: string[] } {
+  const known = draft.stops.get(vm.id);
+  if (known !== undefined) return { step: known.stop, users: known.users };
+  const users: string[] = [];
+  const live = draft.context.live.vmById.get(vm.id);
+  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
+  const address = draft.context.addressOfId.get(vm.id) ?? vm.id;
+  const step = stopped
+    ? undefined
+    : addStep(draft, {
+        id: `${address}/flush-stop`,
+        address,
+        action: { operation: "vm.stop", vm },
+        title: `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
+        holds: [vmHold(draft, vm)],
+        downtimeOf: address,
+      });
+  draft.stops.set(vm.id, { stop: step, vm, users });
+  return { step, users };
+}
+
+function removeVolume(difference: VolumeDifference, draft: Draft): void {
+  const { address } = difference;
+  const change = difference.change!;
+  const recorded = difference.recorded!;
+  const needs = difference.detaches ? [need(detach(difference, recorded.flush, draft, []))] : [];
+  if (change.action === "delete") {
+    addStep(draft, {
+      id: `${address}/delete`,
+      address,
+      action: { operation: "volume.delete", volume: { id: recorded.id } },
+      title: `delete volume ${change.name} with its data`,
+      needs,
+      holds: [hold(address)],
+      forgets: true,
+    });
+    return;
+  }
+  const orphan =
+    change.reason === "gone" || change.because.startsWith("a removed entry")
+      ? undefined
+      : orphanOf(recorded, "this service cannot delete volumes");
+  addStep(draft, {
+    id: `${address}/forget`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        ...(orphan === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(orphan), orphan }]),
+        { type: "resource", address, record: null },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
+    needs,
+  });
+}
+
+const orphanOf = (recorded: RecordedVolume, reason: string) => ({
+  kind: "volume" as const,
+  id: recorded.id,
+  name: recorded.name ?? recorded.id,
+  reason,
+  ...(recorded.sizeGb === undefined ? {} : { sizeGb: recorded.sizeGb }),
+});
+
+function replaceVolume(
+  difference: VolumeDifference,
+  desired: DesiredVolume,
+  recorded: RecordedVolume | undefined,
+  draft: Draft,
+): void {
+  const { address } = difference;
+  const id = difference.id!;
+  const old = recorded ?? { ...volumeRecord(desired), id };
+  const oldName = difference.live?.name ?? old.name ?? id;
+  const created = createVolume(desired, draft, []);
+  const detached = difference.detaches ? detach(difference, old.flush, draft, [need(created)]) : undefined;
+  const after = [need(created), ...(detached === undefined ? [] : [need(detached)])];
+  if (difference.attaches)
+    attach(difference, desired, { address }, draft, detached === undefined ? [] : [need(detached)]);
+  if (draft.context.has("volume.delete")) {
+    addStep(draft, {
+      id: `${address}/delete-old`,
+      address,
+      action: { operation: "volume.delete", volume: { id } },
+      title: `delete the old volume ${oldName} with its data`,
+      needs: after,
+      holds: [`volume:${id}`],
+    });
+    return;
+  }
+  const orphan = orphanOf({ ...old, name: oldName }, "replaced, and this service cannot delete volumes");
+  addStep(draft, {
+    id: `${address}/orphan-old`,
+    address,
+    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
+    title: `leave the old volume ${oldName} as an orphan`,
+    needs: after,
+  });
+}
+
+function updateVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): void {
+  const { address } = difference;
+  const change = difference.change!;
+  const id = difference.id!;
+  const volume: Reference = { id };
+  const needs: Need[] = [];
+  if (difference.adopts === true) needs.push(need(adoptVolume(difference, desired, draft)));
+  const grow = change.fields.find((field) => field.field === "size");
+  const comesOff = difference.detaches || (grow !== undefined && difference.attachedTo !== undefined);
+  const detached = comesOff ? detach(difference, desired.flush, draft, needs) : undefined;
+  const afterDetach = detached === undefined ? needs : [need(detached)];
+  let resized: string | undefined;
+  if (grow !== undefined)
+    resized = addStep(draft, {
+      id: `${address}/resize`,
+      address,
+      action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
+      title: `grow volume ${change.name} from ${grow.before} to ${desired.sizeGb} GB`,
+      needs: afterDetach,
+      holds: [hold(address)],
+      record: { sizeGb: desired.sizeGb },
+    });
+  // A grow that failed after its detach must not leave the volume off: attaching waits for its end, not its success.
+  const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
+  const goesOn = difference.attaches || (comesOff && !difference.detaches);
+  if (!goesOn) return;
+  const target = difference.attaches ? difference.wantedOn! : { id: difference.attachedTo! };
+  const attached = attach({ ...difference, wantedOn: target }, desired, volume, draft, beforeAttach);
+  const stop = draft.stops.get(difference.attachedTo ?? "");
+  if (stop !== undefined)
+    stop.users.push(
+      ...(target.id === difference.attachedTo ? [attached] : []),
+      ...(resized === undefined ? [] : [resized]),
+    );
+}
+
+function adoptVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): string {
+  const { address, live } = difference;
+  const id = difference.id!;
+  const next: RecordedVolume = {
+    ...(volumeRecord(desired) as Unidentified<RecordedVolume>),
+    id,
+    ...(difference.attachedTo === undefined ? {} : { attachedTo: difference.attachedTo }),
+  };
+  const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
+  const step = addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        {
+          type: "resource",
+          address,
+          record: holdBack(
+            next,
+            before,
+            difference.change!.fields.map((field) => field.field),
+          ),
+        },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `take over volume ${live?.name ?? id} (${id})`,
+  });
+  draft.ready.set(address, step);
+  return step;
+}

@@ -1,0 +1,162 @@
+/**
+ * Which steps may start now: those whose needs are met and whose resources nobody holds, longest way to the end first.
+ * Knows no clock and sends nothing; requests in flight are limited by the client, so waiting never costs a place.
+ *
+ *   need.on   satisfied by                       otherwise
+ *   done      done                               the step is skipped (waiting, if what it needs waits)
+ *   end       any end                            -
+ *   failed    failed                             the step is not needed, and says nothing
+ */
+import type { Step } from "../plan/step";
+
+export type StepEnd = "done" | "failed" | "unknown" | "waiting" | "skipped" | "unneeded";
+
+export interface Ended {
+  readonly step: Step;
+  readonly end: StepEnd;
+  /** For a skipped or waiting step: the step that decided it. */
+  readonly because?: string;
+}
+
+export interface Scheduler {
+  /** Steps to start now; each is given out once. */
+  next(): readonly Step[];
+  /** Tells how a step ended; answers with the steps that end without running because of it. */
+  finish(id: string, end: StepEnd): readonly Ended[];
+  /** Starts nothing any more; answers with everything that had not started. */
+  stop(): readonly Ended[];
+  readonly remaining: number;
+  /** The estimate of the longest way to the end through a step. */
+  pathMs(id: string): number;
+  /** The estimate of what is left, from the steps that have not ended. */
+  leftMs(): number;
+}
+
+interface Node {
+  readonly step: Step;
+  readonly neededBy: { readonly id: string; readonly on: Step["needs"][number]["on"] }[];
+  waitingFor: number;
+  status: "blocked" | "ready" | "running" | StepEnd;
+  pathMs: number;
+}
+
+export function createScheduler(steps: readonly Step[]): Scheduler {
+  const nodes = new Map<string, Node>();
+  for (const step of steps) nodes.set(step.id, { step, neededBy: [], waitingFor: 0, status: "blocked", pathMs: 0 });
+  for (const { step } of nodes.values()) {
+    for (const need of step.needs) {
+      const before = nodes.get(need.step);
+      if (before === undefined) continue;
+      before.neededBy.push({ id: step.id, on: need.on });
+      nodes.get(step.id)!.waitingFor++;
+    }
+  }
+  // Steps come in an order that respects every edge, so one pass backwards sees every follower first.
+  for (const step of [...steps].reverse()) {
+    const node = nodes.get(step.id)!;
+    let longest = 0;
+    for (const { id } of node.neededBy) longest = Math.max(longest, nodes.get(id)!.pathMs);
+    node.pathMs = longest + step.estimateMs;
+  }
+
+  const held = new Set<string>();
+  let ready: Node[] = [];
+  /** Ready steps that met a held resource, by that resource, so that they are looked at again only when it is let go. */
+  const queued = new Map<string, Node[]>();
+  let remaining = nodes.size;
+  let stopped = false;
+  const makeReady = (node: Node): void => {
+    node.status = "ready";
+    ready.push(node);
+  };
+  for (const node of nodes.values()) if (node.waitingFor === 0) makeReady(node);
+
+  const isOpen = (node: Node): boolean => node.status === "blocked" || node.status === "ready";
+
+  function end(node: Node, status: StepEnd, ended: Ended[]): void {
+    const stack: { node: Node; status: StepEnd; because?: string }[] = [{ node, status }];
+    for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+      if (item.node.status !== "running" && !isOpen(item.node)) continue;
+      if (item.node !== node) ended.push({ step: item.node.step, end: item.status, because: item.because });
+      item.node.status = item.status;
+      remaining--;
+      for (const { id, on } of item.node.neededBy) {
+        const next = nodes.get(id)!;
+        if (!isOpen(next)) continue;
+        const verdict = judge(on, item.status);
+        if (verdict === undefined) {
+          next.waitingFor--;
+          if (next.waitingFor === 0 && !stopped) makeReady(next);
+        } else stack.push({ node: next, status: verdict, because: item.node.step.id });
+      }
+    }
+  }
+
+  return {
+    next() {
+      if (stopped || ready.length === 0) return [];
+      const candidates = ready.filter((node) => node.status === "ready").sort((a, b) => b.pathMs - a.pathMs);
+      ready = [];
+      const started: Step[] = [];
+      for (const node of candidates) {
+        const busy = node.step.holds.find((resource) => held.has(resource));
+        if (busy !== undefined) {
+          const queue = queued.get(busy);
+          if (queue === undefined) queued.set(busy, [node]);
+          else queue.push(node);
+          continue;
+        }
+        for (const resource of node.step.holds) held.add(resource);
+        node.status = "running";
+        started.push(node.step);
+      }
+      return started;
+    },
+    finish(id, status) {
+      const node = nodes.get(id)!;
+      for (const resource of node.step.holds) {
+        held.delete(resource);
+        for (const waiting of queued.get(resource) ?? []) if (waiting.status === "ready") ready.push(waiting);
+        queued.delete(resource);
+      }
+      const ended: Ended[] = [];
+      end(node, status, ended);
+      return ended;
+    },
+    stop() {
+      stopped = true;
+      const ended: Ended[] = [];
+      for (const node of nodes.values()) {
+        if (!isOpen(node)) continue;
+        node.status = "skipped";
+        remaining--;
+        ended.push({ step: node.step, end: "skipped" });
+      }
+      return ended;
+    },
+    get remaining() {
+      return remaining;
+    },
+    pathMs: (id) => nodes.get(id)!.pathMs,
+    leftMs() {
+      let left = 0;
+      for (const node of nodes.values())
+        if (isOpen(node) || node.status === "running") left = Math.max(left, node.pathMs);
+      return left;
+    },
+  };
+}
+
+/** `undefined`: satisfied. */
+function judge(on: "done" | "end" | "failed", end: StepEnd): StepEnd | undefined {
+  switch (on) {
+    case "done":
+      return end === "done" ? undefined : end === "waiting" ? "waiting" : end === "unneeded" ? "unneeded" : "skipped";
+    case "end":
+      return undefined;
+    case "failed":
+      return end === "failed" ? undefined : "unneeded";
+    default:
+      return on satisfies never;
+  }
+}

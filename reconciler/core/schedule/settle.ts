@@ -1,0 +1,53 @@
+/**
+ * "Is it there yet?" as one verdict per question, over what the service shows. A VM that cannot be seen for a moment
+ * is still waited for; only a failed state, or going away, ends the wait early.
+ */
+import type { LiveVm } from "../model/live";
+
+export type Verdict =
+  | { readonly status: "settled" }
+  | { readonly status: "pending" }
+  | { readonly status: "failed"; readonly because: string };
+
+export type Wait =
+  | { readonly for: "built" }
+  | { readonly for: "stopped" }
+  | { readonly for: "running" }
+  | { readonly for: "rebuilt"; readonly image?: string }
+  | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean }
+  | { readonly for: "decided" }
+  | { readonly for: "steady" }
+  | { readonly for: "gone" };
+
+const settled: Verdict = { status: "settled" };
+const pending: Verdict = { status: "pending" };
+
+/** `live` is undefined when the list does not show the VM. */
+export function settleVm(wait: Wait, live: LiveVm | undefined): Verdict {
+  if (wait.for === "gone") return live === undefined ? settled : pending;
+  if (live === undefined) return pending;
+  if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
+  const steady = live.phase === "running" || live.phase === "stopped";
+  switch (wait.for) {
+    case "built":
+    case "steady":
+      return steady ? settled : pending;
+    case "stopped":
+      return live.phase === "stopped" ? settled : pending;
+    case "running":
+      return live.phase === "running" ? settled : pending;
+    case "rebuilt":
+      return steady && (wait.image === undefined || live.image === undefined || live.image === wait.image)
+        ? settled
+        : pending;
+    case "resized":
+      // A service that confirms by itself never shows VERIFY_RESIZE, but the new flavor.
+      return live.phase === "verify_resize" || (steady && live.flavor !== undefined && wait.isTarget(live.flavor))
+        ? settled
+        : pending;
+    case "decided":
+      return steady ? settled : pending;
+    default:
+      return wait satisfies never;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The state is the fold of what became true. Invariants, cited by the tests:
+ *  S1  an intent and its record never contradict: a record with an id clears the intent of its address in one write.
+ *  S2  a serial is never used twice in one lineage.
+ *  S3  folding a journal cut after any line gives a state from which the next run can go on.
+ *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
+ */
+import type { Address } from "../model/address";
+import type { Intent, Orphan, Quarantined, RecordedResource, State, StateChange } from "../model/recorded";
+
+export interface Entry {
+  readonly serial: number;
+  /** Which holder of the lock wrote it; grows with every holder. */
+  readonly epoch: number;
+  readonly change: StateChange;
+}
+
+export interface FoldedState extends State {
+  readonly epoch: number;
+  /** Lines in the journal that were folded: what compaction would save. */
+  readonly journalled: number;
+}
+
+export const emptyState = (lineage: string): FoldedState => ({
+  lineage,
+  serial: 0,
+  epoch: 0,
+  journalled: 0,
+  resources: new Map(),
+  intents: new Map(),
+  orphans: new Map(),
+  quarantined: [],
+});
+
+export function foldEntries(
+  snapshot: FoldedState,
+  entries: Iterable<Entry>,
+  damaged: readonly Quarantined[] = [],
+): FoldedState {
+  const resources = new Map(snapshot.resources);
+  const intents = new Map(snapshot.intents);
+  const orphans = new Map(snapshot.orphans);
+  let quarantined = [...snapshot.quarantined, ...damaged];
+  let { serial, epoch, journalled } = snapshot;
+  for (const entry of entries) {
+    journalled++;
+    // Already in the snapshot: the process died between writing it and clearing the journal.
+    if (entry.serial <= snapshot.serial) continue;
+    if (entry.epoch < epoch) continue;
+    epoch = entry.epoch;
+    serial = Math.max(serial, entry.serial);
+    applyChange({ resources, intents, orphans }, entry.change);
+    const { change } = entry;
+    if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
+      quarantined = quarantined.filter((piece) => piece.address !== change.address);
+  }
+  return { lineage: snapshot.lineage, serial, epoch, journalled, resources, intents, orphans, quarantined };
+}
+
+export interface MutableState {
+  readonly resources: Map<Address, RecordedResource>;
+  readonly intents: Map<Address, Intent>;
+  readonly orphans: Map<string, Orphan>;
+}
+
+/** For the one holder of the state, which owns its maps. */
+export function applyChange(state: MutableState, change: StateChange): void {
+  switch (change.type) {
+    case "resource":
+      if (change.record === null) state.resources.delete(change.address);
+      else state.resources.set(change.address, change.record);
+      return;
+    case "intent":
+      if (change.intent === null) state.intents.delete(change.address);
+      else state.intents.set(change.address, change.intent);
+      return;
+    case "orphan":
+      if (change.orphan === null) state.orphans.delete(change.key);
+      else state.orphans.set(change.key, change.orphan);
+      return;
+    case "run":
+    case "release":
+      return;
+    default:
+      change satisfies never;
+  }
+}

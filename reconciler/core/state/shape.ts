@@ -1,0 +1,97 @@
+/** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
+import { kindOf, parseAddress } from "../model/address";
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === "string";
+const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
+const flag: Check = (value) => typeof value === "boolean";
+const list: Check = (value) => Array.isArray(value);
+const object: Check = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+const rule: Check = (value) => {
+  if (!object(value)) return false;
+  const { direction, ethertype, protocol, remote } = value as Record<string, unknown>;
+  return (
+    text(direction) &&
+    text(ethertype) &&
+    text(protocol) &&
+    object(remote) &&
+    text((remote as Record<string, unknown>).kind)
+  );
+};
+
+const shapes: Record<string, Record<string, Check>> = {
+  vm: {
+    id: optional(text),
+    name: text,
+    flavor: optional(text),
+    image: optional(text),
+    imageId: optional(text),
+    owner: optional(text),
+    userId: optional(text),
+    project: optional(text),
+    region: optional(text),
+    rootSizeGb: optional(number),
+    sizeGb: optional(number),
+    skipFloatingIp: optional(flag),
+    power: optional((value) => value === "running" || value === "stopped"),
+    preventDestroy: flag,
+    onDelete: object,
+    dataVolumeId: optional(text),
+    building: optional(flag),
+    resizing: optional((value) => object(value) && text((value as Record<string, unknown>).to)),
+    dataVolumeDetached: optional(flag),
+  },
+  volume: {
+    id: text,
+    name: optional(text),
+    sizeGb: optional(number),
+    attachedTo: optional(text),
+    flush: (value) =>
+      object(value) && ["ask", "command", "stop"].includes((value as Record<string, unknown>).via as string),
+    preventDestroy: flag,
+  },
+  group: {
+    id: text,
+    name: optional(text),
+    description: optional(text),
+    rules: (value) => Array.isArray(value) && value.every(rule),
+    platformRules: (value) => Array.isArray(value) && value.every(text),
+    preventDestroy: flag,
+    retired: optional(
+      (value) =>
+        Array.isArray(value) && value.every((group) => object(group) && text((group as Record<string, unknown>).id)),
+    ),
+  },
+};
+
+export function recordProblem(address: string, record: unknown): string | undefined {
+  if (parseAddress(address) === undefined) return `${JSON.stringify(address)} is no address`;
+  if (!object(record)) return "it is not a record";
+  const fields = record as Record<string, unknown>;
+  const kind = kindOf(address);
+  if (fields.kind !== kind) return `its kind is ${JSON.stringify(fields.kind ?? null)}, not ${kind}`;
+  if (fields.address !== address) return `it says it is ${JSON.stringify(fields.address ?? null)}`;
+  for (const [field, check] of Object.entries(shapes[kind]!))
+    if (!check(fields[field])) return `its ${field} is not readable`;
+  return undefined;
+}
+
+export function intentProblem(intent: unknown): string | undefined {
+  if (!object(intent)) return "it is not an intent";
+  const { address, operation, name, sentAt, idsBefore } = intent as Record<string, unknown>;
+  return text(address) && text(operation) && text(name) && text(sentAt) && list(idsBefore)
+    ? undefined
+    : "its intent is not readable";
+}
+
+export function orphanProblem(orphan: unknown): string | undefined {
+  if (!object(orphan)) return "it is not an orphan";
+  const { kind, id, name, reason } = orphan as Record<string, unknown>;
+  return text(kind) && text(id) && text(name) && text(reason) ? undefined : "its orphan entry is not readable";
+}

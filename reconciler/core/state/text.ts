@@ -1,0 +1,196 @@
+/**
+ * The state as text: a snapshot that is one JSON document with one record a line, and journal lines with a checksum.
+ * Whatever is damaged is set aside with its address, and the rest is read.
+ */
+import type { Intent, Orphan, Quarantined, RecordedResource, StateChange } from "../model/recorded";
+import { canonicalJson } from "../text/canonical-json";
+import { fingerprint } from "../text/hash";
+import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
+import { intentProblem, orphanProblem, recordProblem } from "./shape";
+
+export const stateFormat = "reconcile-cloud/state";
+
+export function writeSnapshot(state: FoldedState): string {
+  const lines = [
+    "{",
+    `"format":"${stateFormat}",`,
+    `"version":1,`,
+    `"lineage":${JSON.stringify(state.lineage)},`,
+    `"serial":${state.serial},`,
+    `"epoch":${state.epoch},`,
+  ];
+  lines.push(
+    ...section("resources", state.resources),
+    ...section("intents", state.intents),
+    ...section("orphans", state.orphans),
+  );
+  lines.push(`"quarantined":${JSON.stringify(state.quarantined)}`, "}", "");
+  return lines.join("\n");
+}
+
+function section(name: string, entries: ReadonlyMap<string, unknown>): string[] {
+  if (entries.size === 0) return [`"${name}":{},`];
+  const keys = [...entries.keys()].sort();
+  const lines = [`"${name}":{`];
+  for (const [index, key] of keys.entries())
+    lines.push(`${JSON.stringify(key)}:${canonicalJson(entries.get(key))}${index < keys.length - 1 ? "," : ""}`);
+  lines.push("},");
+  return lines;
+}
+
+export function writeEntry(entry: Entry): string {
+  const body = JSON.stringify({ n: entry.serial, e: entry.epoch, c: entry.change });
+  return `${fingerprint(body)} ${body}`;
+}
+
+export type ReadState =
+  | { readonly ok: true; readonly state: FoldedState; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** `lineage` is for a state that does not exist yet. */
+export function readState(
+  stored: { readonly snapshot?: string; readonly journal: readonly string[] },
+  lineage: string,
+): ReadState {
+  const notes: string[] = [];
+  const snapshot =
+    stored.snapshot === undefined || stored.snapshot.trim() === ""
+      ? emptyState(lineage)
+      : readSnapshot(stored.snapshot);
+  if (typeof snapshot === "string") return { ok: false, problem: snapshot };
+  const entries: Entry[] = [];
+  const damaged: Quarantined[] = [];
+  const lines = stored.journal;
+  lines.forEach((line, index) => {
+    if (line === "") return;
+    const entry = readEntry(line);
+    if (typeof entry !== "string") {
+      entries.push(entry);
+      return;
+    }
+    // A line cut off at the end was never acknowledged to anybody; one in the middle is damage.
+    if (index === lines.length - 1) notes.push("the last line of the journal was cut off and is ignored");
+    else
+      damaged.push({
+        address: addressIn(line) ?? `journal line ${index + 1}`,
+        text: line.slice(0, 4096),
+        problem: `line ${index + 1} of the journal ${entry}`,
+      });
+  });
+  return { ok: true, state: foldEntries(snapshot, entries, damaged), notes };
+}
+
+function readEntry(line: string): Entry | string {
+  const space = line.indexOf(" ");
+  const body = line.slice(space + 1);
+  if (space !== 16 || fingerprint(body) !== line.slice(0, space)) return "does not match its checksum";
+  const parsed = parseJson(body);
+  if (!isRecord(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isRecord(parsed.c))
+    return "is not an entry";
+  const change = parsed.c as unknown as StateChange;
+  const problem = changeProblem(change);
+  return problem ?? { serial: parsed.n, epoch: parsed.e, change };
+}
+
+function changeProblem(change: StateChange): string | undefined {
+  switch (change.type) {
+    case "resource":
+      return change.record === null ? undefined : recordProblem(change.address, change.record);
+    case "intent":
+      return change.intent === null ? undefined : intentProblem(change.intent);
+    case "orphan":
+      return change.orphan === null ? undefined : orphanProblem(change.orphan);
+    case "run":
+    case "release":
+      return undefined;
+    default:
+      return "is of a kind this version does not know";
+  }
+}
+
+const addressIn = (text: string): string | undefined => /"address":"((?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1];
+
+function readSnapshot(text: string): FoldedState | string {
+  const whole = parseJson(text);
+  const document = isRecord(whole) ? { head: whole, broken: [] as Quarantined[] } : salvage(text);
+  if (document === undefined) return "it is not a JSON document of this tool";
+  const { head, broken } = document;
+  if (head.format !== stateFormat) return `its format is ${JSON.stringify(head.format ?? null)}, not ${stateFormat}`;
+  if (head.version !== 1)
+    return `its version is ${JSON.stringify(head.version ?? null)}; this reconcile reads version 1`;
+  if (typeof head.lineage !== "string" || !Number.isSafeInteger(head.serial)) return "its lineage or serial is missing";
+  const quarantined: Quarantined[] = [...broken];
+  if (Array.isArray(head.quarantined))
+    for (const piece of head.quarantined)
+      if (isRecord(piece) && typeof piece.address === "string" && typeof piece.text === "string")
+        quarantined.push({
+          address: piece.address,
+          text: piece.text,
+          problem: String(piece.problem ?? "it was damaged"),
+        });
+  const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
+    const kept = new Map<string, T>();
+    const entries = head[name];
+    if (!isRecord(entries)) return kept;
+    for (const key of Object.keys(entries)) {
+      const problem = problemOf(key, entries[key]);
+      if (problem === undefined) kept.set(key, entries[key] as T);
+      else quarantined.push({ address: key, text: JSON.stringify(entries[key]).slice(0, 4096), problem });
+    }
+    return kept;
+  };
+  return {
+    lineage: head.lineage,
+    serial: head.serial as number,
+    epoch: typeof head.epoch === "number" ? head.epoch : 0,
+    journalled: 0,
+    resources: keep<RecordedResource>("resources", recordProblem),
+    intents: keep<Intent>("intents", (_, value) => intentProblem(value)),
+    orphans: keep<Orphan>("orphans", (_, value) => orphanProblem(value)),
+    quarantined,
+  };
+}
+
+/** A snapshot that is not JSON as a whole, read line by line: one record a line is what makes this possible. */
+function salvage(text: string): { head: Record<string, unknown>; broken: Quarantined[] } | undefined {
+  const head: Record<string, unknown> = {};
+  const broken: Quarantined[] = [];
+  let current: Record<string, unknown> | undefined;
+  for (const raw of text.split("\n")) {
+    const line = raw.trim().replace(/,$/, "");
+    if (line === "" || line === "{") continue;
+    if (line === "}") {
+      current = undefined;
+      continue;
+    }
+    const opening = /^"(resources|intents|orphans)":\{$/.exec(line);
+    if (opening !== null) {
+      current = {};
+      head[opening[1]!] = current;
+      continue;
+    }
+    const parsed = parseJson(`{${line}}`);
+    if (isRecord(parsed)) {
+      for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
+    } else if (current !== undefined) {
+      const key = /^"([^"\\]+)":/.exec(line)?.[1];
+      broken.push({
+        address: key ?? addressIn(line) ?? "unknown",
+        text: line.slice(0, 4096),
+        problem: "its line in the state is damaged",
+      });
+    }
+  }
+  return head.format === undefined ? undefined : { head, broken };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,278 @@
+/** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
+import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
+import { recordRules } from "../core/diff/group";
+import type { LiveGroup, LiveRule } from "../core/model/live";
+import type { Outcome } from "../core/model/outcome";
+import type { Intent, RecordedGroup, StateChange } from "../core/model/recorded";
+import type { Rule } from "../core/model/rule";
+import type { Step, StepAction } from "../core/plan/step";
+import type { RuleInput } from "../service/client";
+import {
+  done,
+  failedBy,
+  idOf,
+  isoNow,
+  noId,
+  optionsFor,
+  type Run,
+  recordDone,
+  type StepResult,
+  sendAndLook,
+} from "./perform";
+import { outcomeUnknown } from "./perform-volume";
+import { patchRecord } from "./recorder";
+
+type GroupAction = Extract<StepAction, { operation: `group.${string}` }>;
+
+export async function performGroupStep(step: Step, action: GroupAction, run: Run): Promise<StepResult> {
+  if (action.operation === "group.create") return createGroup(step, action, run);
+  const id = idOf(action.group, run);
+  if (id === undefined) return noId(action.group);
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  switch (action.operation) {
+    case "group.update": {
+      const changes = {
+        ...(action.name === undefined ? {} : { name: action.name }),
+        ...(action.description === undefined ? {} : { description: action.description }),
+      };
+      // Saying the same once more does no harm, so a lost answer is simply asked for again.
+      const outcome = await sendAndLook(
+        () => client.updateGroup(id, changes, options),
+        async () => "not-done",
+        run,
+      );
+      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+    }
+    case "group.delete":
+      return deleteGroup(step, action, id, run);
+    case "group.rule.create":
+      return createRule(step, action.rule, id, run);
+    case "group.rule.delete": {
+      const outcome = await client.deleteRule(id, action.ruleId, options);
+      const gone = outcome.status === "rejected" && outcome.condition === "not_found";
+      if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
+      const key = ruleKey(action.rule);
+      return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule) !== key));
+    }
+    case "group.verify":
+      return verifyRules(step, action.rules, id, run);
+    default:
+      return action satisfies never;
+  }
+}
+
+const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) => idOf(group, run);
+
+export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
+  let remote: Pick<RuleInput, "remoteIp" | "remoteGroupId"> = {};
+  switch (rule.remote.kind) {
+    case "any":
+      remote = { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" };
+      break;
+    case "cidr":
+      remote = { remoteIp: rule.remote.cidr };
+      break;
+    case "group": {
+      const id = idOf(rule.remote.group, run);
+      if (id === undefined) return noId(rule.remote.group);
+      remote = { remoteGroupId: id };
+      break;
+    }
+    default:
+      rule.remote satisfies never;
+  }
+  return {
+    direction: rule.direction,
+    ethertype: rule.ethertype,
+    ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
+    ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
+    ...remote,
+    ...(rule.description === undefined ? {} : { description: rule.description }),
+  };
+}
+
+async function createRule(step: Step, rule: Rule, id: string, run: Run): Promise<StepResult> {
+  const input = ruleInput(rule, run);
+  if ("end" in input) return input;
+  const outcome = await addRule(id, input, step, run);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  return changeRules(step, run, (rules) => [...rules, rule]);
+}
+
+/** A 409 on an identical rule is success, which is also why a lost answer may be asked for again. */
+async function addRule(id: string, input: RuleInput, step: Step, run: Run): Promise<Outcome<unknown>> {
+  const outcome = await sendAndLook(
+    () => run.ports.client.createRule(id, input, optionsFor(step, run)),
+    async () => "not-done",
+    run,
+  );
+  return outcome.status === "rejected" && outcome.condition === "rule_exists"
+    ? { status: "accepted", value: undefined }
+    : outcome;
+}
+
+async function changeRules(
+  step: Step,
+  run: Run,
+  edit: (rules: readonly Rule[]) => readonly Rule[],
+): Promise<StepResult> {
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind !== "group") return done;
+  await run.recorder.record([
+    {
+      type: "resource",
+      address: step.address,
+      record: { ...record, rules: recordRules(edit(record.rules), resolve(run)) },
+    },
+  ]);
+  return done;
+}
+
+async function createGroup(
+  step: Step,
+  action: Extract<GroupAction, { operation: "group.create" }>,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  const { address } = step;
+  const record = step.record as RecordedGroup;
+  const rules: RuleInput[] = [];
+  for (const rule of action.rules) {
+    const input = ruleInput(rule, run);
+    if ("end" in input) return input;
+    rules.push(input);
+  }
+  const idsBefore: string[] = [];
+  for (const sighting of run.live.groups.values())
+    if (sighting.seen === "yes" && sighting.value.name?.toLowerCase() === action.name)
+      idsBefore.push(sighting.value.id);
+  const intent: Intent = {
+    step: step.id,
+    address,
+    operation: "group.create",
+    name: action.name,
+    sentAt: isoNow(run),
+    idsBefore,
+    record,
+  };
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    await run.recorder.record([{ type: "intent", address, intent }]);
+    const outcome = await client.createGroup(
+      { name: action.name, ...(action.description === undefined ? {} : { description: action.description }), rules },
+      optionsFor(step, run),
+    );
+    if (outcome.status === "accepted") return keepGroup(step, record, action.rules, outcome.value, run);
+    const lost = outcome.status === "unknown" || (outcome.status === "rejected" && outcome.condition === "unreadable");
+    if (!lost) {
+      await run.recorder.record([{ type: "intent", address, intent: null }]);
+      return failedBy(outcome);
+    }
+    if (!client.has("group.list")) break;
+    const found = await discover(run, action.name, idsBefore);
+    if (found === undefined || found.length > 1) break;
+    if (found.length === 1) return keepGroup(step, record, action.rules, found[0]!, run);
+    run.progress(step, "the lost create was not done; sending it again");
+  }
+  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
+  return outcomeUnknown("security group", intent);
+}
+
+/** What the new group has beyond what was sent, the service made by itself. */
+async function keepGroup(
+  step: Step,
+  record: RecordedGroup,
+  sent: readonly Rule[],
+  group: LiveGroup,
+  run: Run,
+): Promise<StepResult> {
+  const { address } = step;
+  const kept: RecordedGroup = { ...record, id: group.id, rules: recordRules(sent, resolve(run)) };
+  await run.recorder.record([
+    { type: "resource", address, record: kept },
+    { type: "intent", address, intent: null },
+  ]);
+  let rules: readonly LiveRule[] | undefined = group.rules;
+  // An answer that repeats only what was sent does not show what the service added.
+  if (rules === undefined || rules.length <= sent.length) {
+    const listed = await run.ports.client.listRules(group.id, optionsFor(step, run));
+    if (listed.status === "accepted") rules = listed.value;
+  }
+  const own = new Set(kept.rules.map((rule) => ruleKey(rule)));
+  const platformRules = (rules ?? [])
+    .map((live) => ruleKey(canonicalLiveRule(live)))
+    .filter((key) => !own.has(key))
+    .sort();
+  if (platformRules.length === 0) return done;
+  const latest = run.recorder.state.resources.get(address);
+  if (latest !== undefined)
+    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, { platformRules }) }]);
+  return done;
+}
+
+async function discover(run: Run, name: string, idsBefore: readonly string[]): Promise<LiveGroup[] | undefined> {
+  const { clock, client, timing } = run.ports;
+  const before = new Set(idsBefore);
+  const deadline = clock.now() + timing.discoveryWindowMs;
+  for (;;) {
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+    const listed = await client.listGroups({ signal: run.signal });
+    if (run.signal.aborted) return undefined;
+    if (listed.status === "accepted") {
+      const found = listed.value.filter(
+        (group) =>
+          group.name?.toLowerCase() === name && !before.has(group.id) && run.recorder.addressOf(group.id) === undefined,
+      );
+      if (found.length > 0 || clock.now() >= deadline) return found;
+    } else if (clock.now() >= deadline) return undefined;
+  }
+}
+
+async function deleteGroup(
+  step: Step,
+  action: Extract<GroupAction, { operation: "group.delete" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const outcome = await run.ports.client.deleteGroup(id, optionsFor(step, run));
+  const gone =
+    outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");
+  if (outcome.status !== "accepted" && !gone) {
+    if (action.retired && outcome.status === "rejected" && outcome.condition === "group_attached")
+      return {
+        end: "waiting",
+        code: "apply/group-attached",
+        message: `the replaced group ${action.name} is still attached to VMs, and the service has no call that moves them`,
+        fix: `move the VMs from group ${action.name} to the new one in the service's console, then run the same command again`,
+      };
+    return failedBy(outcome);
+  }
+  if (!action.retired) return recordDone(step, run);
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind !== "group") return done;
+  const retired = (record.retired ?? []).filter((group) => group.id !== id);
+  const change: StateChange = {
+    type: "resource",
+    address: step.address,
+    record: patchRecord(record, { retired: retired.length === 0 ? undefined : retired }),
+  };
+  await run.recorder.record([change]);
+  return done;
+}
+
+/** After a neighbour is gone: what should be there and is not is put back. */
+async function verifyRules(step: Step, wanted: readonly Rule[], id: string, run: Run): Promise<StepResult> {
+  const listed = await run.ports.client.listRules(id, optionsFor(step, run));
+  if (listed.status !== "accepted") return failedBy(listed);
+  const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
+  const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
+  for (const rule of wanted) {
+    if (have.has(ruleKey(rule, identify))) continue;
+    const input = ruleInput(rule, run);
+    if ("end" in input) return input;
+    const outcome = await addRule(id, input, step, run);
+    if (outcome.status !== "accepted") return failedBy(outcome);
+    run.progress(step, "put a rule back that the deletion had taken");
+  }
+  return changeRules(step, run, () => wanted);
+}

@@ -1,0 +1,343 @@
+/** The steps of a VM: asynchronous all of them, so each knows what to wait for and how to find out after a lost answer. */
+import { catalogueId } from "../core/canonical/catalogue";
+import type { LiveVm } from "../core/model/live";
+import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
+import type { Step, StepAction } from "../core/plan/step";
+import { settleVm, type Wait } from "../core/schedule/settle";
+import { createVm } from "./create-vm";
+import {
+  done,
+  failedBy,
+  idOf,
+  noId,
+  optionsFor,
+  type Run,
+  recordDone,
+  recordOf,
+  type Seen,
+  type StepResult,
+  sendAndLook,
+} from "./perform";
+
+type VmAction = Extract<StepAction, { operation: `vm.${string}` }>;
+
+export async function performVmStep(step: Step, action: VmAction, run: Run): Promise<StepResult> {
+  if (action.operation === "vm.create") return createVm(step, action, run);
+  const id = idOf(action.vm, run);
+  if (id === undefined) return noId(action.vm);
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  switch (action.operation) {
+    case "vm.settle":
+      return waitThenRecord(step, run, id, { for: "built" });
+    case "vm.rename": {
+      const outcome = await sendAndLook(
+        () => client.renameVm(id, action.name, options),
+        lookAt(run, id, (vm) => vm.name.toLowerCase() === action.name),
+        run,
+      );
+      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+    }
+    case "vm.rebuild": {
+      const outcome = await sendAndLook(
+        () => client.rebuildVm(id, action.image, options),
+        lookAt(run, id, (vm) => vm.phase === "changing"),
+        run,
+      );
+      return outcome.status === "accepted"
+        ? waitThenRecord(step, run, id, { for: "rebuilt", image: action.image })
+        : failedBy(outcome);
+    }
+    case "vm.resize":
+      return resize(step, action, id, run);
+    case "vm.check":
+      return check(action, id, run);
+    case "vm.resize.confirm":
+      return confirm(step, action, id, run);
+    case "vm.resize.revert": {
+      if (!client.has("vm.resize.revert")) return waitsInVerify(step, "reverted");
+      const outcome = await sendAndLook(
+        () => client.revertResize(id, options),
+        lookAt(run, id, (vm) => vm.phase !== "verify_resize"),
+        run,
+      );
+      return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
+    }
+    case "vm.snapshot":
+      return snapshot(step, action, id, run);
+    case "vm.stop": {
+      const outcome = await sendAndLook(
+        () => client.stopVm(id, options),
+        lookAt(run, id, (vm) => vm.phase === "stopped"),
+        run,
+        (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+      );
+      if (outcome.status !== "accepted") return failedBy(outcome);
+      // The call has blocked until the VM was stopped: there is nothing to wait for.
+      return recordDone(step, run);
+    }
+    case "vm.start":
+    case "vm.reboot": {
+      const send =
+        action.operation === "vm.start" ? () => client.startVm(id, options) : () => client.rebootVm(id, options);
+      const outcome = await sendAndLook(
+        send,
+        lookAt(run, id, (vm) => vm.phase === "running"),
+        run,
+        (failure) =>
+          action.operation === "vm.start" && failure.status === "rejected" && failure.condition === "invalid_state",
+      );
+      return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "running" }) : failedBy(outcome);
+    }
+    case "vm.delete":
+      return deleteVm(step, action, id, run);
+    default:
+      return action satisfies never;
+  }
+}
+
+/** Reads one VM the cheapest way there is; `undefined` when nobody can see it. */
+export async function readVm(
+  run: Run,
+  id: string,
+): Promise<{ readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false }> {
+  const { client } = run.ports;
+  if (client.has("vm.list")) {
+    const listed = await client.listVms({ signal: run.signal });
+    return listed.status === "accepted" ? { seen: true, vm: listed.value.find((vm) => vm.id === id) } : { seen: false };
+  }
+  const outcome = await client.getVm(id, { signal: run.signal });
+  if (outcome.status === "accepted") return { seen: true, vm: outcome.value };
+  return outcome.status === "rejected" && outcome.condition === "not_found"
+    ? { seen: true, vm: undefined }
+    : { seen: false };
+}
+
+const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<Seen> => {
+  const read = await readVm(run, id);
+  if (!read.seen) return "cannot-tell";
+  return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
+};
+
+const canSee = (run: Run): boolean => run.ports.client.has("vm.list") || run.ports.client.has("vm.get");
+
+/** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
+export async function waitForVm(
+  step: Step,
+  run: Run,
+  id: string,
+  wait: Wait,
+): Promise<StepResult & { readonly vm?: LiveVm }> {
+  if (!canSee(run)) return done;
+  const started = run.ports.clock.now();
+  let shown: string | undefined;
+  const waited = await run.poller.watch(
+    (vms) => {
+      const vm = vms.get(id);
+      const verdict = settleVm(wait, vm);
+      if (verdict.status !== "pending") return { verdict, vm };
+      if (vm?.status !== undefined && vm.status !== shown) {
+        shown = vm.status;
+        run.progress(step, vm.status);
+      }
+      return undefined;
+    },
+    run.ports.timing.vmCreateTimeoutMs,
+    [id],
+    run.signal,
+  );
+  run.waited(step, run.ports.clock.now() - started);
+  switch (waited.ended) {
+    case "found":
+      return waited.value.verdict.status === "failed"
+        ? { end: "failed", code: "apply/vm-failed", message: waited.value.verdict.because, vm: waited.value.vm }
+        : { end: "done", vm: waited.value.vm };
+    case "timeout":
+      return {
+        end: "failed",
+        code: "apply/timeout",
+        message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown})`}`,
+        fix: "run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more",
+      };
+    case "aborted":
+      return {
+        end: "unknown",
+        code: "apply/interrupted",
+        message: "stopped while waiting for it",
+        fix: "run the same command again: it goes on from here",
+      };
+    case "blind":
+      return failedBy(waited.failure);
+    default:
+      return waited satisfies never;
+  }
+}
+
+async function waitThenRecord(step: Step, run: Run, id: string, wait: Wait): Promise<StepResult> {
+  const result = await waitForVm(step, run, id, wait);
+  if (result.end === "done") return recordDone(step, run, learnt(step, run, result.vm));
+  return result;
+}
+
+/** The data volume shows in the VM's record from some moment on; it is worth keeping. */
+export function learnt(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
+  if (vm.volumes.every((disk) => disk.root === undefined)) return {};
+  const data = vm.volumes.filter((disk) => disk.root !== true && run.recorder.addressOf(disk.id) === undefined);
+  return data.length === 1 ? { dataVolumeId: data[0]!.id } : {};
+}
+
+async function resize(
+  step: Step,
+  action: Extract<VmAction, { operation: "vm.resize" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const target = catalogueId(action.flavor, run.flavors);
+  const isTarget = (flavor: string): boolean => catalogueId(flavor, run.flavors) === target;
+  // Written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
+  const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  await run.recorder.record(recordOf(step, run));
+  const outcome = await sendAndLook(
+    () => run.ports.client.resizeVm(id, action.flavor, optionsFor(step, run)),
+    lookAt(
+      run,
+      id,
+      (vm) =>
+        vm.phase === "verify_resize" || vm.phase === "changing" || (vm.flavor !== undefined && isTarget(vm.flavor)),
+    ),
+    run,
+  );
+  if (outcome.status === "accepted") {
+    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget });
+    return result;
+  }
+  if (outcome.status !== "unknown" && before !== undefined)
+    await run.recorder.record([{ type: "resource", address: step.address, record: before }]);
+  return failedBy(outcome);
+}
+
+async function check(action: Extract<VmAction, { operation: "vm.check" }>, id: string, run: Run): Promise<StepResult> {
+  const { clock, checkHealth, timing } = run.ports;
+  const sighting = await readVm(run, id);
+  if (!sighting.seen || sighting.vm === undefined)
+    return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
+  const deadline = clock.now() + action.timeoutMs;
+  for (;;) {
+    if (await checkHealth(action.check, sighting.vm, run.signal)) return done;
+    if (clock.now() >= deadline || run.signal.aborted) break;
+    await clock.sleep(Math.min(timing.pollIntervalMs, Math.max(1, deadline - clock.now())), run.signal);
+  }
+  return {
+    end: "failed",
+    code: "apply/check-failed",
+    message: `the check did not pass within ${Math.round(action.timeoutMs / 1000)} s`,
+  };
+}
+
+const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResult => ({
+  end: "waiting",
+  code: "apply/resize-waits",
+  message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
+  fix: `decide it in the service's console, then run the same command again (${step.address})`,
+});
+
+async function confirm(
+  step: Step,
+  action: Extract<VmAction, { operation: "vm.resize.confirm" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  if (canSee(run)) {
+    const read = await readVm(run, id);
+    // A service that confirms by itself has nothing left to confirm.
+    if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) return recordDone(step, run);
+  }
+  if (action.manual || !client.has("vm.resize.confirm")) return waitsInVerify(step, "confirmed");
+  const outcome = await sendAndLook(
+    () => client.confirmResize(id, optionsFor(step, run)),
+    lookAt(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),
+    run,
+    (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+  );
+  return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
+}
+
+async function snapshot(
+  step: Step,
+  action: Extract<VmAction, { operation: "vm.snapshot" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  let known: ReadonlySet<string> | undefined;
+  const look = async (): Promise<Seen> => {
+    if (!client.has("image.list")) return "cannot-tell";
+    const images = await client.listImages({ signal: run.signal });
+    if (images.status !== "accepted") return "cannot-tell";
+    return images.value.some((image) => image.name === action.name && known?.has(image.id) !== true)
+      ? "done"
+      : "not-done";
+  };
+  const listed = run.live.catalogue.images;
+  known = new Set((listed ?? []).filter((image) => image.name === action.name).map((image) => image.id));
+  const outcome = await sendAndLook(() => client.snapshotVm(id, action.name, optionsFor(step, run)), look, run);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const { vm: _, ...result } = await waitForVm(step, run, id, { for: "steady" });
+  return result;
+}
+
+async function deleteVm(
+  step: Step,
+  action: Extract<VmAction, { operation: "vm.delete" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  const record = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  const outcome = await client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run));
+  const gone = outcome.status === "rejected" && outcome.condition === "not_found";
+  if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
+  const managed = new Set(action.managedVolumes);
+  const preserved =
+    outcome.status === "accepted"
+      ? outcome.value.preservedVolumes
+      : record?.dataVolumeId === undefined
+        ? []
+        : [record.dataVolumeId];
+  const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
+  const orphans = left.map(
+    (volume): Orphan => ({
+      kind: "volume",
+      id: volume,
+      name: volume,
+      reason: `outlived VM ${record?.name ?? id}`,
+      ...(record?.sizeGb !== undefined && left.length === 1 ? { sizeGb: record.sizeGb } : {}),
+    }),
+  );
+  const changes: StateChange[] = orphans.map((orphan) => ({ type: "orphan", key: orphanKey(orphan), orphan }));
+  await run.recorder.record([...changes, ...recordOf(step, run)]);
+  for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
+  if (run.hasFollowers(step)) {
+    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "gone" });
+    if (result.end !== "done") return result;
+  }
+  if (action.preservedVolumes === "delete" && client.has("volume.delete")) return deleteLeftovers(orphans, run);
+  return done;
+}
+
+async function deleteLeftovers(orphans: readonly Orphan[], run: Run): Promise<StepResult> {
+  for (const orphan of orphans) {
+    const outcome = await run.ports.client.deleteVolume(orphan.id, { signal: run.signal });
+    if (outcome.status !== "accepted" && !(outcome.status === "rejected" && outcome.condition === "not_found"))
+      return {
+        ...failedBy(outcome),
+        message: `the VM is deleted, but its volume ${orphan.id} is not: ${failedBy(outcome).message}`,
+        fix: `reconcile orphans delete ${orphan.id}`,
+      };
+    await run.recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
+  }
+  return done;
+}

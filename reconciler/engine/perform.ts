@@ -1,0 +1,166 @@
+/**
+ * Carries out one step: sends its request, judges how it ended, looks before repeating, waits where the service works
+ * on, and writes down what became true. Which step comes when is the scheduler's business.
+ */
+import type { Index } from "../core/canonical/catalogue";
+import type { Reference } from "../core/model/desired";
+import type { Live } from "../core/model/live";
+import type { Failure, Outcome } from "../core/model/outcome";
+import type { RecordedResource, StateChange } from "../core/model/recorded";
+import type { Step } from "../core/plan/step";
+import { performGroupStep } from "./perform-group";
+import { performVmStep } from "./perform-vm";
+import { performVolumeStep } from "./perform-volume";
+import type { Poller } from "./poller";
+import type { Ports } from "./ports";
+import { patchRecord, type Recorder } from "./recorder";
+
+export interface StepResult {
+  readonly end: "done" | "failed" | "unknown" | "waiting";
+  /** Why, when it is not simply done. */
+  readonly message?: string;
+  /** What to do about it. */
+  readonly fix?: string;
+  readonly code?: string;
+}
+
+export interface Run {
+  readonly ports: Ports;
+  readonly poller: Poller;
+  readonly recorder: Recorder;
+  /** The observation that the plan was made from. */
+  readonly live: Live;
+  readonly flavors: Index | undefined;
+  /** Aborts waits when the user insists on stopping at once. */
+  readonly signal: AbortSignal;
+  /** Whether another step waits for this one's effect to be visible. */
+  readonly hasFollowers: (step: Step) => boolean;
+  readonly progress: (step: Step, message: string) => void;
+  readonly priority: (step: Step) => number;
+  /** Adds up time in which only the service works. */
+  readonly waited: (step: Step, ms: number) => void;
+}
+
+export const done: StepResult = { end: "done" };
+
+export async function performStep(step: Step, run: Run): Promise<StepResult> {
+  const { action } = step;
+  switch (action.operation) {
+    case "record":
+      await run.recorder.record(action.changes);
+      return done;
+    case "outside":
+      return {
+        end: "waiting",
+        message: `waits for ${action.waitsFor}`,
+        ...(action.command === undefined ? {} : { fix: action.command }),
+      };
+    case "flush": {
+      const result = await run.ports.runCommand(action.argv, run.signal);
+      return result.exitCode === 0
+        ? done
+        : {
+            end: "failed",
+            code: "apply/flush-failed",
+            message: `the flush command ended with ${result.exitCode}: ${result.output}`,
+            fix: "nothing was detached; repair the command or flush by hand and use --confirm-flush",
+          };
+    }
+    case "volume.create":
+    case "volume.attach":
+    case "volume.detach":
+    case "volume.resize":
+    case "volume.delete":
+      return performVolumeStep(step, action, run);
+    case "group.create":
+    case "group.update":
+    case "group.delete":
+    case "group.rule.create":
+    case "group.rule.delete":
+    case "group.verify":
+      return performGroupStep(step, action, run);
+    default:
+      return performVmStep(step, action, run);
+  }
+}
+
+/** The id behind a reference; a plan's own creates have theirs by the time this is asked. */
+export function idOf(reference: Reference, run: Run): string | undefined {
+  return "id" in reference ? reference.id : run.recorder.state.resources.get(reference.address)?.id;
+}
+
+export const noId = (reference: Reference): StepResult => ({
+  end: "failed",
+  code: "apply/no-id",
+  message: `${"address" in reference ? reference.address : reference.id} has no id yet`,
+});
+
+export const optionsFor = (step: Step, run: Run) => ({ signal: run.signal, priority: run.priority(step) });
+
+/** What a successful step makes true in the record, and whatever else it found out. */
+export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[] {
+  const { address } = step;
+  if (step.forgets === true) return [{ type: "resource", address, record: null }];
+  const before: RecordedResource | undefined = run.recorder.state.resources.get(address);
+  if (step.record === undefined && Object.keys(extra).length === 0) return [];
+  if (before === undefined) return [];
+  return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }];
+}
+
+export async function recordDone(step: Step, run: Run, extra: object = {}): Promise<StepResult> {
+  await run.recorder.record(recordOf(step, run, extra));
+  return done;
+}
+
+export function failedBy(failure: Failure): StepResult {
+  if (failure.status === "rejected")
+    return {
+      end: "failed",
+      code: `service/${failure.condition}`,
+      message: `refused${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failure.message}`,
+      ...(failure.hint === undefined ? {} : { fix: failure.hint }),
+    };
+  if (failure.status === "unavailable")
+    return {
+      end: "failed",
+      code: "service/unavailable",
+      message: `the service is not available: ${failure.reason}; nothing was done`,
+    };
+  return {
+    end: "unknown",
+    code: "service/unknown",
+    message: `the answer was lost (${failure.reason}), and looking could not tell whether it was done`,
+    fix: "run the same command again: it looks first",
+  };
+}
+
+export type Seen = "done" | "not-done" | "cannot-tell";
+
+/** Tries at a request whose answer keeps getting lost. */
+const attempts = 3;
+
+/**
+ * Sends; and when the answer is lost, looks before it sends again. `look` says whether the effect is there.
+ * A refusal that means "already so" counts as done when the look agrees.
+ */
+export async function sendAndLook<T>(
+  send: () => Promise<Outcome<T>>,
+  look: () => Promise<Seen>,
+  run: Run,
+  isAlready: (failure: Failure) => boolean = () => false,
+): Promise<Outcome<T | undefined>> {
+  let outcome = await send();
+  for (let attempt = 1; attempt < attempts && outcome.status === "unknown"; attempt++) {
+    await run.ports.clock.sleep(run.ports.timing.pollIntervalMs, run.signal);
+    const seen = await look();
+    if (seen === "done") return { status: "accepted", value: undefined };
+    if (seen === "cannot-tell") return outcome;
+    outcome = await send();
+  }
+  if (outcome.status === "accepted") return outcome;
+  if ((outcome.status === "unknown" || isAlready(outcome)) && (await look()) === "done")
+    return { status: "accepted", value: undefined };
+  return outcome;
+}
+
+export const isoNow = (run: Run): string => new Date(run.ports.clock.now()).toISOString();

@@ -1,0 +1,109 @@
+/**
+ * Everybody who waits for a VM shares one list: while anyone waits, one poll is under way at a time, and nobody holds
+ * a request slot meanwhile. A list that was asked for before a wait began says nothing about it.
+ */
+import type { LiveVm } from "../core/model/live";
+import type { Failure } from "../core/model/outcome";
+import type { ServiceClient } from "../service/client";
+import type { Clock } from "./ports";
+
+/** `undefined`: keep waiting. */
+export type Look<T> = (vms: ReadonlyMap<string, LiveVm>) => T | undefined;
+
+export type Waited<T> =
+  | { readonly ended: "found"; readonly value: T }
+  | { readonly ended: "timeout" }
+  | { readonly ended: "aborted" }
+  | { readonly ended: "blind"; readonly failure: Failure };
+
+export interface Poller {
+  /** `ids`: what to look at one by one where there is no list. */
+  watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal): Promise<Waited<T>>;
+}
+
+interface Watcher {
+  readonly look: Look<unknown>;
+  readonly ids: readonly string[];
+  readonly since: number;
+  readonly deadline: number;
+  readonly settle: (waited: Waited<unknown>) => void;
+}
+
+/** So many failed polls in a row, and those who wait are told that nobody can see. */
+const blindAfter = 10;
+
+export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
+  const watchers = new Set<Watcher>();
+  let turn = 0;
+  let running = false;
+  let failures = 0;
+
+  async function poll(): Promise<void> {
+    running = true;
+    while (watchers.size > 0) {
+      await clock.sleep(intervalMs);
+      if (watchers.size === 0) break;
+      const asked = turn++;
+      const seen = await look();
+      const now = clock.now();
+      if (seen.status === "accepted") failures = 0;
+      else failures++;
+      for (const watcher of [...watchers]) {
+        if (seen.status === "accepted" && watcher.since <= asked) {
+          const value = watcher.look(seen.value);
+          if (value !== undefined) {
+            finish(watcher, { ended: "found", value });
+            continue;
+          }
+        }
+        if (seen.status !== "accepted" && (seen.status === "rejected" || failures >= blindAfter))
+          finish(watcher, { ended: "blind", failure: seen });
+        else if (now >= watcher.deadline) finish(watcher, { ended: "timeout" });
+      }
+    }
+    running = false;
+  }
+
+  async function look() {
+    const vms = new Map<string, LiveVm>();
+    if (client.has("vm.list")) {
+      const listed = await client.listVms();
+      if (listed.status !== "accepted") return listed;
+      for (const vm of listed.value) vms.set(vm.id, vm);
+      return { status: "accepted" as const, value: vms };
+    }
+    const ids = new Set([...watchers].flatMap((watcher) => watcher.ids));
+    for (const outcome of await Promise.all([...ids].map((id) => client.getVm(id)))) {
+      if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
+      else if (!(outcome.status === "rejected" && outcome.condition === "not_found")) return outcome;
+    }
+    return { status: "accepted" as const, value: vms };
+  }
+
+  function finish(watcher: Watcher, waited: Waited<unknown>): void {
+    watchers.delete(watcher);
+    watcher.settle(waited);
+  }
+
+  return {
+    watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal) {
+      return new Promise<Waited<T>>((resolve) => {
+        if (signal?.aborted === true) return resolve({ ended: "aborted" });
+        const onAbort = (): void => finish(watcher, { ended: "aborted" });
+        const watcher: Watcher = {
+          look,
+          ids,
+          since: turn,
+          deadline: clock.now() + timeoutMs,
+          settle: (waited) => {
+            signal?.removeEventListener("abort", onAbort);
+            resolve(waited as Waited<T>);
+          },
+        };
+        signal?.addEventListener("abort", onAbort, { once: true });
+        watchers.add(watcher);
+        if (!running) void poll();
+      });
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** Everything the engine touches of the outside world, handed in by whoever composes it. */
+import type { HealthCheck, Timing } from "../core/model/desired";
+import type { LiveVm } from "../core/model/live";
+import type { ServiceClient } from "../service/client";
+import type { EngineEvent } from "./events";
+
+export interface Clock {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface CommandResult {
+  readonly exitCode: number;
+  /** The end of what it printed, for the message when it fails. */
+  readonly output: string;
+}
+
+export interface Ports {
+  readonly client: ServiceClient;
+  readonly clock: Clock;
+  readonly timing: Timing;
+  readonly runCommand: (argv: readonly string[], signal?: AbortSignal) => Promise<CommandResult>;
+  /** One try: true when the VM answers as it should. */
+  readonly checkHealth: (check: HealthCheck, vm: LiveVm, signal?: AbortSignal) => Promise<boolean>;
+  readonly emit: (event: EngineEvent) => void;
+}
+
+export const defaultTiming: Timing = {
+  pollIntervalMs: 2000,
+  vmCreateTimeoutMs: 15 * 60_000,
+  requestTimeoutMs: 2 * 60_000,
+  discoveryWindowMs: 90_000,
+};

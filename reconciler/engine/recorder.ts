@@ -1,0 +1,113 @@
+/**
+ * The one writer of the state during a run. Everything that becomes true goes through `record`, which returns when it
+ * is durable; what is asked for while a write is under way goes into the next one, so that many steps share one write.
+ */
+import type { Address } from "../core/model/address";
+import type { RecordedResource, State, StateChange } from "../core/model/recorded";
+import { applyChange, type FoldedState, type MutableState } from "../core/state/fold";
+import { writeEntry, writeSnapshot } from "../core/state/text";
+import type { StateSession } from "../store/store";
+
+export interface Recorder {
+  readonly state: State;
+  /** The address that manages an id, if any does. */
+  addressOf(id: string): Address | undefined;
+  /** Durable when it resolves. Rejects when the lease was lost or the store failed: then nothing more may be sent. */
+  record(changes: readonly StateChange[]): Promise<void>;
+  /** Writes one snapshot in place of a long journal, and lets the lock go. */
+  close(): Promise<void>;
+}
+
+/** A journal longer than this is folded into the snapshot at the end of a run. */
+const compactAfter = 64;
+
+export function createRecorder(initial: FoldedState, session: StateSession): Recorder {
+  const state: MutableState = {
+    resources: new Map(initial.resources),
+    intents: new Map(initial.intents),
+    orphans: new Map(initial.orphans),
+  };
+  const addresses = new Map<string, Address>();
+  for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
+  let quarantined = initial.quarantined;
+  let { serial, journalled } = initial;
+  let pending: { readonly lines: string[]; readonly done: Promise<void> } | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let broken: unknown;
+
+  function enqueue(lines: readonly string[]): Promise<void> {
+    if (pending === undefined) {
+      const batch: string[] = [];
+      const done = writing.then(async () => {
+        pending = undefined;
+        if (broken !== undefined) throw broken;
+        try {
+          await session.append(batch);
+        } catch (error) {
+          broken = error;
+          throw error;
+        }
+      });
+      writing = done.catch(() => undefined);
+      pending = { lines: batch, done };
+    }
+    pending.lines.push(...lines);
+    return pending.done;
+  }
+
+  return {
+    get state(): State {
+      return {
+        lineage: initial.lineage,
+        serial,
+        resources: state.resources,
+        intents: state.intents,
+        orphans: state.orphans,
+        quarantined,
+      };
+    },
+    addressOf: (id) => addresses.get(id),
+    async record(changes) {
+      if (changes.length === 0) return;
+      if (broken !== undefined) throw broken;
+      const lines = changes.map((change) => {
+        if (change.type === "resource") {
+          const former = state.resources.get(change.address)?.id;
+          if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
+          if (change.record?.id !== undefined) addresses.set(change.record.id, change.address);
+        }
+        applyChange(state, change);
+        if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
+          quarantined = quarantined.filter((piece) => piece.address !== change.address);
+        serial++;
+        journalled++;
+        return writeEntry({ serial, epoch: session.epoch, change });
+      });
+      await enqueue(lines);
+    },
+    async close() {
+      await writing;
+      if (broken === undefined && journalled > compactAfter)
+        await session.replace(
+          writeSnapshot({
+            lineage: initial.lineage,
+            serial,
+            epoch: session.epoch,
+            journalled: 0,
+            resources: state.resources,
+            intents: state.intents,
+            orphans: state.orphans,
+            quarantined,
+          }),
+        );
+      await session.release();
+    },
+  };
+}
+
+/** A record after a step: what it was, with what became true. */
+export function patchRecord(before: RecordedResource | undefined, patch: object): RecordedResource {
+  const merged: Record<string, unknown> = { ...before, ...patch };
+  for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
+  return merged as unknown as RecordedResource;
+}

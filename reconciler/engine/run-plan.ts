@@ -1,0 +1,185 @@
+/**
+ * Carries a plan out: starts what may start, writes down what became true, skips what cannot go on, and says how it
+ * ended. Stops starting on the first wish to stop, and waiting on the second.
+ */
+import { indexCatalogue } from "../core/canonical/catalogue";
+import type { Address } from "../core/model/address";
+import type { Live } from "../core/model/live";
+import type { Orphan } from "../core/model/recorded";
+import type { Plan } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
+import { createScheduler, type Ended } from "../core/schedule/scheduler";
+import type { StepStatus } from "./events";
+import { performStep, type Run, type StepResult } from "./perform";
+import { createPoller } from "./poller";
+import type { Ports } from "./ports";
+import type { Recorder } from "./recorder";
+
+export interface StepReport {
+  readonly step: Step;
+  readonly result: StepResult | { readonly end: "skipped"; readonly message?: string };
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly waitedMs: number;
+}
+
+export interface RunReport {
+  readonly steps: readonly StepReport[];
+  readonly counts: {
+    readonly done: number;
+    readonly failed: number;
+    readonly skipped: number;
+    readonly waiting: number;
+  };
+  readonly orphans: readonly Orphan[];
+  /** The state could not be written any more; nothing was sent after that. */
+  readonly broken?: Error;
+  readonly interrupted: boolean;
+}
+
+export interface StopSignals {
+  /** Finish what is in flight, start nothing more. */
+  readonly soft: AbortSignal;
+  /** Stop waiting as well. */
+  readonly hard: AbortSignal;
+}
+
+export async function runPlan(
+  plan: Plan,
+  live: Live,
+  recorder: Recorder,
+  ports: Ports,
+  stop: StopSignals,
+  planId: string,
+): Promise<RunReport> {
+  const scheduler = createScheduler(plan.steps);
+  const reports = new Map<string, StepReport>();
+  const waited = new Map<string, number>();
+  const orphans: Orphan[] = [];
+  let broken: Error | undefined;
+
+  const emitStep = (step: Step, status: StepStatus, startedAt: number | undefined, message?: string): void => {
+    if (step.action.operation === "record" && step.action.changes.length === 0) return;
+    ports.emit({
+      type: "step",
+      status,
+      step: step.id,
+      address: step.address,
+      operation: step.action.operation,
+      attempt: 1,
+      elapsedMs: startedAt === undefined ? 0 : ports.clock.now() - startedAt,
+      title: step.title,
+      ...(message === undefined ? {} : { message }),
+      ...(waited.has(step.id) ? { waitingMs: waited.get(step.id)! } : {}),
+    });
+  };
+
+  const followed = new Set<string>();
+  for (const step of plan.steps) for (const needed of step.needs) followed.add(needed.step);
+  const startedAt = new Map<string, number>();
+  const run: Run = {
+    ports: {
+      ...ports,
+      emit: (event) => {
+        if (event.type === "orphan") orphans.push(event.orphan);
+        ports.emit(event);
+      },
+    },
+    poller: createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs),
+    recorder,
+    live,
+    flavors: indexCatalogue(live.catalogue.flavors),
+    signal: stop.hard,
+    hasFollowers: (step) => followed.has(step.id),
+    progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
+    priority: (step) => scheduler.pathMs(step.id),
+    waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
+  };
+
+  const endWithoutRunning = (ended: readonly Ended[]): void => {
+    for (const { step, end, because } of ended) {
+      if (end === "unneeded") continue;
+      const message =
+        because === undefined ? "not started" : `because ${because} ${end === "waiting" ? "waits" : "did not succeed"}`;
+      const status = end === "waiting" ? "waiting" : "skipped";
+      reports.set(step.id, { step, result: { end: status, message }, waitedMs: 0 });
+      emitStep(step, status, undefined, message);
+    }
+  };
+
+  await recorder.record([
+    { type: "run", plan: planId, at: new Date(ports.clock.now()).toISOString() },
+    ...plan.bookkeeping,
+  ]);
+
+  await new Promise<void>((resolve) => {
+    let running = 0;
+    const onSoftStop = (): void => {
+      endWithoutRunning(scheduler.stop());
+      settleIfIdle();
+    };
+    const settleIfIdle = (): void => {
+      if (running > 0) return;
+      stop.soft.removeEventListener("abort", onSoftStop);
+      resolve();
+    };
+    const start = (): void => {
+      for (const step of scheduler.next()) {
+        running++;
+        void perform(step);
+      }
+      settleIfIdle();
+    };
+    const perform = async (step: Step): Promise<void> => {
+      const began = ports.clock.now();
+      startedAt.set(step.id, began);
+      emitStep(step, "started", began);
+      let result: StepResult;
+      try {
+        result = await performStep(step, run);
+      } catch (error) {
+        result = { end: "failed", code: "state/store-failed", message: (error as Error).message };
+        broken ??= error as Error;
+      }
+      reports.set(step.id, {
+        step,
+        result,
+        startedAt: began,
+        endedAt: ports.clock.now(),
+        waitedMs: waited.get(step.id) ?? 0,
+      });
+      emitStep(step, result.end === "unknown" ? "failed" : result.end, began, result.message);
+      endWithoutRunning(scheduler.finish(step.id, result.end));
+      if (broken !== undefined) endWithoutRunning(scheduler.stop());
+      running--;
+      start();
+    };
+    if (stop.soft.aborted) endWithoutRunning(scheduler.stop());
+    else stop.soft.addEventListener("abort", onSoftStop, { once: true });
+    start();
+  });
+
+  const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
+  return {
+    steps,
+    counts: countSteps(steps),
+    orphans,
+    interrupted: stop.soft.aborted,
+    ...(broken === undefined ? {} : { broken }),
+  };
+}
+
+function countSteps(steps: readonly StepReport[]) {
+  const counts = { done: 0, failed: 0, skipped: 0, waiting: 0 };
+  for (const { step, result } of steps) {
+    if (step.action.operation === "record" && step.action.changes.length === 0) continue;
+    counts[result.end === "unknown" ? "failed" : result.end]++;
+  }
+  return counts;
+}
+
+/** Addresses for which everything that was planned is done. */
+export const finishedAddresses = (report: RunReport): Set<Address> => {
+  const open = new Set(report.steps.filter(({ result }) => result.end !== "done").map(({ step }) => step.address));
+  return new Set(report.steps.map(({ step }) => step.address).filter((address) => !open.has(address)));
+};
