@@ -89,7 +89,7 @@ const impure = [
   /\bnew Date\(\)/,
   /\bMath\.random\(/,
   /\bprocess\./,
-  /\bconsole\./,
+  /\bconsole\.(log|error|warn|info|debug)\b/,
   /\bsetTimeout\(/,
   /\bfetch\(/,
 ];

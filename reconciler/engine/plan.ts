@@ -1,0 +1,66 @@
+/** Reads the state, looks at the service and makes a plan. Sends only reads and writes nothing. */
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Live } from "../core/model/live";
+import type { PlanOptions } from "../core/diff/context";
+import { makePlan, type Plan } from "../core/plan/plan";
+import type { FoldedState } from "../core/state/fold";
+import { readState } from "../core/state/text";
+import type { ServiceClient } from "../service/client";
+import type { StateStore, StoredState } from "../store/store";
+import type { EngineEvent } from "./events";
+import type { Clock } from "./ports";
+import { refresh, unobserved } from "./refresh";
+
+export interface Prepared {
+  readonly desired: Desired;
+  readonly state: FoldedState;
+  readonly live: Live;
+  readonly plan: Plan;
+}
+
+export class UnreadableState extends Error {
+  override readonly name = "UnreadableState";
+  readonly code = "state/unreadable";
+}
+
+export function openState(stored: StoredState, location: string, lineage: string): { readonly state: FoldedState; readonly notes: readonly Diagnostic[] } {
+  const read = readState(stored, lineage);
+  if (!read.ok) throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`);
+  return {
+    state: read.state,
+    notes: read.notes.map((summary) => ({ severity: "note" as const, code: "state/cut-off", summary })),
+  };
+}
+
+export interface PreparePlan {
+  readonly desired: Desired;
+  readonly store: StateStore;
+  readonly client: ServiceClient;
+  readonly options: PlanOptions;
+  readonly clock: Clock;
+  /** For a state that does not exist yet. */
+  readonly lineage: string;
+  /** False: nothing is asked, everything is as recorded. */
+  readonly observe: boolean;
+  readonly emit?: (event: EngineEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+export async function preparePlan(input: PreparePlan): Promise<Prepared> {
+  const { desired, client, options } = input;
+  const { state, notes } = openState(await input.store.read(), input.store.location, input.lineage);
+  const started = input.clock.now();
+  input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
+  const seen = input.observe ? await refresh(client, desired, state, input.signal) : { live: unobserved, findings: [] };
+  input.emit?.({ type: "refresh", status: "done", resources: state.resources.size, elapsedMs: input.clock.now() - started });
+  const plan = makePlan({
+    desired,
+    state,
+    live: seen.live,
+    has: (operation) => client.has(operation),
+    options,
+    findings: [...notes, ...seen.findings],
+  });
+  return { desired, state, live: seen.live, plan };
+}
