@@ -23,7 +23,11 @@ export class StateMovedOn extends Error {
 }
 
 /** Locks the state and opens it for writing; a new one gets its lineage first. */
-export async function openForWriting(store: StateStore, holder: Holder, lineage: string): Promise<{ readonly recorder: Recorder; readonly lineage: string; readonly serial: number }> {
+export async function openForWriting(
+  store: StateStore,
+  holder: Holder,
+  lineage: string,
+): Promise<{ readonly recorder: Recorder; readonly lineage: string; readonly serial: number }> {
   const session = await store.lock(holder);
   try {
     let stored = await session.read();
@@ -54,7 +58,9 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
   const opened = await openForWriting(store, input.holder, plan.lineage);
   try {
     if (opened.serial !== plan.serial || (opened.lineage !== plan.lineage && plan.serial !== 0))
-      throw new StateMovedOn(`the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`);
+      throw new StateMovedOn(
+        `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
+      );
     return await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
   } finally {
     await opened.recorder.close();
@@ -65,17 +71,30 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
  * A create whose answer an earlier run did not get may still be about to show in the list: it is looked for until its
  * discovery window is over, so that the plan made next neither misses it nor makes it twice.
  */
-export async function awaitInterrupted(store: StateStore, client: ServiceClient, ports: Pick<Ports, "timing" | "emit"> & { clock: Clock }, lineage: string, signal: AbortSignal): Promise<void> {
+export async function awaitInterrupted(
+  store: StateStore,
+  client: ServiceClient,
+  ports: Pick<Ports, "timing" | "emit"> & { clock: Clock },
+  lineage: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { state } = openState(await store.read(), store.location, lineage);
   const { clock, timing } = ports;
-  const open = [...state.intents.values()].filter((intent) => intent.operation === "vm.create" && client.has("vm.list"));
+  const open = [...state.intents.values()].filter(
+    (intent) => intent.operation === "vm.create" && client.has("vm.list"),
+  );
   if (open.length === 0) return;
   const poller = createPoller(client, clock, timing.pollIntervalMs);
   await Promise.all(
     open.map(async (intent) => {
       const left = Date.parse(intent.sentAt) + timing.discoveryWindowMs - clock.now();
       if (!(left > 0) || (await isListed(client, intent))) return;
-      await poller.watch((vms) => ([...vms.values()].some((vm) => isNew(vm, intent)) ? true : undefined), Math.min(left, timing.discoveryWindowMs), [], signal);
+      await poller.watch(
+        (vms) => ([...vms.values()].some((vm) => isNew(vm, intent)) ? true : undefined),
+        Math.min(left, timing.discoveryWindowMs),
+        [],
+        signal,
+      );
     }),
   );
 }
@@ -88,4 +107,10 @@ async function isListed(client: ServiceClient, intent: Intent): Promise<boolean>
 const isNew = (vm: { readonly id: string; readonly name: string }, intent: Intent): boolean =>
   vm.name.toLowerCase() === intent.name && !intent.idsBefore.includes(vm.id);
 
-export const withoutResources = (desired: Desired): Desired => ({ ...desired, resources: [], imports: [], moved: [], removed: [] });
+export const withoutResources = (desired: Desired): Desired => ({
+  ...desired,
+  resources: [],
+  imports: [],
+  moved: [],
+  removed: [],
+});

@@ -1,8 +1,9 @@
 /** Reads the state, looks at the service and makes a plan. Sends only reads and writes nothing. */
+
+import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
-import type { PlanOptions } from "../core/diff/context";
 import { makePlan, type Plan } from "../core/plan/plan";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
@@ -24,7 +25,11 @@ export class UnreadableState extends Error {
   readonly code = "state/unreadable";
 }
 
-export function openState(stored: StoredState, location: string, lineage: string): { readonly state: FoldedState; readonly notes: readonly Diagnostic[] } {
+export function openState(
+  stored: StoredState,
+  location: string,
+  lineage: string,
+): { readonly state: FoldedState; readonly notes: readonly Diagnostic[] } {
   const read = readState(stored, lineage);
   if (!read.ok) throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`);
   return {
@@ -53,7 +58,12 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const started = input.clock.now();
   input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
   const seen = input.observe ? await refresh(client, desired, state, input.signal) : { live: unobserved, findings: [] };
-  input.emit?.({ type: "refresh", status: "done", resources: state.resources.size, elapsedMs: input.clock.now() - started });
+  input.emit?.({
+    type: "refresh",
+    status: "done",
+    resources: state.resources.size,
+    elapsedMs: input.clock.now() - started,
+  });
   const plan = makePlan({
     desired,
     state,
