@@ -8,6 +8,8 @@ import { type Decision, refuse } from "./decision";
 export type Body = { readonly text: string } | { readonly refusal: Decision };
 
 const maxDepth = 64;
+/** A body that is too large is read to its end up to here: a client that is cut off while it sends never sees the answer. */
+const drainedBytes = 64 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export function hasBody(request: IncomingMessage): boolean {
@@ -19,16 +21,17 @@ export function hasBody(request: IncomingMessage): boolean {
 export function readBody(request: IncomingMessage, limit: number): Promise<Body | undefined> {
   if (!hasBody(request)) return Promise.resolve({ text: "" });
   const tooLarge: Body = { refusal: refuse(413, `the body must be at most ${limit >> 20} MiB`) };
-  if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve(tooLarge);
+  if (Number(request.headers["content-length"] ?? 0) > drainedBytes) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
-      else resolve(tooLarge);
+      else if (size > drainedBytes) resolve(tooLarge);
     });
     request.on("end", () => {
+      if (size > limit) return resolve(tooLarge);
       try {
         resolve({ text: decoder.decode(Buffer.concat(chunks)) });
       } catch {

@@ -128,7 +128,7 @@ export interface Rule {
 }
 
 /** A floating IP; it outlives its VM unless the delete says otherwise. */
-export interface Address {
+export interface FloatingIp {
   readonly id: string;
   readonly project_id: string;
   readonly vm_id: string | null;
@@ -150,7 +150,7 @@ export interface Entities {
   readonly volume: Volume;
   readonly group: Group;
   readonly rule: Rule;
-  readonly address: Address;
+  readonly floating_ip: FloatingIp;
   readonly setting: Setting;
 }
 
@@ -166,7 +166,7 @@ export const kinds = [
   "volume",
   "group",
   "rule",
-  "address",
+  "floating_ip",
   "setting",
 ] as const satisfies readonly Kind[];
 

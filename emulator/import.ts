@@ -81,7 +81,7 @@ function shapesOfPermission(
 
   const protocol = protocolOf(permission.protocol);
   if (protocol === undefined) {
-    const why = `protocol ${permission.protocol === "" ? "(none)" : permission.protocol} cannot be represented`;
+    const why = "this protocol cannot be represented";
     for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
     return [];
   }
@@ -130,12 +130,16 @@ function shapesOfPermission(
 
 const noted = (description: string): string => (description === "" ? "" : ` (${description})`);
 
-function describe(direction: Direction, permission: ListedPermission): string {
-  const { protocol, from, to } = permission;
-  const name = protocol === "-1" ? "any protocol" : protocol;
-  const ports =
-    protocol === "-1" || from === undefined ? "" : ` ${to === undefined || to === from ? from : `${from}-${to}`}`;
-  return `${direction} ${name}${ports}`;
+function describe(direction: Direction, { protocol, from, to }: ListedPermission): string {
+  if (protocol === "-1") return `${direction} any protocol`;
+  const name = `${direction} ${protocol === "" ? "(no protocol)" : protocol}`;
+  if (from === undefined) return name;
+  // For ICMP the two ports are a type and a code, and -1 is any.
+  if (protocolOf(protocol) === "icmp") {
+    const code = to === undefined || to === -1 ? "" : ` code ${to}`;
+    return from === -1 ? name : `${name} type ${from}${code}`;
+  }
+  return `${name} ${to === undefined || to === from ? from : `${from}-${to}`}`;
 }
 
 /** null: any protocol; undefined: none that a rule of this service can have. Listings spell some of them as numbers. */

@@ -4,7 +4,7 @@
  */
 import { mayRenameVm } from "./access";
 import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
-import type { Address, Change, Flavor, Image, Vm, Volume } from "./entities";
+import type { Change, Flavor, FloatingIp, Image, Vm, Volume } from "./entities";
 import { type Fields, isUuid, readFields, readName, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOf } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
@@ -69,7 +69,7 @@ export function createVm(request: Request): Decision {
     { put: "volume", value: data },
   ];
   if (floatingIp !== null && flavor.provisionable)
-    changes.push({ put: "address", value: { id: floatingIp, project_id: projectId, vm_id: id } });
+    changes.push({ put: "floating_ip", value: { id: floatingIp, project_id: projectId, vm_id: id } });
   return acknowledge("VM creation request accepted", changes, 202);
 }
 
@@ -211,10 +211,13 @@ export function removeVm(
       changes.push({ put: "volume", value: { ...volume, attached_to: null, status: "available" } });
     }
   }
-  const address: Address | undefined = vm.floating_ip === null ? undefined : world.tables.address.get(vm.floating_ip);
+  const address: FloatingIp | undefined =
+    vm.floating_ip === null ? undefined : world.tables.floating_ip.get(vm.floating_ip);
   if (address !== undefined)
     changes.push(
-      deleteFloatingIp ? { drop: "address", id: address.id } : { put: "address", value: { ...address, vm_id: null } },
+      deleteFloatingIp
+        ? { drop: "floating_ip", id: address.id }
+        : { put: "floating_ip", value: { ...address, vm_id: null } },
     );
   return { changes, preserved };
 }

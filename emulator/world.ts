@@ -35,7 +35,7 @@ export function createWorld(): World {
       volume: new Map(),
       group: new Map(),
       rule: new Map(),
-      address: new Map(),
+      floating_ip: new Map(),
       setting: new Map(),
     },
     index: new Map(),
@@ -110,7 +110,7 @@ function keysOf(kind: Kind, value: Entities[Kind]): string[] {
     case "region":
     case "project":
       return [`${kind}/name/${(value as { name: string }).name}`];
-    case "address":
+    case "floating_ip":
     case "setting":
       return [];
     default:
