@@ -48,6 +48,8 @@ export interface EmulatorOptions {
   /** How dst_port may hold a range, for example `{min}-{max}`. */
   readonly portRange?: string;
   readonly control?: boolean;
+  /** How many bytes a journal may hold before the folder is compacted. */
+  readonly compactAfterBytes?: number;
 }
 
 export interface RunningEmulator {
@@ -64,7 +66,7 @@ export interface RunningEmulator {
 /** What is wrong with the options, in words; empty when nothing is. */
 export function checkOptions(options: EmulatorOptions): string[] {
   const problems: string[] = [];
-  const { host, port, timeScale, pageSize, portRange } = options;
+  const { host, port, timeScale, pageSize, portRange, compactAfterBytes } = options;
   if (host !== undefined && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host))
     problems.push(`host must be a loopback address, not ${host}: the emulator is not for a network`);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65535))
@@ -73,6 +75,8 @@ export function checkOptions(options: EmulatorOptions): string[] {
     problems.push("the time scale must be a number, 0 or more");
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize >= 1))
     problems.push("the page size must be a whole number, 1 or more");
+  if (compactAfterBytes !== undefined && !(Number.isInteger(compactAfterBytes) && compactAfterBytes >= 1))
+    problems.push("the journal's size before compaction must be a whole number of bytes, 1 or more");
   if (portRange !== undefined && !/^\D*\{min\}\D+\{max\}\D*$/.test(portRange))
     problems.push("the port range must hold {min} and {max} with something between them, such as {min}-{max}");
   for (const name of [...(options.with ?? []), ...(options.without ?? [])])
@@ -106,7 +110,12 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   const journal: Journal | undefined =
     options.dir === undefined
       ? undefined
-      : await openJournal(options.dir, loaded?.next ?? 1, () => dumpWorld(service.world, clock.now()));
+      : await openJournal(
+          options.dir,
+          loaded?.next ?? 1,
+          () => dumpWorld(service.world, clock.now()),
+          options.compactAfterBytes,
+        );
   const clock = createClock(() => clockOffset(service.world));
   const instruments: Instruments = { log: createRequestLog(), faults: [] };
   const chosen = chooseOperations(options);

@@ -83,7 +83,7 @@ export async function openJournal(
   dir: string,
   first: number,
   takeSnapshot: () => WorldDump,
-  compactAboveBytes = 16 * 1024 * 1024,
+  compactAfterBytes = 16 * 1024 * 1024,
 ): Promise<Journal> {
   let number = first;
   let file = await open(join(dir, journalName(number)), "a", 0o600);
@@ -93,7 +93,7 @@ export async function openJournal(
   let flushing: Promise<void> | undefined;
   let failure: unknown;
   let wantsCompaction = false;
-  let threshold = compactAboveBytes;
+  let threshold = compactAfterBytes;
 
   function enqueue(): Promise<void> {
     const done = new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
@@ -136,7 +136,7 @@ export async function openJournal(
     file = next;
     // From here on everything goes to the new journal; what is pending now is in the snapshot as well.
     const text = JSON.stringify({ journal: number, world: takeSnapshot() } satisfies Snapshot);
-    threshold = Math.max(compactAboveBytes, 2 * text.length);
+    threshold = Math.max(compactAfterBytes, 2 * text.length);
     written = 0;
     await before.close();
     await writeDurably(dir, "world.json", text);

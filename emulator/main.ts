@@ -19,6 +19,7 @@ const flags = {
   "no-control": { type: "boolean" },
   "auto-confirm-resize": { type: "boolean" },
   "port-range": { type: "string" },
+  "compact-after": { type: "string" },
   verbose: { type: "boolean" },
 } as const;
 
@@ -36,7 +37,7 @@ export function readArguments(argv: readonly string[]): {
   } catch (error) {
     return { options: {}, problems: [(error as Error).message] };
   }
-  const number = (name: "port" | "time-scale" | "page-size"): number | undefined => {
+  const number = (name: "port" | "time-scale" | "page-size" | "compact-after"): number | undefined => {
     const text = values[name];
     if (text === undefined || /^[0-9]+(\.[0-9]+)?$/.test(text)) return text === undefined ? undefined : Number(text);
     problems.push(`--${name} must be a number, not ${text}`);
@@ -57,6 +58,7 @@ export function readArguments(argv: readonly string[]): {
     control: values["no-control"] === true ? false : undefined,
     autoConfirmResize: values["auto-confirm-resize"],
     portRange: values["port-range"],
+    compactAfterBytes: number("compact-after"),
     logger: values.verbose === true ? (line: string) => void process.stderr.write(`${line}\n`) : undefined,
   });
   return { options, problems: [...problems, ...checkOptions(options)] };
