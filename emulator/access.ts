@@ -1,0 +1,57 @@
+/**
+ * Who is calling, and what the contract permits them. Authentication decides the caller and the one project every
+ * operation acts in; permissions concern security groups and the renaming of VMs, the only operations whose contract
+ * names a forbidden case.
+ */
+import type { Group, Role, User, Vm } from "./entities";
+import { firstUnder, type World } from "./world";
+
+export interface Caller {
+  readonly userId: string;
+  readonly email: string;
+  /** The project the operation acts in; undefined: the caller belongs to none. */
+  readonly projectId: string | undefined;
+  readonly role: Role | undefined;
+  readonly active: boolean;
+  readonly systemAdmin: boolean;
+}
+
+/** Undefined: the credential is missing or, in a strict world, unknown. */
+export function authenticate(world: World, authorization: string | undefined, strict: boolean): Caller | undefined {
+  const credential = (authorization ?? "").trim();
+  const token = /^bearer\s*$/i.test(credential) ? "" : credential.replace(/^bearer\s+/i, "");
+  if (token === "") return undefined;
+  const known = firstUnder(world, `user/token/${token}`) ?? (strict ? undefined : openUser(world));
+  const user = known === undefined ? undefined : world.tables.user.get(known);
+  return user === undefined ? undefined : callerOf(world, user);
+}
+
+/** In an open world any credential will do, and stands for the first owner that has no reason to be anyone special. */
+function openUser(world: World): string | undefined {
+  return firstUnder(world, "user/called/ops@acme.example") ?? world.tables.user.keys().next().value;
+}
+
+function callerOf(world: World, user: User): Caller {
+  const membership = user.memberships[0];
+  const anyProject = user.system_admin ? world.tables.project.keys().next().value : undefined;
+  return {
+    userId: user.id,
+    email: user.email,
+    projectId: membership?.project_id ?? anyProject,
+    role: membership?.role,
+    active: membership?.active ?? user.system_admin,
+    systemAdmin: user.system_admin,
+  };
+}
+
+const leadsProject = (caller: Caller): boolean =>
+  caller.systemAdmin || (caller.active && (caller.role === "owner" || caller.role === "admin"));
+
+/** Members touch only the groups they created; owners, admins and system admins any group of the project. */
+export const mayEditGroup = (caller: Caller, group: Group): boolean =>
+  leadsProject(caller) || (caller.active && caller.email === group.created_by);
+
+export const mayCreateGroup = (caller: Caller): boolean => caller.active;
+
+export const mayRenameVm = (caller: Caller, vm: Vm): boolean =>
+  leadsProject(caller) || (caller.active && caller.email === vm.owner);

@@ -1,0 +1,196 @@
+/**
+ * The local control endpoint: what no call of the contract can do. It dumps and loads the world, changes it behind
+ * everybody's back, attaches groups to VMs, sets faults, counts requests and moves the clock. It has no credential, so
+ * the server lets only local programs reach it.
+ */
+import { answer, type Decision, refuse } from "./decision";
+import type { Change, Group, Rule, Vm } from "./entities";
+import { type ActiveFault, FaultProblem, readFault } from "./faults";
+import { isObject } from "./fields";
+import { removeGroup } from "./group";
+import { createRequestLog, type RequestLog, showLog } from "./request-log";
+import { readRule, ruleOf } from "./rule";
+import { seedChanges, type WorldSeed } from "./seed";
+import { removeVm } from "./vm";
+import { applyChanges, clockOffset, createWorld, dumpWorld, settleVm, type World, type WorldDump } from "./world";
+
+/** What control may touch besides the world. */
+export interface Instruments {
+  log: RequestLog;
+  faults: ActiveFault[];
+}
+
+export interface ControlRequest {
+  readonly method: string;
+  readonly segments: readonly string[];
+  readonly body: unknown;
+  readonly world: World;
+  readonly now: number;
+  readonly newId: () => string;
+  readonly portRange: string | null;
+  readonly instruments: Instruments;
+}
+
+/** `load`: the world is to be replaced by these changes on an empty one. */
+export type ControlDecision = Decision & { readonly load?: readonly Change[] };
+
+export function control(request: ControlRequest): ControlDecision {
+  const [area = "", id = "", part = "", partId = ""] = request.segments;
+  const length = request.segments.length;
+  const at = (method: string, segments: number) => request.method === method && length === segments;
+  switch (area) {
+    case "world":
+      if (at("GET", 1)) return answer(200, dumpWorld(request.world, request.now));
+      if (at("POST", 1)) return loadWorld(request);
+      break;
+    case "requests":
+      if (at("GET", 1)) return answer(200, showLog(request.instruments.log));
+      if (at("DELETE", 1)) {
+        request.instruments.log = createRequestLog();
+        return done;
+      }
+      break;
+    case "faults":
+      if (length === 1) return faults(request);
+      break;
+    case "time":
+      if (at("POST", 1)) return advance(request);
+      break;
+    case "vm":
+    case "volume":
+    case "group":
+      if (at("PATCH", 2)) return patch(request, area, id);
+      if (at("DELETE", 2)) return vanish(request, area, id);
+      if (area === "vm" && part === "groups" && at("POST", 3)) return attachGroup(request, id);
+      if (area === "vm" && part === "groups" && at("DELETE", 4)) return detachGroup(request, id, partId);
+      if (area === "group" && part === "rule" && at("POST", 3)) return addRule(request, id);
+      if (area === "group" && part === "rule" && at("DELETE", 4)) return dropRule(request, id, partId);
+      break;
+  }
+  return refuse(404, `no such control: ${request.method} /_control/${request.segments.join("/")}`);
+}
+
+const done: Decision = answer(200, { data: "done" });
+const doneWith = (changes: readonly Change[]): Decision => ({ ...done, changes });
+const notFound = (what: string): Decision => refuse(404, `${what} not found`);
+
+function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
+  if (!isObject(body)) return refuse(400, "the body must be a world dump or a seed");
+  try {
+    const load = seedChanges(body as Partial<WorldSeed> | WorldDump, newId, now);
+    applyToNothing(load);
+    return { ...done, load };
+  } catch (error) {
+    return refuse(400, `this is not a world dump or a seed: ${(error as Error).message}`);
+  }
+}
+
+/** Tries the changes on a world that is thrown away, so that a dump that does not fit is refused as a whole. */
+function applyToNothing(changes: readonly Change[]): void {
+  applyChanges(createWorld(), changes);
+}
+
+function faults({ method, body, instruments }: ControlRequest): Decision {
+  if (method === "DELETE") instruments.faults = [];
+  else if (method === "POST") {
+    try {
+      const specs = (Array.isArray(body) ? body : [body]).map((spec) => readFault(spec));
+      instruments.faults = [...instruments.faults, ...specs.map((spec) => ({ spec, seen: 0, hit: 0 }))];
+    } catch (error) {
+      if (error instanceof FaultProblem) return refuse(400, error.message);
+      throw error;
+    }
+  } else if (method !== "GET") return refuse(405, "GET, POST or DELETE");
+  return answer(200, { data: instruments.faults.map(({ spec, seen, hit }) => ({ ...spec, seen, hit })) });
+}
+
+function advance({ body, world }: ControlRequest): Decision {
+  const ms = isObject(body) ? body["advance_ms"] : undefined;
+  if (!Number.isInteger(ms) || (ms as number) < 0) return refuse(400, "advance_ms must be a whole number, 0 or more");
+  const value = clockOffset(world) + (ms as number);
+  return doneWith([{ put: "setting", value: { id: "clock_offset_ms", value } }]);
+}
+
+type Patchable = "vm" | "volume" | "group";
+
+/** Drift: any field the entity has, with a value of its type. The VM's pending transition ends with a new status. */
+function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): Decision {
+  const stored = world.tables[kind].get(id);
+  if (stored === undefined) return notFound(kind);
+  const before = kind === "vm" ? settleVm(stored as Vm, now) : stored;
+  if (!isObject(body)) return refuse(400, "the body must be an object of fields");
+  for (const [name, value] of Object.entries(body)) {
+    const current = (before as unknown as Record<string, unknown>)[name];
+    if (name === "id" || name === "seq" || name === "project_id" || current === undefined)
+      return refuse(400, `${name} is not a field of a ${kind} that can be set`);
+    const sameType = current === null || value === null || typeof current === typeof value;
+    if (!sameType || Array.isArray(current) !== Array.isArray(value))
+      return refuse(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
+  }
+  const settled = kind === "vm" && Object.hasOwn(body, "status") ? { pending: null } : {};
+  return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as Change]);
+}
+
+function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Decision {
+  const entity = world.tables[kind].get(id);
+  if (entity === undefined) return notFound(kind);
+  if (kind === "vm") return doneWith(removeVm(world, settleVm(entity as Vm, now), true).changes);
+  if (kind === "volume") return doneWith([{ drop: "volume", id }]);
+  const attached = [...world.tables.vm.values()].filter((vm) => vm.groups.includes(id));
+  return doneWith([
+    ...removeGroup(world, entity as Group),
+    ...attached.map((vm) =>
+      withGroups(
+        vm,
+        vm.groups.filter((group) => group !== id),
+      ),
+    ),
+  ]);
+}
+
+const withGroups = (vm: Vm, groups: readonly string[]): Change => ({ put: "vm", value: { ...vm, groups } });
+
+function attachGroup({ world, body }: ControlRequest, id: string): Decision {
+  const vm = world.tables.vm.get(id);
+  const groupId = isObject(body) ? body["group_id"] : undefined;
+  if (vm === undefined) return notFound("vm");
+  if (typeof groupId !== "string" || !world.tables.group.has(groupId)) return notFound("group");
+  return doneWith([withGroups(vm, [...new Set([...vm.groups, groupId])])]);
+}
+
+function detachGroup({ world }: ControlRequest, id: string, groupId: string): Decision {
+  const vm = world.tables.vm.get(id);
+  if (vm === undefined) return notFound("vm");
+  if (!vm.groups.includes(groupId)) return notFound("group");
+  return doneWith([
+    withGroups(
+      vm,
+      vm.groups.filter((group) => group !== groupId),
+    ),
+  ]);
+}
+
+/** A rule input as the contract has it, or a whole rule as returned. */
+function addRule({ world, body, now, newId, portRange }: ControlRequest, id: string): Decision {
+  const group = world.tables.group.get(id);
+  if (group === undefined) return notFound("group");
+  const { shape, problems } = readRule(world, group.project_id, body, "", portRange);
+  if (problems.length > 0) return refuse(400, problems.join("; "));
+  const known = Object.entries(isObject(body) ? body : {}).filter(([name]) => ruleFields.has(name));
+  const made = ruleOf(shape, group, newId(), new Date(now).toISOString());
+  const rule: Rule = { ...made, ...Object.fromEntries(known) };
+  return answer(200, { data: rule }, [{ put: "rule", value: rule }]);
+}
+
+const ruleFields = new Set([
+  "port_range_min",
+  "port_range_max",
+  "name",
+  "remote_address_group_id",
+  "belongs_to_default_sg",
+]);
+
+function dropRule({ world }: ControlRequest, id: string, ruleId: string): Decision {
+  if (world.tables.rule.get(ruleId)?.security_group_id !== id) return notFound("rule");
+  return doneWith([{ drop: "rule", id: ruleId }]);
+}

@@ -1,0 +1,63 @@
+/**
+ * What a transition gets and what it answers: the world it may read, the request as values, and an answer with the
+ * changes that are its effect. A refusal is an answer without changes, which is also how an atomic create rolls back.
+ */
+import type { Caller } from "./access";
+import type { Change } from "./entities";
+import type { World } from "./world";
+
+export interface Settings {
+  readonly strict: boolean;
+  /** How long a second of the service takes here, in milliseconds. */
+  readonly secondMs: number;
+  readonly pageSize: number;
+  /** How a port range is written in dst_port, for example `{min}-{max}`; null: ranges are refused. */
+  readonly portRange: string | null;
+  readonly autoConfirmResize: boolean;
+}
+
+export interface Request {
+  readonly world: World;
+  readonly settings: Settings;
+  readonly caller: Caller;
+  readonly params: { readonly [name: string]: string };
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  readonly now: number;
+  readonly newId: () => string;
+  /** Lists do not show what is younger than this: a list that lags behind its creates. */
+  readonly staleMs: number;
+}
+
+export interface Decision {
+  readonly status: number;
+  readonly body: unknown;
+  readonly changes: readonly Change[];
+  /** The answer leaves no earlier than this moment: a call that blocks. */
+  readonly holdUntil?: number;
+}
+
+export const answer = (status: number, body: unknown, changes: readonly Change[] = []): Decision => ({
+  status,
+  body,
+  changes,
+});
+
+export const acknowledge = (text: string, changes: readonly Change[], status = 200): Decision =>
+  answer(status, { data: text }, changes);
+
+export const refuse = (status: number, message: string): Decision => answer(status, errorBody(status, message));
+
+export const errorBody = (code: number, message: string) => ({ error: { code, message } });
+
+/** The contract's named conditions, each with one wording. The contract fixes few of the numbers; the rest is assumed. */
+export const refusals = {
+  badRequest: (problems: readonly string[]) => refuse(400, problems.join("; ")),
+  invalidId: (what: string) => refuse(400, `invalid id: this is not the id of a ${what}`),
+  forbidden: (why: string) => refuse(403, `not permitted: ${why}`),
+  vmNotFound: () => refuse(404, "VM not found in this project"),
+  volumeNotFound: () => refuse(404, "Volume not found in this project"),
+  groupNotFound: () => refuse(404, "Security group not found in this project"),
+  invalidState: (verb: string, status: string) =>
+    refuse(409, `invalid state transition: cannot ${verb} a VM in state ${status}`),
+} as const;

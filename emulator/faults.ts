@@ -1,0 +1,114 @@
+/**
+ * Faults on purpose: which request is hit by which, by operation and count. What a fault then does to the exchange is
+ * the server's to carry out; nothing here touches the world.
+ */
+import { isOperation, operations } from "./operations";
+
+export const faultKinds = [
+  "latency",
+  "status",
+  "garbage",
+  "truncate",
+  "html",
+  "drop-before",
+  "drop-after",
+  "stale-list",
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface FaultSpec {
+  /** An operation, `*`, `read` (GET) or `write` (all others). */
+  readonly operation: string;
+  readonly kind: FaultKind;
+  /** How many requests it hits; left out: all. */
+  readonly count?: number;
+  /** How many matching requests it lets pass first. */
+  readonly skip?: number;
+  /** latency: how long; stale-list: lists do not show what is younger. */
+  readonly ms?: number;
+  /** status, html: the status code. */
+  readonly code?: number;
+  /** status: the Retry-After header, in seconds. */
+  readonly retry_after?: number;
+  /** status, html, garbage, truncate: whether the request has had its effect. */
+  readonly when?: "before" | "after";
+}
+
+export class FaultProblem extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("; "));
+    this.name = "FaultProblem";
+  }
+}
+
+const numberFields = ["count", "skip", "ms", "code", "retry_after"] as const;
+const fieldNames = ["operation", "kind", ...numberFields, "when"];
+
+/** Reads `operation=vm.create,kind=drop-after,count=1,skip=0`. Throws a FaultProblem that names everything wrong with it. */
+export function parseFault(text: string): FaultSpec {
+  const problems: string[] = [];
+  const given: Record<string, unknown> = {};
+  for (const part of text.split(",")) {
+    const at = part.indexOf("=");
+    const name = (at < 0 ? part : part.slice(0, at)).trim();
+    const value = at < 0 ? "" : part.slice(at + 1).trim();
+    if (Object.hasOwn(given, name)) problems.push(`${name} is given twice`);
+    const isNumber = (numberFields as readonly string[]).includes(name) && /^[0-9]+$/.test(value);
+    given[name] = isNumber ? Number(value) : value;
+  }
+  return readFault(given, problems);
+}
+
+/** The same from a JSON object, as the control endpoint takes it. */
+export function readFault(given: unknown, problems: string[] = []): FaultSpec {
+  const fault = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  for (const name of Object.keys(fault))
+    if (!fieldNames.includes(name)) problems.push(`${name || "(empty)"} is not one of ${fieldNames.join(", ")}`);
+  const operation = fault["operation"] ?? "*";
+  if (typeof operation !== "string" || !(isOperation(operation) || ["*", "read", "write"].includes(operation)))
+    problems.push(`operation must be the name of an operation, *, read or write, not ${String(operation)}`);
+  const kind = fault["kind"];
+  if (!(faultKinds as readonly unknown[]).includes(kind))
+    problems.push(`kind must be one of ${faultKinds.join(", ")}, not ${String(kind ?? "(nothing)")}`);
+  for (const name of numberFields) {
+    const value = fault[name];
+    if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0))
+      problems.push(`${name} must be a whole number, not ${String(value)}`);
+  }
+  const code = fault["code"];
+  if (typeof code === "number" && (code < 400 || code > 599)) problems.push("code must be from 400 to 599");
+  if (kind === "status" && code === undefined) problems.push("kind=status needs code");
+  if ((kind === "latency" || kind === "stale-list") && fault["ms"] === undefined)
+    problems.push(`kind=${kind} needs ms`);
+  if (!["before", "after", undefined].includes(fault["when"] as string | undefined))
+    problems.push("when must be before or after");
+  if (problems.length > 0) throw new FaultProblem(problems);
+  return { ...fault, operation, kind } as FaultSpec;
+}
+
+export interface ActiveFault {
+  readonly spec: FaultSpec;
+  seen: number;
+  hit: number;
+}
+
+/** The faults that hit this request, each counted. Those let pass by `skip` or used up by `count` do not. */
+export function takeFaults(active: readonly ActiveFault[], operation: string): FaultSpec[] {
+  const taken: FaultSpec[] = [];
+  for (const fault of active) {
+    if (!concerns(fault.spec, operation)) continue;
+    fault.seen += 1;
+    if (fault.seen <= (fault.spec.skip ?? 0)) continue;
+    if (fault.hit >= (fault.spec.count ?? Number.POSITIVE_INFINITY)) continue;
+    fault.hit += 1;
+    taken.push(fault.spec);
+  }
+  return taken;
+}
+
+function concerns(spec: FaultSpec, operation: string): boolean {
+  if (spec.operation === "*") return true;
+  if (spec.operation !== "read" && spec.operation !== "write") return spec.operation === operation;
+  if (!isOperation(operation)) return false;
+  return (operations[operation].method === "GET") === (spec.operation === "read");
+}

@@ -1,0 +1,170 @@
+/**
+ * The security group operations. A create is one decision: either the group with all its rules, or a refusal without
+ * any change, which is the contract's roll-back.
+ */
+import { mayCreateGroup, mayEditGroup } from "./access";
+import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import type { Change, Group, Rule } from "./entities";
+import { isUuid, readFields, readName } from "./fields";
+import { pageOf } from "./paging";
+import { defaultEgress, type RuleShape, readRule, ruleOf } from "./rule";
+import { firstUnder, identityOf, idsUnder, rulesOf, type World } from "./world";
+
+export const ruleExistsMessage = "This rule already exists in the selected security group.";
+export const nameTakenMessage = "A security group with this name already exists in the project.";
+
+export function createGroup(request: Request): Decision {
+  const { world, settings } = request;
+  const projectId = request.caller.projectId as string;
+  if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
+  const fields = readFields(request.body);
+  const name = readName(fields);
+  const description = fields.text("description") ?? "";
+  const inputs = (fields.list("rules") ?? []).map((rule, n) =>
+    readRule(world, projectId, rule, `rules[${n}].`, settings.portRange),
+  );
+  const problems = [...fields.problems, ...inputs.flatMap((input) => input.problems)];
+  if (problems.length > 0) return refusals.badRequest(problems);
+  const shapes = inputs.map(({ shape }) => shape);
+  const created = buildGroup(request, name, description, shapes, world.nextSeq);
+  if ("refusal" in created) return refuse(409, created.refusal);
+  return answer(201, groupRecord(created.group, created.rules), created.changes);
+}
+
+interface BuiltGroup {
+  readonly group: Group;
+  /** Those asked for, then the ones the service adds. */
+  readonly rules: readonly Rule[];
+  readonly changes: readonly Change[];
+}
+
+/** The group with its rules, or why there cannot be one; also what an import makes of each of its groups. */
+export function buildGroup(
+  request: Request,
+  name: string,
+  description: string,
+  shapes: readonly RuleShape[],
+  seq: number,
+): BuiltGroup | { readonly refusal: string } {
+  const projectId = request.caller.projectId as string;
+  if (firstUnder(request.world, `group/name/${projectId}/${name}`) !== undefined) return { refusal: nameTakenMessage };
+  const created_at = new Date(request.now).toISOString();
+  const group: Group = {
+    id: request.newId(),
+    seq,
+    project_id: projectId,
+    name,
+    description,
+    created_by: request.caller.email,
+    platform: false,
+    created_at,
+  };
+  const given = shapes.map((shape) => ruleOf(shape, group, request.newId(), created_at));
+  const identities = new Set(given.map(identityOf));
+  if (identities.size < given.length) return { refusal: ruleExistsMessage };
+  // An egress rule asked for that says what the default says is that default; it is not a duplicate of it.
+  const added = defaultEgress(group, request.newId, created_at).filter((rule) => !identities.has(identityOf(rule)));
+  const rules = [...given, ...added];
+  const changes: Change[] = [
+    { put: "group", value: group },
+    ...rules.map((value) => ({ put: "rule", value }) as const),
+  ];
+  return { group, rules, changes };
+}
+
+export function updateGroup(request: Request): Decision {
+  const fields = readFields(request.body);
+  const renamed = fields.text("name") !== undefined;
+  const name = renamed ? readName(fields) : undefined;
+  const description = fields.text("description");
+  return onGroup(request, (group) => {
+    const forbidden = refuseEdit(request, group);
+    if (forbidden !== undefined) return forbidden;
+    if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
+    if (name === undefined && description === undefined)
+      return refuse(400, "at least one of name and description must be supplied");
+    const holders = idsUnder(request.world, `group/name/${group.project_id}/${name}`);
+    if (name !== undefined && holders.size > 0 && !holders.has(group.id)) return refuse(409, nameTakenMessage);
+    const next: Group = { ...group, name: name ?? group.name, description: description ?? group.description };
+    return answer(200, groupRecord(next, rulesOf(request.world, group.id)), [{ put: "group", value: next }]);
+  });
+}
+
+export function deleteGroup(request: Request): Decision {
+  return onGroup(request, (group) => {
+    const forbidden = refuseEdit(request, group);
+    if (forbidden !== undefined) return forbidden;
+    if (idsUnder(request.world, `vm/group/${group.id}`).size > 0)
+      return refuse(409, "Security group is attached to one or more VMs");
+    return acknowledge("Security group deleted", removeGroup(request.world, group));
+  });
+}
+
+/** The group goes with its rules, and the rules of other groups that name it go with it. */
+export function removeGroup(world: World, group: Group): Change[] {
+  const rules = new Set([...idsUnder(world, `rule/group/${group.id}`), ...idsUnder(world, `rule/remote/${group.id}`)]);
+  return [{ drop: "group", id: group.id }, ...[...rules].map((id) => ({ drop: "rule", id }) as const)];
+}
+
+/** Rule 4 of the authentication clauses first: nobody, whatever the role, changes a platform-managed group. */
+function refuseEdit(request: Request, group: Group): Decision | undefined {
+  if (group.platform) return refusals.forbidden("this security group is platform-managed");
+  return refuseRuleEdit(request, group);
+}
+
+function refuseRuleEdit(request: Request, group: Group): Decision | undefined {
+  if (mayEditGroup(request.caller, group)) return undefined;
+  return refusals.forbidden("members change only the security groups they created");
+}
+
+export function createRule(request: Request): Decision {
+  const { world, settings } = request;
+  const projectId = request.caller.projectId as string;
+  return onGroup(request, (group) => {
+    const forbidden = refuseRuleEdit(request, group);
+    if (forbidden !== undefined) return forbidden;
+    const { shape, problems } = readRule(world, projectId, request.body, "", settings.portRange);
+    if (problems.length > 0) return refusals.badRequest(problems);
+    const rule = ruleOf(shape, group, request.newId(), new Date(request.now).toISOString());
+    if (firstUnder(world, `rule/same/${group.id}/${identityOf(rule)}`) !== undefined)
+      return refuse(409, ruleExistsMessage);
+    return answer(201, { data: rule }, [{ put: "rule", value: rule }]);
+  });
+}
+
+export const listRules = (request: Request): Decision =>
+  onGroup(request, (group) => answer(200, { data: rulesOf(request.world, group.id) }));
+
+export function deleteRule(request: Request): Decision {
+  return onGroup(request, (group) => {
+    const forbidden = refuseRuleEdit(request, group);
+    if (forbidden !== undefined) return forbidden;
+    const rule = request.world.tables.rule.get(request.params["rule_id"] as string);
+    if (rule?.security_group_id !== group.id) return refuse(404, "Rule not found in this security group");
+    return acknowledge("Rule deleted", [{ drop: "rule", id: rule.id }]);
+  });
+}
+
+export const getGroup = (request: Request): Decision =>
+  onGroup(request, (group) => answer(200, groupRecord(group, rulesOf(request.world, group.id))));
+
+export function listGroups(request: Request): Decision {
+  const { world, now, staleMs } = request;
+  return pageOf(request, world.order.get(`group/${request.caller.projectId}`), (id) => {
+    const group = world.tables.group.get(id) as Group;
+    const hidden = staleMs > 0 && Date.parse(group.created_at) > now - staleMs;
+    return hidden ? undefined : groupRecord(group, rulesOf(world, id));
+  });
+}
+
+export function groupRecord(group: Group, rules: readonly Rule[]) {
+  const { id, name, description, project_id, created_by, created_at } = group;
+  return { id, name, description, project_id, created_by, created_at, rules };
+}
+
+function onGroup(request: Request, then: (group: Group) => Decision): Decision {
+  const id = request.params["id"] as string;
+  const group = request.world.tables.group.get(id);
+  if (group !== undefined && group.project_id === request.caller.projectId) return then(group);
+  return group === undefined && !isUuid(id) ? refusals.invalidId("security group") : refusals.groupNotFound();
+}

@@ -1,0 +1,214 @@
+/**
+ * The embedded service: the whole contract on loopback, for trying, for tests and for rehearsals. It is written from the
+ * service's contract alone and shares no code with the engine, or both could be wrong together and no test would notice.
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { createClock } from "./clock";
+import type { Instruments } from "./control";
+import { errorBody } from "./decision";
+import type { Change } from "./entities";
+import type { FaultSpec } from "./faults";
+import { lockFolder } from "./folder-lock";
+import { type Journal, loadFolder, openJournal } from "./journal";
+import { chooseOperations, isOperation, type Operation, operationNames } from "./operations";
+import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
+import { buildRoutes } from "./routes";
+import { seedChanges, type WorldSeed } from "./seed";
+import { exchange, type Service, sendText } from "./server";
+import { applyChanges, changesOf, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
+
+export type { FaultSpec } from "./faults";
+export { FaultProblem, faultKinds, parseFault } from "./faults";
+export { type Operation, operationNames } from "./operations";
+export type { UserSeed, WorldSeed } from "./seed";
+export type { WorldDump } from "./world";
+
+export interface EmulatorOptions {
+  /** The world's folder; left out: in memory only. */
+  readonly dir?: string;
+  readonly host?: string;
+  /** 0 (default): any. */
+  readonly port?: number;
+  /** 60: sixty times faster. Between 0 and 1: the length of a second, so 0.01 is a hundred times faster. 0: at once. */
+  readonly timeScale?: number;
+  readonly contractOnly?: boolean;
+  readonly with?: readonly string[];
+  readonly without?: readonly string[];
+  readonly faults?: readonly FaultSpec[];
+  /** Unknown credentials, projects, images and owners are refused. */
+  readonly strict?: boolean;
+  readonly pageSize?: number;
+  /** What a new world starts with; a folder that holds one already keeps it. */
+  readonly seed?: Partial<WorldSeed> | WorldDump;
+  readonly logger?: (line: string) => void;
+  readonly autoConfirmResize?: boolean;
+  /** How dst_port may hold a range, for example `{min}-{max}`. */
+  readonly portRange?: string;
+  readonly control?: boolean;
+  /** How many bytes a journal may hold before the folder is compacted. */
+  readonly compactAfterBytes?: number;
+}
+
+export interface RunningEmulator {
+  readonly url: string;
+  readonly port: number;
+  readonly operations: readonly Operation[];
+  dump(): WorldDump;
+  load(world: Partial<WorldSeed> | WorldDump): Promise<void>;
+  requests(): { readonly counts: Readonly<Record<string, number>>; readonly log: readonly LoggedRequest[] };
+  setFaults(faults: readonly FaultSpec[]): void;
+  close(): Promise<void>;
+}
+
+/** What is wrong with the options, in words; empty when nothing is. */
+export function checkOptions(options: EmulatorOptions): string[] {
+  const problems: string[] = [];
+  const { host, port, timeScale, pageSize, portRange, compactAfterBytes } = options;
+  if (host !== undefined && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host))
+    problems.push(`host must be a loopback address, not ${host}: the emulator is not for a network`);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65535))
+    problems.push("port must be from 0 to 65535");
+  if (timeScale !== undefined && !(Number.isFinite(timeScale) && timeScale >= 0))
+    problems.push("the time scale must be a number, 0 or more");
+  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize >= 1))
+    problems.push("the page size must be a whole number, 1 or more");
+  if (compactAfterBytes !== undefined && !(Number.isInteger(compactAfterBytes) && compactAfterBytes >= 1))
+    problems.push("the journal's size before compaction must be a whole number of bytes, 1 or more");
+  if (portRange !== undefined && !/^\D*\{min\}\D+\{max\}\D*$/.test(portRange))
+    problems.push("the port range must hold {min} and {max} with something between them, such as {min}-{max}");
+  for (const name of [...(options.with ?? []), ...(options.without ?? [])])
+    if (!isOperation(name)) problems.push(`${name} is not an operation; there are ${operationNames.join(", ")}`);
+  return problems;
+}
+
+const secondMsOf = (timeScale: number): number => 1000 * (timeScale >= 1 ? 1 / timeScale : timeScale);
+
+export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
+  const problems = checkOptions(options);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  const unlock = options.dir === undefined ? undefined : lockFolder(options.dir);
+  try {
+    return await start(options, unlock);
+  } catch (error) {
+    unlock?.();
+    throw error;
+  }
+}
+
+async function start(options: EmulatorOptions, unlock: (() => void) | undefined): Promise<RunningEmulator> {
+  const newId = randomUUID;
+  const loaded = options.dir === undefined ? undefined : await loadFolder(options.dir);
+  const isNew = loaded?.dump === undefined && (loaded?.changes.length ?? 0) === 0;
+  const world = createWorld();
+  if (isNew) applyChanges(world, seedChanges(options.seed ?? {}, newId, Date.now()));
+  else if (loaded?.dump !== undefined) applyChanges(world, changesOf(loaded.dump));
+  for (const changes of loaded?.changes ?? []) applyChanges(world, changes);
+
+  const journal: Journal | undefined =
+    options.dir === undefined
+      ? undefined
+      : await openJournal(
+          options.dir,
+          loaded?.next ?? 1,
+          () => dumpWorld(service.world, clock.now()),
+          options.compactAfterBytes,
+        );
+  const clock = createClock(() => clockOffset(service.world));
+  const instruments: Instruments = { log: createRequestLog(), faults: [] };
+  const chosen = chooseOperations(options);
+  const service: Service = {
+    world,
+    settings: {
+      strict: options.strict ?? false,
+      secondMs: secondMsOf(options.timeScale ?? 1),
+      pageSize: options.pageSize ?? 100,
+      portRange: options.portRange ?? null,
+      autoConfirmResize: options.autoConfirmResize ?? false,
+    },
+    routes: buildRoutes(chosen),
+    clock,
+    journal,
+    instruments,
+    hasControl: options.control ?? true,
+    newId,
+    async load(changes: readonly Change[]) {
+      const next = createWorld();
+      applyChanges(next, changes);
+      service.world = next;
+      clock.moved();
+      await journal?.compact();
+    },
+    log: options.logger ?? (() => {}),
+  };
+  const setFaults = (faults: readonly FaultSpec[]) => {
+    instruments.faults = faults.map((spec) => ({ spec, seen: 0, hit: 0 }));
+  };
+  setFaults(options.faults ?? []);
+  // A world that starts from a seed is written down at once: its ids must be the same after a kill. One that was
+  // replayed is folded, or each start would have more to replay.
+  if (isNew || (loaded?.changes.length ?? 0) > 0) await journal?.compact();
+
+  const host = options.host ?? "127.0.0.1";
+  const server = createHttpServer(service);
+  const port = await listen(server, host, options.port ?? 0);
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    operations: chosen,
+    dump: () => dumpWorld(service.world, clock.now()),
+    load: (seed) => service.load(seedChanges(seed, newId, clock.now())),
+    requests: () => showLog(instruments.log),
+    setFaults,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      clock.stop();
+      server.closeIdleConnections();
+      const patience = setTimeout(() => server.closeAllConnections(), 500);
+      await closed;
+      clearTimeout(patience);
+      await journal?.close();
+      unlock?.();
+    },
+  };
+}
+
+function createHttpServer(service: Service): Server {
+  const server = createServer((request, response) => {
+    exchange(service, request, response).catch((error: unknown) => {
+      service.log(`internal error: ${error instanceof Error ? error.stack : String(error)}`);
+      sendText(response, 500, JSON.stringify(errorBody(500, "internal server error")));
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.on("checkExpectation", (_request, response) =>
+    sendText(response, 417, JSON.stringify(errorBody(417, "this expectation cannot be met"))),
+  );
+  const refuseRaw = (socket: Duplex, status: number, message: string) => {
+    if (!socket.writable) return void socket.destroy();
+    const text = JSON.stringify(errorBody(status, message));
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
+    socket.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  };
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) => refuseRaw(socket, 405, "method not allowed"));
+  // What is not even HTTP gets the envelope as well.
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === "ECONNRESET") return void socket.destroy();
+    if (error.code === "HPE_HEADER_OVERFLOW") return refuseRaw(socket, 431, "the header is too large");
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return refuseRaw(socket, 408, "the request took too long");
+    refuseRaw(socket, 400, "this is not a valid HTTP request");
+  });
+  return server;
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}

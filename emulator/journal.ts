@@ -1,0 +1,177 @@
+/**
+ * The world's folder. Every answer waits until the changes behind it are on the disk; many requests share one sync.
+ *
+ *   world.json        a snapshot, and the number of the first journal that goes on from it
+ *   journal-N.jsonl   one line a request: its changes, all or none
+ *
+ * Compaction starts journal N+1, writes a snapshot that names it, and only then removes what came before; a kill in
+ * between leaves the old snapshot with both journals. Replaying a change that a snapshot already holds does no harm,
+ * because changes are whole entities. A last line without its end is a write that was never answered, and is dropped.
+ */
+import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Change } from "./entities";
+import type { WorldDump } from "./world";
+
+export interface Journal {
+  /** Resolves once these changes are durable; rejects when the disk refuses, after which nothing is accepted any more. */
+  append(changes: readonly Change[]): Promise<void>;
+  /** Resolves once everything appended so far is durable. */
+  settled(): Promise<void> | undefined;
+  /** Replaces everything by what `takeSnapshot` gives now. */
+  compact(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Loaded {
+  readonly dump: WorldDump | undefined;
+  readonly changes: readonly (readonly Change[])[];
+  /** The number the next journal gets. */
+  readonly next: number;
+}
+
+interface Snapshot {
+  readonly journal: number;
+  readonly world: WorldDump;
+}
+
+const journalName = (n: number): string => `journal-${n}.jsonl`;
+
+export async function loadFolder(dir: string): Promise<Loaded> {
+  const snapshot = await readSnapshot(join(dir, "world.json"));
+  const numbers = (await readdir(dir))
+    .map((name) => Number(/^journal-([0-9]+)\.jsonl$/.exec(name)?.[1] ?? Number.NaN))
+    .filter((n) => Number.isInteger(n))
+    .sort((a, b) => a - b);
+  const changes: (readonly Change[])[] = [];
+  let next = snapshot?.journal ?? 1;
+  for (const n of numbers) {
+    if (n < (snapshot?.journal ?? 0)) continue;
+    const text = await readFile(join(dir, journalName(n)), "utf8");
+    changes.push(...readLines(text, journalName(n)));
+    // Never behind a line that a kill cut off; but runs that write nothing leave one empty file, not one each.
+    next = text === "" ? n : n + 1;
+  }
+  return { dump: snapshot?.world, changes, next };
+}
+
+async function readSnapshot(path: string): Promise<Snapshot | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return JSON.parse(text) as Snapshot;
+}
+
+export function readLines(text: string, name: string): (readonly Change[])[] {
+  const lines = text.split("\n");
+  // Whatever follows the last line end was cut off by a kill; it is empty when nothing was.
+  lines.pop();
+  return lines.map((line, n) => {
+    try {
+      return JSON.parse(line) as readonly Change[];
+    } catch {
+      throw new Error(`${name}, line ${n + 1} is damaged: the world's folder was changed by something else`);
+    }
+  });
+}
+
+export async function openJournal(
+  dir: string,
+  first: number,
+  takeSnapshot: () => WorldDump,
+  compactAfterBytes = 16 * 1024 * 1024,
+): Promise<Journal> {
+  let number = first;
+  let file = await open(join(dir, journalName(number)), "a", 0o600);
+  let written = 0;
+  let pending: string[] = [];
+  let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  let flushing: Promise<void> | undefined;
+  let failure: unknown;
+  let wantsCompaction = false;
+  let threshold = compactAfterBytes;
+
+  function enqueue(): Promise<void> {
+    const done = new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
+    flushing ??= flush().finally(() => {
+      flushing = undefined;
+    });
+    return done;
+  }
+
+  async function flush(): Promise<void> {
+    // One turn later, so that requests that arrived together are written together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const lines = pending;
+      const waiters = waiting;
+      pending = [];
+      waiting = [];
+      try {
+        if (failure !== undefined) throw failure;
+        if (lines.length > 0) {
+          const text = lines.join("");
+          await file.appendFile(text);
+          await file.datasync();
+          written += Buffer.byteLength(text);
+        }
+        if (wantsCompaction || written > threshold) await rotate();
+        for (const waiter of waiters) waiter.resolve();
+      } catch (error) {
+        failure = error;
+        for (const waiter of waiters) waiter.reject(error);
+      }
+    }
+  }
+
+  async function rotate(): Promise<void> {
+    wantsCompaction = false;
+    const next = await open(join(dir, journalName(number + 1)), "a", 0o600);
+    const before = file;
+    number += 1;
+    file = next;
+    // From here on everything goes to the new journal; what is pending now is in the snapshot as well.
+    const text = JSON.stringify({ journal: number, world: takeSnapshot() } satisfies Snapshot);
+    threshold = Math.max(compactAfterBytes, 2 * text.length);
+    written = 0;
+    await before.close();
+    await writeDurably(dir, "world.json", text);
+    for (const name of await readdir(dir)) {
+      const old = /^journal-([0-9]+)\.jsonl$/.exec(name)?.[1];
+      if (old !== undefined && Number(old) < number) await rm(join(dir, name));
+    }
+  }
+
+  return {
+    append(changes) {
+      pending.push(`${JSON.stringify(changes)}\n`);
+      return enqueue();
+    },
+    settled: () => (flushing === undefined ? undefined : enqueue()),
+    compact() {
+      wantsCompaction = true;
+      return enqueue();
+    },
+    async close() {
+      await flushing;
+      await file.close();
+    },
+  };
+}
+
+/** The new content or the old, never a mixture: written aside, synced, renamed, and the folder synced. */
+async function writeDurably(dir: string, name: string, text: string): Promise<void> {
+  const aside = join(dir, `${name}.new`);
+  await writeFile(aside, text, { mode: 0o600, flush: true });
+  await rename(aside, join(dir, name));
+  const folder = await open(dir, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The emulator as a program: flags in, one line out that says where it listens, and a clean end on SIGTERM or SIGINT.
+ * `reconcile emulator` calls `runEmulator`; the file can also be run by itself.
+ */
+import { parseArgs } from "node:util";
+import { checkOptions, type EmulatorOptions, FaultProblem, type FaultSpec, parseFault, startEmulator } from "./index";
+
+const flags = {
+  dir: { type: "string" },
+  host: { type: "string" },
+  port: { type: "string" },
+  "time-scale": { type: "string" },
+  "contract-only": { type: "boolean" },
+  with: { type: "string", multiple: true },
+  without: { type: "string", multiple: true },
+  fault: { type: "string", multiple: true },
+  strict: { type: "boolean" },
+  "page-size": { type: "string" },
+  "no-control": { type: "boolean" },
+  "auto-confirm-resize": { type: "boolean" },
+  "port-range": { type: "string" },
+  "compact-after": { type: "string" },
+  verbose: { type: "boolean" },
+} as const;
+
+export const emulatorFlags = Object.keys(flags).map((name) => `--${name}`);
+
+/** The options that the arguments ask for, and everything that is wrong with them. */
+export function readArguments(argv: readonly string[]): {
+  readonly options: EmulatorOptions;
+  readonly problems: readonly string[];
+} {
+  const problems: string[] = [];
+  let values: ReturnType<typeof parse>;
+  try {
+    values = parse(argv);
+  } catch (error) {
+    return { options: {}, problems: [(error as Error).message] };
+  }
+  const number = (name: "port" | "time-scale" | "page-size" | "compact-after"): number | undefined => {
+    const text = values[name];
+    if (text === undefined || /^[0-9]+(\.[0-9]+)?$/.test(text)) return text === undefined ? undefined : Number(text);
+    problems.push(`--${name} must be a number, not ${text}`);
+    return undefined;
+  };
+  const names = (given: readonly string[] | undefined) => given?.flatMap((list) => list.split(",")).filter(Boolean);
+  const options: EmulatorOptions = withoutUndefined({
+    dir: values.dir,
+    host: values.host,
+    port: number("port"),
+    timeScale: number("time-scale"),
+    contractOnly: values["contract-only"],
+    with: names(values.with),
+    without: names(values.without),
+    faults: values.fault?.flatMap((text) => readFlag(text, problems)),
+    strict: values.strict,
+    pageSize: number("page-size"),
+    control: values["no-control"] === true ? false : undefined,
+    autoConfirmResize: values["auto-confirm-resize"],
+    portRange: values["port-range"],
+    compactAfterBytes: number("compact-after"),
+    logger: values.verbose === true ? (line: string) => void process.stderr.write(`${line}\n`) : undefined,
+  });
+  return { options, problems: [...problems, ...checkOptions(options)] };
+}
+
+const parse = (argv: readonly string[]) =>
+  parseArgs({ args: [...argv], options: flags, allowPositionals: false }).values;
+
+function readFlag(text: string, problems: string[]): FaultSpec[] {
+  try {
+    return [parseFault(text)];
+  } catch (error) {
+    if (!(error instanceof FaultProblem)) throw error;
+    problems.push(...error.problems.map((problem) => `--fault ${text}: ${problem}`));
+    return [];
+  }
+}
+
+const withoutUndefined = <T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
+/** Serves until a signal ends it. Resolves with the exit code. */
+export async function runEmulator(argv: readonly string[]): Promise<number> {
+  const { options, problems } = readArguments(argv);
+  if (problems.length > 0) {
+    for (const problem of problems) process.stderr.write(`error: ${problem}\n`);
+    return 1;
+  }
+  let running: Awaited<ReturnType<typeof startEmulator>>;
+  try {
+    running = await startEmulator(options);
+  } catch (error) {
+    process.stderr.write(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+  process.stdout.write(`listening on ${running.url}\n`);
+  await new Promise<void>((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+  await running.close();
+  return 0;
+}
+
+if (require.main === module)
+  runEmulator(process.argv.slice(2)).then((code) => {
+    process.exitCode = code;
+  });

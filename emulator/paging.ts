@@ -1,0 +1,38 @@
+/**
+ * List pages in the envelope. A cursor is the seq of the first entry of its page, so that a page neither repeats nor
+ * misses what stays while entries before it come and go, and finding it costs a bisection.
+ */
+import { answer, type Decision, type Request, refuse } from "./decision";
+import { firstAtOrAfter, type Ordered } from "./world";
+
+const nothing: Ordered = { seqs: [], ids: [] };
+
+/** `show` answers undefined for an entry that this list does not show. */
+export function pageOf(request: Request, list: Ordered | undefined, show: (id: string) => unknown): Decision {
+  const { seqs, ids } = list ?? nothing;
+  const size = request.settings.pageSize;
+  const cursor = request.query.get("page") ?? "";
+  if (!/^[0-9]{0,15}$/.test(cursor)) return refuse(400, "page must be the next or prev of another page");
+  const start = cursor === "" ? 0 : firstAtOrAfter(list ?? nothing, Number(cursor));
+  const data: unknown[] = [];
+  for (const id of ids.slice(start, start + size)) {
+    const record = show(id);
+    if (record !== undefined) data.push(record);
+  }
+  const next = seqs[start + size];
+  const prev = start > 0 ? seqs[Math.max(0, start - size)] : undefined;
+  return answer(200, {
+    data,
+    page: {
+      next: next === undefined ? "" : String(next),
+      prev: prev === undefined ? "" : String(prev),
+      total_size: ids.length,
+    },
+  });
+}
+
+/** A short catalogue as a list: its own positions are the cursors. */
+export function pageOfCatalogue(request: Request, records: readonly unknown[]): Decision {
+  const positions = records.map((_, position) => position);
+  return pageOf(request, { seqs: positions, ids: positions.map(String) }, (id) => records[Number(id)]);
+}

@@ -1,0 +1,33 @@
+/** Which requests arrived, for tests and reports: counts without bound, the requests themselves the latest ones only. */
+export interface LoggedRequest {
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  /** 0: the connection was dropped without an answer. */
+  status: number;
+  readonly at: string;
+  /** As sent, for writes, unless it is large. Never a header: the credential is in one. */
+  body?: unknown;
+}
+
+export interface RequestLog {
+  readonly counts: Map<string, number>;
+  entries: LoggedRequest[];
+}
+
+const kept = 5_000;
+
+export const createRequestLog = (): RequestLog => ({ counts: new Map(), entries: [] });
+
+export function logRequest(log: RequestLog, entry: LoggedRequest): LoggedRequest {
+  log.counts.set(entry.operation, (log.counts.get(entry.operation) ?? 0) + 1);
+  log.entries.push(entry);
+  // Trimmed by halves, so that it costs nothing per request.
+  if (log.entries.length >= 2 * kept) log.entries = log.entries.slice(-kept);
+  return entry;
+}
+
+export const showLog = (log: RequestLog) => ({
+  counts: Object.fromEntries(log.counts),
+  log: log.entries.slice(-kept),
+});

@@ -1,0 +1,68 @@
+/**
+ * From method and path to operation. The path is taken as it was sent: no dot segments resolved, no slashes merged, so
+ * that nothing is reachable under two names. A literal segment wins over a parameter.
+ */
+import { type Operation, operations } from "./operations";
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  parameter: { readonly name: string; readonly node: Node } | undefined;
+  readonly methods: Map<string, Operation>;
+}
+
+export type Routes = Node;
+
+export type Match =
+  | { readonly status: "found"; readonly operation: Operation; readonly params: Record<string, string> }
+  | { readonly status: "no path" }
+  | { readonly status: "no method"; readonly allow: string };
+
+const createNode = (): Node => ({ literals: new Map(), parameter: undefined, methods: new Map() });
+
+export function buildRoutes(chosen: readonly Operation[]): Routes {
+  const root = createNode();
+  for (const name of chosen) {
+    const { method, path } = operations[name];
+    let node = root;
+    for (const segment of path.split("/").slice(1)) {
+      const parameter = /^\{(.*)\}$/.exec(segment)?.[1];
+      if (parameter === undefined) {
+        const next = node.literals.get(segment) ?? createNode();
+        node.literals.set(segment, next);
+        node = next;
+      } else {
+        node.parameter ??= { name: parameter, node: createNode() };
+        node = node.parameter.node;
+      }
+    }
+    node.methods.set(method, name);
+  }
+  return root;
+}
+
+export function matchRoute(routes: Routes, method: string, path: string): Match {
+  let node: Node | undefined = routes;
+  const params: Record<string, string> = {};
+  for (const segment of path.split("/").slice(1)) {
+    const literal: Node | undefined = node.literals.get(segment);
+    if (literal !== undefined) node = literal;
+    else if (node.parameter !== undefined && segment !== "") {
+      params[node.parameter.name] = decodeSegment(segment);
+      node = node.parameter.node;
+    } else return { status: "no path" };
+  }
+  if (node.methods.size === 0 || !path.startsWith("/")) return { status: "no path" };
+  const operation = node.methods.get(method);
+  if (operation === undefined) return { status: "no method", allow: [...node.methods.keys()].join(", ") };
+  return { status: "found", operation, params };
+}
+
+/** A segment that does not decode is left as it is: then it is no id of anything. */
+function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

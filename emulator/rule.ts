@@ -1,0 +1,148 @@
+/**
+ * One security group rule: from the contract's rule input to the rule as returned, or every problem it has.
+ * Which rules may stand beside each other is group.ts's to say.
+ */
+import { networkOf } from "./cidr";
+import type { Group, Rule } from "./entities";
+import { isUuid, readFields } from "./fields";
+import type { World } from "./world";
+
+export interface RuleShape {
+  readonly direction: "ingress" | "egress";
+  readonly ether_type: "IPv4" | "IPv6";
+  readonly protocol: string | null;
+  readonly port_range_min: number | null;
+  readonly port_range_max: number | null;
+  readonly remote_ip_prefix: string | null;
+  readonly normalized_cidr: string | null;
+  readonly remote_group_id: string | null;
+  readonly description: string;
+}
+
+export function ruleOf(shape: RuleShape, group: Group, id: string, created_at: string): Rule {
+  return {
+    id,
+    security_group_id: group.id,
+    project_id: group.project_id,
+    name: null,
+    direction: shape.direction,
+    protocol: shape.protocol,
+    port_range_min: shape.port_range_min,
+    port_range_max: shape.port_range_max,
+    ether_type: shape.ether_type,
+    remote_ip_prefix: shape.remote_ip_prefix,
+    normalized_cidr: shape.normalized_cidr,
+    remote_group_id: shape.remote_group_id,
+    remote_address_group_id: null,
+    belongs_to_default_sg: group.platform,
+    revision_number: 0,
+    description: shape.description,
+    created_at,
+  };
+}
+
+/** What such services put into every new group: outbound traffic is open until somebody closes it. */
+export function defaultEgress(group: Group, newId: () => string, created_at: string): Rule[] {
+  return (["IPv4", "IPv6"] as const).map((ether_type) =>
+    ruleOf({ ...anything, direction: "egress", ether_type }, group, newId(), created_at),
+  );
+}
+
+const anything = {
+  protocol: null,
+  port_range_min: null,
+  port_range_max: null,
+  remote_ip_prefix: null,
+  normalized_cidr: null,
+  remote_group_id: null,
+  description: "",
+} as const;
+
+/** Reads a rule input. `prefix` names its place in the body, such as `rules[2].`. */
+export function readRule(
+  world: World,
+  projectId: string,
+  body: unknown,
+  prefix: string,
+  portRange: string | null,
+): { readonly shape: RuleShape; readonly problems: readonly string[] } {
+  const fields = readFields(body, prefix);
+  const { problems } = fields;
+  const direction = oneOf(fields.text("direction"), ["ingress", "egress"], `${prefix}direction`, problems);
+  const ethertype = oneOf(fields.text("ethertype"), ["IPv4", "IPv6"], `${prefix}ethertype`, problems);
+  const protocol = oneOf(fields.text("protocol"), ["tcp", "udp", "icmp"], `${prefix}protocol`, problems);
+  const ports = readPorts(fields.text("dst_port"), portRange, `${prefix}dst_port`, problems);
+  if (ports !== undefined && protocol === "icmp") problems.push(`${prefix}dst_port must be left out for icmp`);
+  else if (ports !== undefined && protocol === undefined)
+    problems.push(`${prefix}dst_port needs a protocol: tcp or udp`);
+
+  const remoteIp = fields.text("remote_ip");
+  const remoteGroup = fields.text("remote_group");
+  if (remoteIp !== undefined && remoteGroup !== undefined)
+    problems.push(`${prefix}remote_ip and ${prefix}remote_group exclude each other`);
+  const network = remoteIp === undefined ? undefined : networkOf(remoteIp);
+  if (remoteIp !== undefined && network === undefined)
+    problems.push(`${prefix}remote_ip must be a CIDR such as 10.0.0.0/24 or 2001:db8::/32`);
+  if (network !== undefined && ethertype !== undefined && network.version !== ethertype)
+    problems.push(`${prefix}remote_ip is ${network.version}, but ethertype is ${ethertype}`);
+  if (remoteGroup !== undefined) {
+    const target = world.tables.group.get(remoteGroup);
+    if (target === undefined && !isUuid(remoteGroup))
+      problems.push(`${prefix}remote_group must be the id (UUID) of a security group`);
+    else if (target?.project_id !== projectId)
+      problems.push(`${prefix}remote_group names no security group of this project`);
+  }
+  return {
+    problems,
+    shape: {
+      direction: direction ?? "ingress",
+      ether_type: ethertype ?? network?.version ?? "IPv4",
+      protocol: protocol ?? null,
+      port_range_min: ports?.min ?? null,
+      port_range_max: ports?.max ?? null,
+      remote_ip_prefix: remoteIp ?? null,
+      normalized_cidr: network?.cidr ?? null,
+      remote_group_id: remoteGroup ?? null,
+      description: fields.text("description") ?? "",
+    },
+  };
+}
+
+function oneOf<T extends string>(
+  text: string | undefined,
+  allowed: readonly T[],
+  name: string,
+  problems: string[],
+): T | undefined {
+  if (text === undefined || (allowed as readonly string[]).includes(text)) return text as T | undefined;
+  problems.push(`${name} must be one of ${allowed.join(", ")}`);
+  return undefined;
+}
+
+function readPorts(
+  text: string | undefined,
+  portRange: string | null,
+  name: string,
+  problems: string[],
+): { readonly min: number; readonly max: number } | undefined {
+  if (text === undefined) return undefined;
+  const single = portOf(text);
+  if (single !== undefined) return { min: single, max: single };
+  const range = portRange === null ? null : rangePattern(portRange).exec(text);
+  const min = portOf(range?.groups?.["min"] ?? "");
+  const max = portOf(range?.groups?.["max"] ?? "");
+  if (min !== undefined && max !== undefined && min <= max) return { min, max };
+  problems.push(`${name} must be a port from 1 to 65535, as a string`);
+  return undefined;
+}
+
+function portOf(text: string): number | undefined {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65535 ? port : undefined;
+}
+
+/** `{min}-{max}` as a pattern; everything but the two places stands for itself. */
+function rangePattern(portRange: string): RegExp {
+  const literal = portRange.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${literal.replace("{min}", "(?<min>[0-9]{1,5})").replace("{max}", "(?<max>[0-9]{1,5})")}$`);
+}

@@ -1,0 +1,198 @@
+/**
+ * HTTP, thinly: one exchange from the request line to the answer. Order of an exchange: route, faults before, caller,
+ * body, decision, changes to memory and journal, durable, held back as long as the call blocks, faults after, answer.
+ * No answer, not even a read's, leaves before everything it shows is durable.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { authenticate } from "./access";
+import { type Body, hasBody, parseJson, readBody } from "./body";
+import type { Clock } from "./clock";
+import { type ControlDecision, control, type Instruments } from "./control";
+import { type Decision, errorBody, refuse, type Settings } from "./decision";
+import type { Change } from "./entities";
+import { type FaultSpec, takeFaults } from "./faults";
+import type { Journal } from "./journal";
+import { decide, operations } from "./operations";
+import { type LoggedRequest, logRequest } from "./request-log";
+import { matchRoute, type Routes } from "./routes";
+import { applyChanges, type World } from "./world";
+
+export interface Service {
+  world: World;
+  readonly settings: Settings;
+  readonly routes: Routes;
+  readonly clock: Clock;
+  readonly journal: Journal | undefined;
+  readonly instruments: Instruments;
+  readonly hasControl: boolean;
+  readonly newId: () => string;
+  /** Replaces the world, durably. */
+  load(changes: readonly Change[]): Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+const mib = 1024 * 1024;
+const noQuery = new URLSearchParams();
+
+export async function exchange(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = request.url ?? "";
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const method = request.method ?? "";
+  if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, response, path);
+
+  const started = Date.now();
+  const match = matchRoute(service.routes, method, path);
+  const operation = match.status === "found" ? match.operation : "unknown";
+  const at = new Date(started).toISOString();
+  const entry = logRequest(service.instruments.log, { operation, method, path, status: 0, at });
+  const faults = takeFaults(service.instruments.faults, operation);
+
+  const latency = faults.reduce((ms, fault) => ms + (fault.kind === "latency" ? (fault.ms ?? 0) : 0), 0);
+  if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
+  const broken = faults.find((fault) => fault.kind !== "latency" && fault.kind !== "stale-list");
+  if (broken?.kind === "drop-before") request.socket.destroy();
+  else if (broken !== undefined && whenOf(broken) === "before") sendBroken(response, entry, broken, undefined);
+  else {
+    const decision = await serve(service, request, match, url, mark, faults, entry);
+    if (decision === undefined) return;
+    if (broken?.kind === "drop-after") request.socket.destroy();
+    else if (broken !== undefined) sendBroken(response, entry, broken, decision);
+    else {
+      if (match.status === "no method") response.setHeader("Allow", match.allow);
+      send(response, entry, decision);
+    }
+  }
+  service.log(`${method} ${operation} ${entry.status || "dropped"} ${Date.now() - started} ms`);
+}
+
+/** `undefined`: there is nobody left to answer. */
+async function serve(
+  service: Service,
+  request: IncomingMessage,
+  match: ReturnType<typeof matchRoute>,
+  url: string,
+  mark: number,
+  faults: readonly FaultSpec[],
+  entry: LoggedRequest,
+): Promise<Decision | undefined> {
+  if (match.status === "no path") return refuse(404, "there is nothing at this path");
+  if (match.status === "no method") return refuse(405, `method not allowed; allowed here: ${match.allow}`);
+  const { settings } = service;
+  const { operation, params } = match;
+  if (authenticate(service.world, request.headers.authorization, settings.strict) === undefined)
+    return refuse(401, "the Authorization header is missing or not valid");
+
+  const body = await readBody(request, operation === "group.import" ? 10 * mib : mib);
+  if (body === undefined) return undefined;
+  const read = readJson(request, body, operations[operation].method);
+  if ("refusal" in read) return read.refusal;
+  if (read.size > 0 && read.size <= 16_384) entry.body = read.value;
+
+  // The world may have been replaced while the body arrived; from here to the changes nothing waits.
+  const { world } = service;
+  const caller = authenticate(world, request.headers.authorization, settings.strict);
+  if (caller === undefined) return refuse(401, "the Authorization header is missing or not valid");
+  const stale = faults.find((fault) => fault.kind === "stale-list");
+  const decision = decide(operation, {
+    world,
+    settings,
+    caller,
+    params,
+    query: mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1)),
+    body: read.value,
+    now: service.clock.now(),
+    newId: service.newId,
+    staleMs: stale?.ms ?? 0,
+  });
+  await persist(service, decision.changes);
+  if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
+  return decision;
+}
+
+function persist(service: Service, changes: readonly Change[]): Promise<void> | undefined {
+  if (changes.length === 0) return service.journal?.settled();
+  applyChanges(service.world, changes);
+  return service.journal?.append(changes);
+}
+
+type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: Decision };
+
+/** Operations without a body pass over whatever was sent; the others want JSON, and say so. */
+function readJson(request: IncomingMessage, body: Body, method: string): ReadJson {
+  if ("refusal" in body) return body;
+  if (method === "GET" || method === "DELETE" || body.text === "") return { value: undefined, size: 0 };
+  if (hasBody(request) && !/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "application/json"))
+    return { refusal: refuse(415, "a body must be sent as Content-Type: application/json") };
+  const parsed = parseJson(body.text);
+  return "refusal" in parsed ? parsed : { value: parsed.value, size: body.text.length };
+}
+
+async function exchangeControl(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): Promise<void> {
+  const body = await readBody(request, 256 * mib);
+  if (body === undefined) return;
+  const decision = decideControl(service, request, body, path);
+  if (decision.load !== undefined) await service.load(decision.load);
+  else await persist(service, decision.changes);
+  service.clock.moved();
+  sendText(response, decision.status, JSON.stringify(decision.body));
+}
+
+function decideControl(service: Service, request: IncomingMessage, body: Body, path: string): ControlDecision {
+  // Without a credential, a web page open in a browser on this machine must not reach it, under whatever host name.
+  if (request.headers.origin !== undefined || !isLocalHost(request.headers.host))
+    return refuse(403, "control is for local programs, not for web pages");
+  if ("refusal" in body) return body.refusal;
+  const parsed = parseJson(body.text);
+  if ("refusal" in parsed) return parsed.refusal;
+  return control({
+    method: request.method ?? "",
+    segments: path.split("/").slice(2),
+    body: parsed.value,
+    world: service.world,
+    now: service.clock.now(),
+    newId: service.newId,
+    portRange: service.settings.portRange,
+    instruments: service.instruments,
+  });
+}
+
+const isLocalHost = (host: string | undefined): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? "");
+
+const whenOf = (fault: FaultSpec): "before" | "after" =>
+  fault.when ?? (fault.kind === "status" || fault.kind === "html" ? "before" : "after");
+
+function send(response: ServerResponse, entry: LoggedRequest, decision: Decision): void {
+  entry.status = decision.status;
+  // What is left of an oversized body is not read; the connection cannot be used again.
+  if (decision.status === 413) response.setHeader("Connection", "close");
+  sendText(response, decision.status, JSON.stringify(decision.body));
+}
+
+function sendBroken(response: ServerResponse, entry: LoggedRequest, fault: FaultSpec, decision: Decision | undefined) {
+  const { kind } = fault;
+  entry.status =
+    kind === "status" ? (fault.code ?? 500) : kind === "html" ? (fault.code ?? 502) : (decision?.status ?? 200);
+  if (kind === "status") {
+    if (fault.retry_after !== undefined) response.setHeader("Retry-After", String(fault.retry_after));
+    sendText(response, entry.status, JSON.stringify(errorBody(entry.status, "injected fault")));
+  } else if (kind === "html") {
+    const page = `<!doctype html><html><body><h1>${entry.status}</h1><p>upstream</p></body></html>`;
+    sendText(response, entry.status, page, "text/html");
+  } else if (kind === "truncate") {
+    const whole = JSON.stringify(decision?.body ?? { data: "" });
+    sendText(response, entry.status, whole.slice(0, Math.ceil(whole.length / 2)));
+  } else sendText(response, entry.status, "\u0000\u001b]0;garbage\u0007{]not json");
+}
+
+export function sendText(response: ServerResponse, status: number, text: string, type = "application/json"): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
+  response.end(text);
+}

@@ -1,0 +1,322 @@
+/**
+ * The VM operations: what the contract says of each, on a world that it only reads. Which states allow what, and how
+ * long things take, is vm-states.ts.
+ */
+import { mayRenameVm } from "./access";
+import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import type { Change, Flavor, FloatingIp, Image, Vm, Volume } from "./entities";
+import { type Fields, isUuid, readFields, readName, readRequiredSizeGb, readSizeGb } from "./fields";
+import { pageOf } from "./paging";
+import { allowedFrom, seconds, type VmVerb } from "./vm-states";
+import { findVm, firstUnder, idsUnder, settleVm, type World } from "./world";
+
+const defaultRootSizeGb = 50;
+
+export function createVm(request: Request): Decision {
+  const { world, settings, body, newId, now } = request;
+  const projectId = request.caller.projectId as string;
+  const fields = readFields(body);
+  const flavor = readFlavor(request, fields, "flavor_id");
+  const userId = fields.requiredText("id");
+  const imageId = readImageId(request, fields);
+  const name = readName(fields);
+  const owner = readOwner(request, fields);
+  const project = readProject(request, fields);
+  const region = readRegion(request, fields);
+  const rootSize = readSizeGb(fields, "root_size") ?? defaultRootSizeGb;
+  const size = readRequiredSizeGb(fields, "size");
+  const skipFloatingIp = fields.flag("skip_floating_ip") ?? false;
+  if (fields.problems.length > 0 || flavor === undefined) return refusals.badRequest(fields.problems);
+  if (firstUnder(world, `vm/name/${projectId}/${name}`) !== undefined)
+    return refuse(409, `A VM named ${name} already exists in the project.`);
+
+  const seq = world.nextSeq;
+  const id = newId();
+  const created_at = new Date(now).toISOString();
+  const floatingIp = skipFloatingIp ? null : addressFor(198 * 256 + 18, seq);
+  const vm: Vm = {
+    id,
+    seq,
+    project_id: projectId,
+    project,
+    name,
+    status: "BUILD",
+    pending: {
+      until: now + seconds.build * settings.secondMs,
+      becomes: flavor.provisionable
+        ? { status: "ACTIVE", private_ip: addressFor(10 * 256, seq), floating_ip: floatingIp }
+        : { status: "ERROR" },
+    },
+    flavor_id: flavor.id,
+    image_id: imageId,
+    owner,
+    user_id: userId,
+    region,
+    root_size: rootSize,
+    floating_ip: null,
+    private_ip: null,
+    resize_from: null,
+    root_wipes: 0,
+    groups: [],
+    created_at,
+  };
+  const disk = { project_id: projectId, status: "in-use", attached_to: id, created_at };
+  const root: Volume = { ...disk, id: newId(), seq: seq + 1, name: `${name}-root`, size: rootSize, root: true };
+  const data: Volume = { ...disk, id: newId(), seq: seq + 2, name: `${name}-data`, size, root: false };
+  const changes: Change[] = [
+    { put: "vm", value: vm },
+    { put: "volume", value: root },
+    { put: "volume", value: data },
+  ];
+  if (floatingIp !== null && flavor.provisionable)
+    changes.push({ put: "floating_ip", value: { id: floatingIp, project_id: projectId, vm_id: id } });
+  return acknowledge("VM creation request accepted", changes, 202);
+}
+
+/** The n-th address below a /16; they come round again after 65,536 VMs. */
+const addressFor = (prefix: number, n: number): string => `${prefix >> 8}.${prefix & 255}.${(n >> 8) & 255}.${n & 255}`;
+
+export function renameVm(request: Request): Decision {
+  const fields = readFields(request.body);
+  const name = readName(fields);
+  return onVm(request, (vm) => {
+    if (!mayRenameVm(request.caller, vm)) return refusals.forbidden("only its owner or a project owner renames a VM");
+    if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
+    const holders = idsUnder(request.world, `vm/name/${vm.project_id}/${name}`);
+    // The contract names no conflict for a rename, so a name that is taken is a bad request.
+    if (holders.size > 0 && !holders.has(vm.id)) return refuse(400, `name is already used by another VM: ${name}`);
+    return acknowledge("VM renamed", [{ put: "vm", value: { ...vm, name } }]);
+  });
+}
+
+export function rebuildVm(request: Request): Decision {
+  const { world, settings, now } = request;
+  const fields = readFields(request.body);
+  const image = fields.requiredText("image");
+  const imageId = findImage(request, image);
+  if (image !== "" && imageId === undefined) fields.problems.push(`image is not in the image list: ${image}`);
+  return inState(request, "rebuild", fields.problems, (vm) => {
+    const built = world.tables.flavor.get(vm.flavor_id)?.provisionable ?? true;
+    const next: Vm = {
+      ...vm,
+      status: "REBUILD",
+      image_id: imageId as string,
+      root_wipes: vm.root_wipes + 1,
+      pending: {
+        until: now + seconds.rebuild * settings.secondMs,
+        becomes: { status: built ? "ACTIVE" : "ERROR" },
+      },
+    };
+    return answer(200, "VM is rebuilding", [{ put: "vm", value: next }]);
+  });
+}
+
+export function resizeVm(request: Request): Decision {
+  const { settings, now } = request;
+  const fields = readFields(request.body);
+  const flavor = readFlavor(request, fields, "flavor");
+  return inState(request, "resize", fields.problems, (vm) => {
+    const target = flavor as Flavor;
+    if (target.id === vm.flavor_id) return refuse(400, `flavor is the one the VM has already: ${target.name}`);
+    const until = now + seconds.resize * settings.secondMs;
+    const verify = { status: "VERIFY_RESIZE", flavor_id: target.id };
+    const confirmed = { status: vm.status, resize_from: null };
+    const byItself = { pending: { until: until + seconds.confirm * settings.secondMs, becomes: confirmed } };
+    const next: Vm = {
+      ...vm,
+      status: "RESIZE",
+      resize_from: { flavor_id: vm.flavor_id, status: vm.status },
+      pending: {
+        until,
+        // No capacity for the new size: the VM comes back as it was, and only its flavor tells.
+        becomes: !target.provisionable ? confirmed : settings.autoConfirmResize ? { ...verify, ...byItself } : verify,
+      },
+    };
+    return answer(200, "VM is resizing", [{ put: "vm", value: next }]);
+  });
+}
+
+export function confirmResize(request: Request): Decision {
+  return inState(request, "confirm the resize of", [], (vm) =>
+    acknowledge("Resize confirmed", [
+      { put: "vm", value: { ...vm, status: vm.resize_from?.status ?? "ACTIVE", resize_from: null, pending: null } },
+    ]),
+  );
+}
+
+export function revertResize(request: Request): Decision {
+  return inState(request, "revert the resize of", [], (vm) => {
+    const becomes = { status: "ACTIVE", ...vm.resize_from, resize_from: null };
+    const until = request.now + seconds.revert * request.settings.secondMs;
+    return acknowledge("VM is reverting", [
+      { put: "vm", value: { ...vm, status: "REVERT_RESIZE", pending: { until, becomes } } },
+    ]);
+  });
+}
+
+export function snapshotVm(request: Request): Decision {
+  const fields = readFields(request.body);
+  const name = fields.requiredText("name");
+  return inState(request, "snapshot", fields.problems, (vm) => {
+    const created_at = new Date(request.now).toISOString();
+    const image: Image = { id: request.newId(), name, project_id: vm.project_id, created_at };
+    return answer(200, { image_id: image.id }, [{ put: "image", value: image }]);
+  });
+}
+
+/** The call blocks: the VM has stopped by the time the answer leaves. */
+export function stopVm(request: Request): Decision {
+  return inState(request, "stop", [], (vm) => {
+    const until = request.now + seconds.stop * request.settings.secondMs;
+    const next: Vm = { ...vm, status: "STOPPING", pending: { until, becomes: { status: "SHUTOFF" } } };
+    return { ...acknowledge("VM stopped", [{ put: "vm", value: next }]), holdUntil: until };
+  });
+}
+
+export const startVm = (request: Request): Decision => startLike(request, "start", "STARTING", "VM is starting");
+export const rebootVm = (request: Request): Decision => startLike(request, "reboot", "REBOOT", "VM is rebooting");
+
+function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): Decision {
+  return inState(request, verb, [], (vm) => {
+    const until = request.now + seconds[verb] * request.settings.secondMs;
+    return acknowledge(text, [
+      { put: "vm", value: { ...vm, status, pending: { until, becomes: { status: "ACTIVE" } } } },
+    ]);
+  });
+}
+
+export function deleteVm(request: Request): Decision {
+  const wish = request.query.get("delete_floating_ip");
+  if (wish !== null && wish !== "true" && wish !== "false")
+    return refuse(400, "delete_floating_ip must be true or false");
+  return inState(request, "delete", [], (vm) => {
+    const { changes, preserved } = removeVm(request.world, vm, wish === "true");
+    return answer(200, { data: { message: "VM deleted", preserved_volumes: preserved } }, changes);
+  });
+}
+
+/** The VM and its root disk go; every data volume stays, detached. The floating IP stays unless it is to go too. */
+export function removeVm(
+  world: World,
+  vm: Vm,
+  deleteFloatingIp: boolean,
+): { readonly changes: readonly Change[]; readonly preserved: readonly string[] } {
+  const changes: Change[] = [{ drop: "vm", id: vm.id }];
+  const preserved: string[] = [];
+  for (const volumeId of idsUnder(world, `volume/vm/${vm.id}`)) {
+    const volume = world.tables.volume.get(volumeId) as Volume;
+    if (volume.root) changes.push({ drop: "volume", id: volumeId });
+    else {
+      preserved.push(volumeId);
+      changes.push({ put: "volume", value: { ...volume, attached_to: null, status: "available" } });
+    }
+  }
+  const address: FloatingIp | undefined =
+    vm.floating_ip === null ? undefined : world.tables.floating_ip.get(vm.floating_ip);
+  if (address !== undefined)
+    changes.push(
+      deleteFloatingIp
+        ? { drop: "floating_ip", id: address.id }
+        : { put: "floating_ip", value: { ...address, vm_id: null } },
+    );
+  return { changes, preserved };
+}
+
+export const getVm = (request: Request): Decision => onVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
+
+export function listVms(request: Request): Decision {
+  const { world, now, staleMs } = request;
+  return pageOf(request, world.order.get(`vm/${request.caller.projectId}`), (id) => {
+    const vm = world.tables.vm.get(id) as Vm;
+    return staleMs > 0 && Date.parse(vm.created_at) > now - staleMs ? undefined : vmRecord(world, settleVm(vm, now));
+  });
+}
+
+/** The record as this service shows it; the contract shows none. Disks and addresses appear once the VM is built. */
+export function vmRecord(world: World, vm: Vm) {
+  const volumes =
+    vm.status === "BUILD"
+      ? []
+      : [...idsUnder(world, `volume/vm/${vm.id}`)].map((id) => ({ id, root: world.tables.volume.get(id)?.root }));
+  const { id, name, status, flavor_id, image_id, owner, project, region, root_size, floating_ip, private_ip } = vm;
+  return {
+    ...{ id, name, status, flavor_id, image_id, owner, project, region, root_size, floating_ip, private_ip },
+    volumes,
+    created_at: vm.created_at,
+  };
+}
+
+function onVm(request: Request, then: (vm: Vm) => Decision): Decision {
+  const vm = findVm(request.world, request.caller.projectId as string, request.params["id"] as string, request.now);
+  return vm === undefined ? refusals.vmNotFound() : then(vm);
+}
+
+function inState(request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Decision): Decision {
+  return onVm(request, (vm) => {
+    if (problems.length > 0) return refusals.badRequest(problems);
+    if (!(allowedFrom[verb] as readonly string[]).includes(vm.status)) return refusals.invalidState(verb, vm.status);
+    return then(vm);
+  });
+}
+
+function readFlavor(request: Request, fields: Fields, field: string): Flavor | undefined {
+  const { flavor } = request.world.tables;
+  const given = fields.requiredText(field);
+  if (given === "") return undefined;
+  const found = flavor.get(given) ?? flavor.get(firstUnder(request.world, `flavor/name/${given}`) ?? "");
+  if (found === undefined) fields.problems.push(`${field} is not in the flavor list: ${given}`);
+  return found;
+}
+
+/** Create takes an image's id alone. An open world takes any UUID, so that nobody must look one up to try something. */
+function readImageId(request: Request, fields: Fields): string {
+  const given = fields.requiredText("image_id");
+  if (given !== "" && !isVisibleImage(request, given)) {
+    if (!isUuid(given)) fields.problems.push("image_id must be the UUID of an image");
+    else if (request.settings.strict) fields.problems.push(`image_id is not in the image list: ${given}`);
+  }
+  return given;
+}
+
+/** Rebuild leaves the format of `image` open: an id or a name that is one image's alone. */
+function findImage(request: Request, given: string): string | undefined {
+  if (isVisibleImage(request, given)) return given;
+  const named = [...idsUnder(request.world, `image/name/${given}`)].filter((id) => isVisibleImage(request, id));
+  if (named.length === 1) return named[0];
+  return !request.settings.strict && isUuid(given) ? given : undefined;
+}
+
+function isVisibleImage(request: Request, id: string): boolean {
+  const image = request.world.tables.image.get(id);
+  return image !== undefined && (image.project_id === null || image.project_id === request.caller.projectId);
+}
+
+/** Username or e-mail; the e-mail is what is stored. */
+function readOwner(request: Request, fields: Fields): string {
+  const given = fields.requiredText("owner");
+  if (given === "") return "";
+  const known = request.world.tables.user.get(firstUnder(request.world, `user/called/${given.toLowerCase()}`) ?? "");
+  if (known !== undefined) return known.email;
+  if (request.settings.strict) fields.problems.push(`owner is not a user: ${given}`);
+  else if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
+  else if (/^[^\s@]+$/.test(given)) return `${given}@users.example`;
+  else fields.problems.push("owner must be a username or an e-mail address");
+  return "";
+}
+
+function readProject(request: Request, fields: Fields): string {
+  const given = fields.requiredText("project");
+  const own = request.world.tables.project.get(request.caller.projectId as string);
+  if (given !== "" && request.settings.strict && given !== own?.name && given !== own?.id)
+    fields.problems.push(`project is not one you may build in: ${given}`);
+  return given;
+}
+
+function readRegion(request: Request, fields: Fields): string {
+  const { region } = request.world.tables;
+  const given = fields.requiredText("region");
+  if (given === "") return "";
+  const found = region.get(given) ?? region.get(firstUnder(request.world, `region/name/${given}`) ?? "");
+  if (found === undefined) fields.problems.push(`region is not in the region list: ${given}`);
+  return found?.name ?? given;
+}

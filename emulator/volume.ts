@@ -1,0 +1,109 @@
+/** The volume operations and the eight rules the contract gives for them; it numbers them, and so do the comments. */
+import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import type { Change, Vm, Volume } from "./entities";
+import { isUuid, readFields, readRequiredSizeGb } from "./fields";
+import { pageOf } from "./paging";
+import { attachableStates, detachableStates } from "./vm-states";
+import { findVm } from "./world";
+
+export function createVolume(request: Request): Decision {
+  const fields = readFields(request.body);
+  const name = fields.requiredText("name");
+  const size = readRequiredSizeGb(fields, "size");
+  // The contract gives no rule for a volume's name; a bound keeps lists readable.
+  if (name.length > 255) fields.problems.push("name must be at most 255 characters");
+  if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
+  const volume: Volume = {
+    id: request.newId(),
+    seq: request.world.nextSeq,
+    project_id: request.caller.projectId as string, // rule 1
+    name,
+    size,
+    status: "available",
+    attached_to: null,
+    root: false,
+    created_at: new Date(request.now).toISOString(),
+  };
+  return answer(201, volumeRecord(volume), [{ put: "volume", value: volume }]);
+}
+
+export const getVolume = (request: Request): Decision =>
+  onVolume(request, request.params["id"] as string, (volume) => answer(200, volumeRecord(volume)));
+
+export function listVolumes(request: Request): Decision {
+  const { world, now, staleMs } = request;
+  return pageOf(request, world.order.get(`volume/${request.caller.projectId}`), (id) => {
+    const volume = world.tables.volume.get(id) as Volume;
+    return staleMs > 0 && Date.parse(volume.created_at) > now - staleMs ? undefined : volumeRecord(volume);
+  });
+}
+
+export function attachVolume(request: Request): Decision {
+  return onBoth(request, (vm, volume) => {
+    if (volume.attached_to !== null)
+      return refuse(400, `Volume is already attached to VM ${volume.attached_to}; detach it first`);
+    if (!attachableStates.includes(vm.status)) return refuse(400, `a VM in state ${vm.status} takes no volume`);
+    return answer(200, "Volume attached", put({ ...volume, attached_to: vm.id, status: "in-use" }));
+  });
+}
+
+export function detachVolume(request: Request): Decision {
+  const flushed = readFields(request.body);
+  const flushConfirmed = flushed.flag("flush_confirmed");
+  if (flushed.problems.length > 0) return refusals.badRequest(flushed.problems);
+  return onBoth(request, (vm, volume) => {
+    if (volume.attached_to !== vm.id) return refuse(400, "Volume is not attached to this VM");
+    if (volume.root) return refuse(400, "Root disk cannot be detached");
+    // Rule 3.
+    if (flushConfirmed !== true)
+      return refuse(400, "flush not confirmed: unmount or sync the volume inside the guest, then set flush_confirmed");
+    if (!detachableStates.includes(vm.status)) return refuse(400, `a VM in state ${vm.status} gives up no volume`);
+    return answer(200, "Volume detached", put({ ...volume, attached_to: null, status: "available" }));
+  });
+}
+
+export function resizeVolume(request: Request): Decision {
+  const fields = readFields(request.body);
+  const size = readRequiredSizeGb(fields, "size");
+  return onVolume(request, request.params["id"] as string, (volume) => {
+    if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
+    if (volume.root) return refuse(400, "Root disk cannot be resized; only data volumes can"); // rule 5
+    if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be extended"); // rule 6
+    // Rule 4: extends only.
+    if (size <= volume.size) return refuse(400, `size must be greater than the current size of ${volume.size} GB`);
+    return answer(200, "Volume resized; extend the filesystem inside the guest", put({ ...volume, size }));
+  });
+}
+
+export function deleteVolume(request: Request): Decision {
+  return onVolume(request, request.params["id"] as string, (volume) => {
+    if (volume.root) return refuse(400, "Root disk cannot be deleted; it goes with its VM");
+    if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be deleted");
+    return acknowledge("Volume deleted", [{ drop: "volume", id: volume.id }]);
+  });
+}
+
+export function volumeRecord(volume: Volume) {
+  const { id, name, size, status, attached_to, root, created_at } = volume;
+  return { id, name, size, status, attached_to, root, created_at };
+}
+
+const put = (value: Volume): readonly Change[] => [{ put: "volume", value }];
+
+/** Rules 2 and 7: a volume outside the project is not found. */
+function onVolume(request: Request, id: string, then: (volume: Volume) => Decision): Decision {
+  const volume = request.world.tables.volume.get(id);
+  if (volume !== undefined && volume.project_id === request.caller.projectId) return then(volume);
+  return volume === undefined && !isUuid(id) ? refusals.invalidId("volume") : refusals.volumeNotFound();
+}
+
+function onBoth(request: Request, then: (vm: Vm, volume: Volume) => Decision): Decision {
+  const fields = readFields(request.body);
+  const vmId = fields.requiredText("vm_id");
+  const volumeId = fields.requiredText("volume_id");
+  if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
+  return onVolume(request, volumeId, (volume) => {
+    const vm = findVm(request.world, request.caller.projectId as string, vmId, request.now);
+    return vm === undefined ? refusals.vmNotFound() : then(vm, volume);
+  });
+}

@@ -1,0 +1,229 @@
+/**
+ * The world: tables of entities with the indexes that keep a get, a list page and a duplicate check independent of how
+ * much there is. Transitions (vm.ts, volume.ts, group.ts, ...) only read it and answer with changes; `applyChanges` is
+ * the one place that alters it, both for a request and for the replay of a journal.
+ */
+import type { Change, Entities, Kind, Rule, Vm } from "./entities";
+import { kinds } from "./entities";
+
+export interface World {
+  readonly tables: { readonly [K in Kind]: Map<string, Entities[K]> };
+  /** Ids by key, for example `vm/name/<project>/web`; see `keysOf`. */
+  readonly index: Map<string, Set<string>>;
+  /** Per kind and project, in the order of creation. */
+  readonly order: Map<string, Ordered>;
+  nextSeq: number;
+}
+
+/** Two arrays in step, ascending by seq, so that a page cursor is found by bisection. */
+export interface Ordered {
+  readonly seqs: number[];
+  readonly ids: string[];
+}
+
+export type WorldDump = { readonly version: 1 } & { readonly [K in Kind as `${K}s`]: readonly Entities[K][] };
+
+export function createWorld(): World {
+  return {
+    tables: {
+      project: new Map(),
+      user: new Map(),
+      flavor: new Map(),
+      image: new Map(),
+      region: new Map(),
+      vm: new Map(),
+      volume: new Map(),
+      group: new Map(),
+      rule: new Map(),
+      floating_ip: new Map(),
+      setting: new Map(),
+    },
+    index: new Map(),
+    order: new Map(),
+    nextSeq: 1,
+  };
+}
+
+/** Puts and drops whole entities. Doing the same changes twice in a row ends in the same world, which replay relies on. */
+export function applyChanges(world: World, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if ("put" in change) putEntity(world, change.put, change.value);
+    else dropEntity(world, change.drop, change.id);
+  }
+}
+
+function putEntity(world: World, kind: Kind, value: Entities[Kind]): void {
+  const table = world.tables[kind] as Map<string, Entities[Kind]>;
+  const before = table.get(value.id);
+  table.set(value.id, value);
+  const keys = keysOf(kind, value);
+  if (before !== undefined)
+    for (const key of keysOf(kind, before)) if (!keys.includes(key)) removeFromIndex(world, key, value.id);
+  for (const key of keys) addToIndex(world, key, value.id);
+  const place = placeOf(kind, value);
+  const placeBefore = before === undefined ? undefined : placeOf(kind, before);
+  if (placeBefore !== undefined && placeBefore.list !== place?.list) removeFromOrder(world, placeBefore);
+  if (place !== undefined) {
+    addToOrder(world, place, value.id);
+    world.nextSeq = Math.max(world.nextSeq, place.seq + 1);
+  }
+}
+
+function dropEntity(world: World, kind: Kind, id: string): void {
+  const before = world.tables[kind].get(id);
+  if (before === undefined) return;
+  world.tables[kind].delete(id);
+  for (const key of keysOf(kind, before)) removeFromIndex(world, key, id);
+  const place = placeOf(kind, before);
+  if (place !== undefined) removeFromOrder(world, place);
+}
+
+/** Every key an entity is found under besides its id. */
+function keysOf(kind: Kind, value: Entities[Kind]): string[] {
+  switch (kind) {
+    case "vm": {
+      const vm = value as Vm;
+      return [`vm/name/${vm.project_id}/${vm.name}`, ...vm.groups.map((group) => `vm/group/${group}`)];
+    }
+    case "volume": {
+      const { attached_to } = value as Entities["volume"];
+      return attached_to === null ? [] : [`volume/vm/${attached_to}`];
+    }
+    case "group": {
+      const group = value as Entities["group"];
+      return [`group/name/${group.project_id}/${group.name}`];
+    }
+    case "rule": {
+      const rule = value as Rule;
+      const keys = [`rule/group/${rule.security_group_id}`, `rule/same/${rule.security_group_id}/${identityOf(rule)}`];
+      if (rule.remote_group_id !== null) keys.push(`rule/remote/${rule.remote_group_id}`);
+      return keys;
+    }
+    case "user": {
+      const user = value as Entities["user"];
+      const keys = [`user/called/${user.email.toLowerCase()}`, `user/called/${user.username.toLowerCase()}`];
+      if (user.token !== undefined) keys.push(`user/token/${user.token}`);
+      return keys;
+    }
+    case "flavor":
+    case "image":
+    case "region":
+    case "project":
+      return [`${kind}/name/${(value as { name: string }).name}`];
+    case "floating_ip":
+    case "setting":
+      return [];
+    default:
+      throw new Error(`unknown kind ${String(kind satisfies never)}`);
+  }
+}
+
+/**
+ * What makes two rules of one group identical: what they admit. The description does not count, a host address inside
+ * a network means the network, and "from anywhere" is the same written out or left out.
+ */
+export function identityOf(rule: Rule): string {
+  const everywhere = rule.normalized_cidr === "0.0.0.0/0" || rule.normalized_cidr === "::/0";
+  const remote = rule.remote_group_id ?? (everywhere ? "" : (rule.normalized_cidr ?? ""));
+  return [rule.direction, rule.ether_type, rule.protocol, rule.port_range_min, rule.port_range_max, remote].join(" ");
+}
+
+interface Place {
+  readonly list: string;
+  readonly seq: number;
+}
+
+function placeOf(kind: Kind, value: Entities[Kind]): Place | undefined {
+  if (kind !== "vm" && kind !== "volume" && kind !== "group") return undefined;
+  const { project_id, seq } = value as { project_id: string; seq: number };
+  return { list: `${kind}/${project_id}`, seq };
+}
+
+function addToIndex(world: World, key: string, id: string): void {
+  const ids = world.index.get(key);
+  if (ids === undefined) world.index.set(key, new Set([id]));
+  else ids.add(id);
+}
+
+function removeFromIndex(world: World, key: string, id: string): void {
+  const ids = world.index.get(key);
+  if (ids?.delete(id) && ids.size === 0) world.index.delete(key);
+}
+
+function addToOrder(world: World, place: Place, id: string): void {
+  let list = world.order.get(place.list);
+  if (list === undefined) {
+    list = { seqs: [], ids: [] };
+    world.order.set(place.list, list);
+  }
+  const at = firstAtOrAfter(list, place.seq);
+  if (list.seqs[at] === place.seq) return;
+  list.seqs.splice(at, 0, place.seq);
+  list.ids.splice(at, 0, id);
+}
+
+function removeFromOrder(world: World, place: Place): void {
+  const list = world.order.get(place.list);
+  if (list === undefined) return;
+  const at = firstAtOrAfter(list, place.seq);
+  if (list.seqs[at] !== place.seq) return;
+  list.seqs.splice(at, 1);
+  list.ids.splice(at, 1);
+}
+
+/** The position of the first entry whose seq is not below the one given. */
+export function firstAtOrAfter(list: Ordered, seq: number): number {
+  const last = list.seqs.length - 1;
+  if (last < 0 || (list.seqs[last] as number) < seq) return last + 1;
+  let low = 0;
+  let high = last;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list.seqs[middle] as number) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+export const idsUnder = (world: World, key: string): ReadonlySet<string> => world.index.get(key) ?? none;
+
+export function firstUnder(world: World, key: string): string | undefined {
+  for (const id of idsUnder(world, key)) return id;
+  return undefined;
+}
+
+/** The VM as it is at this moment: whatever was to become of it by now has. */
+export function settleVm(vm: Vm, now: number): Vm {
+  let current = vm;
+  while (current.pending !== null && current.pending.until <= now) {
+    current = { ...current, pending: null, ...current.pending.becomes };
+  }
+  return current;
+}
+
+export function findVm(world: World, projectId: string, id: string, now: number): Vm | undefined {
+  const vm = world.tables.vm.get(id);
+  return vm === undefined || vm.project_id !== projectId ? undefined : settleVm(vm, now);
+}
+
+export function rulesOf(world: World, groupId: string): Rule[] {
+  return [...idsUnder(world, `rule/group/${groupId}`)].map((id) => world.tables.rule.get(id) as Rule);
+}
+
+/** How far the clock of this world was moved ahead, in milliseconds. */
+export const clockOffset = (world: World): number => world.tables.setting.get("clock_offset_ms")?.value ?? 0;
+
+/** Everything, with VMs as they are at this moment; loading it again gives the same world. */
+export function dumpWorld(world: World, now: number): WorldDump {
+  const dump: Record<string, unknown> = { version: 1 };
+  for (const kind of kinds) dump[`${kind}s`] = [...world.tables[kind].values()];
+  dump["vms"] = [...world.tables.vm.values()].map((vm) => settleVm(vm, now));
+  return dump as unknown as WorldDump;
+}
+
+/** The changes that make a new world of a dump. */
+export function changesOf(dump: WorldDump): Change[] {
+  return kinds.flatMap((kind) => dump[`${kind}s`].map((value) => ({ put: kind, value }) as Change));
+}

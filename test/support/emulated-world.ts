@@ -1,0 +1,93 @@
+/** A world without HTTP: one call is one decision whose changes are applied, at a time the test says, with counted ids. */
+import { authenticate } from "../../emulator/access";
+import type { Decision, Settings } from "../../emulator/decision";
+import { decide, type Operation } from "../../emulator/operations";
+import { seedChanges, type WorldSeed } from "../../emulator/seed";
+import { applyChanges, createWorld, dumpWorld, type World } from "../../emulator/world";
+
+export interface CallOptions {
+  readonly id?: string;
+  readonly ruleId?: string;
+  readonly as?: string;
+  readonly query?: string;
+  readonly staleMs?: number;
+}
+
+export interface EmulatedWorld {
+  readonly world: World;
+  nowMs: number;
+  call(operation: Operation, body?: unknown, options?: CallOptions): Decision;
+  dump(): ReturnType<typeof dumpWorld>;
+}
+
+export function emulatedWorld(settings: Partial<Settings> = {}, seed: Partial<WorldSeed> = {}): EmulatedWorld {
+  const world = createWorld();
+  let ids = 0;
+  const newId = () => {
+    ids += 1;
+    return `11111111-1111-4111-8111-${String(ids).padStart(12, "0")}`;
+  };
+  applyChanges(world, seedChanges(seed, newId, 0));
+  const emulated: EmulatedWorld = {
+    world,
+    nowMs: 1_000_000,
+    call(operation, body, options = {}) {
+      const decision = decide(operation, {
+        world,
+        settings: {
+          strict: false,
+          secondMs: 1000,
+          pageSize: 100,
+          portRange: null,
+          autoConfirmResize: false,
+          ...settings,
+        },
+        caller: authenticate(world, `Bearer ${options.as ?? "ops-token"}`, true)!,
+        params: { id: options.id ?? "", rule_id: options.ruleId ?? "" },
+        query: new URLSearchParams(options.query ?? ""),
+        body,
+        now: emulated.nowMs,
+        newId,
+        staleMs: options.staleMs ?? 0,
+      });
+      applyChanges(world, decision.changes);
+      return decision;
+    },
+    dump: () => dumpWorld(world, emulated.nowMs),
+  };
+  return emulated;
+}
+
+export const imageId = "00000000-0000-4000-8003-000000000001";
+export const unknownId = "99999999-9999-4999-8999-999999999999";
+
+export const vmBody = (changes: Record<string, unknown> = {}) => ({
+  flavor_id: "m1.small",
+  id: "1042",
+  image_id: imageId,
+  name: "web",
+  owner: "ops",
+  project: "acme",
+  region: "in-west-1",
+  size: "10",
+  ...changes,
+});
+
+/** A VM that is built, with the ids of its disks. */
+export function builtVm(emulated: EmulatedWorld, changes: Record<string, unknown> = {}) {
+  const answer = emulated.call("vm.create", vmBody(changes));
+  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+  emulated.nowMs += 60_000;
+  const vm = emulated.dump().vms.at(-1)!;
+  const disks = emulated.dump().volumes.filter((volume) => volume.attached_to === vm.id);
+  return { id: vm.id, root: disks.find((disk) => disk.root)!.id, data: disks.find((disk) => !disk.root)!.id };
+}
+
+export const vmOf = (emulated: EmulatedWorld, id: string) => emulated.dump().vms.find((vm) => vm.id === id)!;
+export const messageOf = (decision: Decision) => (decision.body as { error?: { message: string } }).error?.message;
+
+export function createdGroup(emulated: EmulatedWorld, body: unknown, as?: string): string {
+  const answer = emulated.call("group.create", body, as === undefined ? {} : { as });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return (answer.body as { id: string }).id;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { operationNames, startEmulator } from "../../emulator/index";
+import { chanceFrom, hostileRequest, sendRaw } from "../support/hostile-requests";
+
+// HOSTILE_REQUESTS=20000 for the whole campaign; HOSTILE_SEED to see one again.
+const count = Number(process.env["HOSTILE_REQUESTS"] ?? 2_000);
+const seed = Number(process.env["HOSTILE_SEED"] ?? 20_260_101);
+
+describe("random and hostile requests", () => {
+  it(`${count} of them (seed ${seed}) each end in a success or a 4xx with the envelope, never a 500 or a crash`, {
+    timeout: 30_000 + count * 30,
+  }, async () => {
+    const internal: string[] = [];
+    const emulator = await startEmulator({
+      timeScale: 0,
+      with: operationNames,
+      logger: (line) => line.startsWith("internal error") && internal.push(line),
+    });
+    const chance = chanceFrom(seed);
+    const wrong: string[] = [];
+    const statuses: Record<number, number> = {};
+    let sent = 0;
+    const worker = async () => {
+      while (sent < count) {
+        sent += 1;
+        const request = hostileRequest(chance);
+        const answer = await sendRaw(emulator.port, request.bytes);
+        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+        if (!isFine(answer)) wrong.push(`${answer.status} ${answer.body.slice(0, 200)} <- ${request.told}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+    const alive = await fetch(`${emulator.url}/api/v1/region/list`, { headers: { authorization: "x" } });
+    expect(wrong).toEqual([]);
+    expect(internal).toEqual([]);
+    expect(alive.status).toBe(200);
+    if (process.env["HOSTILE_REQUESTS"] !== undefined) process.stdout.write(`${JSON.stringify(statuses)}\n`);
+    await emulator.close();
+  });
+});
+
+function isFine({ status, body }: { status: number; body: string }): boolean {
+  if (status >= 200 && status < 300) return true;
+  if (status < 400 || status >= 500) return false;
+  try {
+    const { error } = JSON.parse(body) as { error: { code: number; message: string } };
+    return error.code === status && typeof error.message === "string" && error.message !== "";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Change } from "../../emulator/entities";
+import { lockFolder } from "../../emulator/folder-lock";
+import { startEmulator } from "../../emulator/index";
+import { loadFolder, openJournal, readLines } from "../../emulator/journal";
+import { applyChanges, createWorld, dumpWorld } from "../../emulator/world";
+
+let dir = "";
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "emulator-journal-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const region = (id: string): Change[] => [{ put: "region", value: { id, name: id } }];
+const journals = () => readdirSync(dir).filter((name) => name.startsWith("journal-"));
+
+async function reload() {
+  const { dump, changes } = await loadFolder(dir);
+  const world = createWorld();
+  for (const value of dump?.regions ?? []) applyChanges(world, [{ put: "region", value }]);
+  for (const line of changes) applyChanges(world, line);
+  return [...world.tables.region.keys()];
+}
+
+describe("the journal", () => {
+  it("gives back what was appended, in order, after being opened again", async () => {
+    const journal = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
+    await Promise.all(["a", "b", "c"].map((id) => journal.append(region(id))));
+    await journal.close();
+    expect(await reload()).toEqual(["a", "b", "c"]);
+  });
+
+  it("writes requests that arrive together with one sync", async () => {
+    const journal = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
+    const order: string[] = [];
+    await Promise.all(["a", "b", "c"].map((id) => journal.append(region(id)).then(() => order.push(id))));
+    expect(order).toEqual(["a", "b", "c"]);
+    expect(readFileSync(join(dir, "journal-1.jsonl"), "utf8").split("\n")).toHaveLength(4);
+    await journal.close();
+  });
+
+  it("is whole at every length it can be cut off at: complete lines count, the rest never was", () => {
+    const text = ["a", "b", "c"].map((id) => `${JSON.stringify(region(id))}\n`).join("");
+    for (let length = 0; length <= text.length; length += 1) {
+      const kept = text.slice(0, length);
+      expect(readLines(kept, "journal").length).toBe(kept.split("\n").length - 1);
+    }
+  });
+
+  it("says where it is damaged when a line in the middle is", () => {
+    expect(() => readLines('[]\n{"oops\n[]\n', "journal-7.jsonl")).toThrow("journal-7.jsonl, line 2 is damaged");
+  });
+
+  it("never goes on behind a line that was cut off", async () => {
+    const first = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
+    await first.append(region("a"));
+    await first.close();
+    appendFileSync(join(dir, "journal-1.jsonl"), '[{"put":"reg');
+    const { next } = await loadFolder(dir);
+    const second = await openJournal(dir, next, () => dumpWorld(createWorld(), 0));
+    await second.append(region("b"));
+    await second.close();
+    expect(await reload()).toEqual(["a", "b"]);
+  });
+
+  it("compacts by itself, and loses nothing that is appended meanwhile", async () => {
+    const world = createWorld();
+    const journal = await openJournal(dir, 1, () => dumpWorld(world, 0), 2_000);
+    const ids = Array.from({ length: 300 }, (_, n) => `r${n}`);
+    await Promise.all(
+      ids.map(async (id, n) => {
+        for (let turn = 0; turn < n % 7; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        applyChanges(world, region(id));
+        await journal.append(region(id));
+      }),
+    );
+    await journal.close();
+    expect(journals()).not.toContain("journal-1.jsonl");
+    expect((await reload()).sort()).toEqual([...ids].sort());
+  });
+
+  it("survives a kill between starting a journal and writing the snapshot that names it", async () => {
+    const journal = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
+    await journal.append(region("a"));
+    await journal.close();
+    writeFileSync(join(dir, "journal-2.jsonl"), `${JSON.stringify(region("b"))}\n`);
+    writeFileSync(join(dir, "world.json.new"), '{"journal":2,"wor');
+    expect(await reload()).toEqual(["a", "b"]);
+  });
+
+  it("survives a kill between writing the snapshot and removing what came before it", async () => {
+    const world = createWorld();
+    applyChanges(world, [...region("a"), ...region("b")]);
+    writeFileSync(join(dir, "journal-1.jsonl"), `${JSON.stringify(region("gone"))}\n`);
+    writeFileSync(join(dir, "journal-2.jsonl"), `${JSON.stringify(region("b"))}\n`);
+    writeFileSync(join(dir, "world.json"), JSON.stringify({ journal: 2, world: dumpWorld(world, 0) }));
+    expect(await reload()).toEqual(["a", "b"]);
+  });
+});
+
+describe("the folder", () => {
+  it("belongs to one emulator at a time", async () => {
+    const running = await startEmulator({ dir });
+    await expect(startEmulator({ dir })).rejects.toThrow("is in use by another emulator");
+    await running.close();
+    await (await startEmulator({ dir })).close();
+  });
+
+  it("is taken over from a process that is gone", () => {
+    writeFileSync(join(dir, "lock"), "4194999 1");
+    lockFolder(dir)();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it("is taken over when the number of the process now belongs to another", () => {
+    writeFileSync(join(dir, "lock"), `${process.ppid} 0`);
+    expect(() => lockFolder(dir)()).not.toThrow();
+  });
+
+  it("keeps the world, its clock and its ids from run to run, and does not grow by being started", async () => {
+    const first = await startEmulator({ dir });
+    await fetch(`${first.url}/_control/time`, { method: "POST", body: '{"advance_ms":5000}' });
+    const before = first.dump();
+    await first.close();
+    for (let run = 0; run < 3; run += 1) {
+      const again = await startEmulator({ dir });
+      expect(again.dump()).toEqual(before);
+      await again.close();
+    }
+    expect(journals()).toHaveLength(1);
+  });
+});
