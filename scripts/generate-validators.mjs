@@ -10,12 +10,18 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const names = ["dialect"];
+const names = ["desired-state", "dialect"];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const require = createRequire(import.meta.url);
 const { Ajv2020 } = require("ajv/dist/2020.js");
+const { _, stringify } = require("ajv/dist/2020.js");
 const standaloneCode = require("ajv/dist/standalone/index.js").default;
+const additionalProperties = require("ajv/dist/vocabularies/applicator/additionalProperties.js").default;
+
+// An unknown key is reported together with the keys that are known, so that the nearest one can be suggested.
+additionalProperties.error.params = ({ params, parentSchema }) =>
+  _`{additionalProperty: ${params.additionalProperty}, knownKeys: ${stringify(Object.keys(parentSchema.properties ?? {}))}}`;
 
 const notice = (name) =>
   [
@@ -33,6 +39,8 @@ function compileValidator(name) {
     code: { source: true, esm: false, optimize: true },
     allErrors: true,
     verbose: false,
+    // A definition is compiled once and called, not copied to each place that refers to it.
+    inlineRefs: false,
     unicode: false,
     strict: true,
     strictRequired: false,
