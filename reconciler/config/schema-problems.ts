@@ -15,7 +15,12 @@ export interface SchemaWords {
   readonly patterns?: Readonly<Record<string, string>>;
 }
 
-type Finding = Omit<Problem, "at"> & { readonly path: Path; readonly on: "key" | "value" };
+interface Finding extends Omit<Problem, "at"> {
+  readonly path: Path;
+  readonly on: "key" | "value";
+  /** A number, true or false where text is wanted: what stands there only needs quotes. */
+  readonly needsQuotes?: boolean;
+}
 
 /** `root` is the value that was validated, when it is not the whole file (then `within` is its path). */
 export function schemaProblems(
@@ -37,10 +42,17 @@ export function schemaProblems(
     const path = pathOf(pointer, root);
     findings.push(...findingsAt(group, path, valueAt(root, path), inner.has(pointer), words));
   }
-  return findings.map(({ path, on, ...problem }) => ({
-    ...problem,
-    at: { source: file, offset: offsetAt(root, path, on).offset },
-  }));
+  return findings.map(({ path, on, needsQuotes, ...problem }) => {
+    const { offset } = offsetAt(root, path, on);
+    const written = needsQuotes ? /[^\s,\]}#]+/y : undefined;
+    if (written !== undefined) written.lastIndex = offset;
+    const token = written?.exec(file.text)?.[0];
+    return {
+      ...problem,
+      ...(token === undefined ? {} : { fix: `write ${JSON.stringify(token)}, in quotes` }),
+      at: { source: file, offset },
+    };
+  });
 }
 
 export const schemaDiagnostics = (...args: Parameters<typeof schemaProblems>): Diagnostic[] =>
@@ -143,6 +155,7 @@ function wrongValue(
     fix: nearest === undefined ? undefined : `write ${nearest}`,
     path,
     on: "value",
+    needsQuotes: expected.includes("text") && (typeof value === "number" || typeof value === "boolean"),
   };
 }
 

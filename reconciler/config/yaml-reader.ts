@@ -4,6 +4,7 @@
  */
 import { type Alias, isAlias, isMap as isMapNode, isScalar, isSeq, type Pair, parseDocument, type YAMLMap } from "yaml";
 import { countProblems, type Problems } from "./problems";
+import { findTooDeep } from "./yaml-depth";
 import {
   type ConfigSource,
   isMap,
@@ -17,10 +18,8 @@ import {
   type YamlFile,
   type YamlMap,
 } from "./yaml-file";
-import { cutIntoPieces } from "./yaml-pieces";
+import { cutIntoPieces, type Pieces } from "./yaml-pieces";
 
-/** Deeper than any file that means something, and far from the end of the stack. */
-const deepestNesting = 64;
 /** How many values all aliases of a file together may stand for. */
 const mostAliasedValues = 200_000;
 
@@ -33,19 +32,25 @@ interface Reading {
   /** Values made so far, those behind aliases included. */
   size: number;
   aliased: number;
-  tooDeep: boolean;
 }
 
-export function readYaml({ file, text: raw }: ConfigSource, problems: Problems): YamlFile {
+/** `cut` decides what is parsed piece by piece; the result is the same for every cut. */
+export function readYaml(
+  { file, text: raw }: ConfigSource,
+  problems: Problems,
+  cut: (text: string) => Pieces | undefined = cutIntoPieces,
+): YamlFile {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const source = { file, text, root: undefined as unknown };
-  if (checkEncoding(source, problems)) source.root = readInPieces(source) ?? readWhole(source, problems);
+  if (checkEncoding(source, problems) && checkDepth(source, problems))
+    source.root = readInPieces(source, cut(text)) ?? readWhole(source, problems);
   return source;
 }
 
 /** A value given on a command line, read as it would be in a file; text when it is nothing else. */
 export function parseValue(text: string): unknown {
-  const value = readWhole({ file: "", text, root: undefined }, countProblems());
+  const value =
+    findTooDeep(text) === undefined ? readWhole({ file: "", text, root: undefined }, countProblems()) : text;
   return value === undefined ? text : value;
 }
 
@@ -62,9 +67,19 @@ function checkEncoding(source: YamlFile, problems: Problems): boolean {
   return odd === null;
 }
 
+function checkDepth(source: YamlFile, problems: Problems): boolean {
+  const offset = findTooDeep(source.text);
+  if (offset !== undefined)
+    problems.add({
+      code: "config/yaml-syntax",
+      summary: "the file is nested too deeply to be read",
+      at: { source, offset },
+    });
+  return offset === undefined;
+}
+
 /** The fast way for large files; `undefined` when the file has to be looked at as a whole, be it for its errors. */
-function readInPieces(source: YamlFile): unknown {
-  const cut = cutIntoPieces(source.text);
+function readInPieces(source: YamlFile, cut: Pieces | undefined): unknown {
   if (cut === undefined) return undefined;
   const problems = countProblems();
   const reading = newReading(source, problems);
@@ -75,11 +90,11 @@ function readInPieces(source: YamlFile): unknown {
   }
   for (const { section, start, end } of cut.pieces) {
     const document = parse(source.text.slice(start, end));
-    if (document === undefined || document.errors.length + document.warnings.length > 0) return undefined;
+    if (document.errors.length + document.warnings.length > 0) return undefined;
     if (document.contents === null) continue;
     if (!isMapNode(document.contents)) return undefined;
     const target = section === undefined ? root : (root[section] as YamlMap);
-    fillMap(target, document.contents, start, section === undefined ? 0 : 1, reading);
+    fillMap(target, document.contents, start, reading);
     if (problems.reported > 0) return undefined;
   }
   return root;
@@ -87,14 +102,6 @@ function readInPieces(source: YamlFile): unknown {
 
 function readWhole(source: YamlFile, problems: Problems): unknown {
   const document = parse(source.text);
-  if (document === undefined) {
-    problems.add({
-      code: "config/yaml-syntax",
-      summary: "the file is nested too deeply to be read",
-      at: { source, offset: 0 },
-    });
-    return undefined;
-  }
   for (const { pos, code, message } of [...document.errors, ...document.warnings])
     problems.add({
       code: "config/yaml-syntax",
@@ -105,7 +112,7 @@ function readWhole(source: YamlFile, problems: Problems): unknown {
     });
   if (document.errors.length > 0) return undefined;
   const reading = newReading(source, problems);
-  const value = convert(document.contents, 0, 0, reading);
+  const value = convert(document.contents, 0, reading);
   return value === null ? undefined : value;
 }
 
@@ -122,21 +129,13 @@ const newReading = (source: YamlFile, problems: Problems): Reading => ({
   anchors: new Map(),
   size: 0,
   aliased: 0,
-  tooDeep: false,
 });
 
-/** `undefined` when the parser ran out of stack: such nesting is the file's fault, not a bug. */
-function parse(text: string) {
-  try {
-    // Keys are compared here and not by the parser, which compares each with all before it.
-    return parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
+/** Keys are compared here and not by the parser, which compares each with all before it. */
+const parse = (text: string) =>
+  parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
 
-function convert(node: Node, base: number, depth: number, reading: Reading): unknown {
+function convert(node: Node, base: number, reading: Reading): unknown {
   reading.size++;
   if (isScalar(node)) {
     const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
@@ -144,25 +143,15 @@ function convert(node: Node, base: number, depth: number, reading: Reading): unk
     return value;
   }
   if (isAlias(node)) return resolveAlias(node, base, reading);
-  if (depth > deepestNesting) {
-    if (!reading.tooDeep)
-      reading.problems.add({
-        code: "config/yaml-syntax",
-        summary: "the file is nested too deeply to be read",
-        at: { source: reading.source, offset: base + startOf(node) },
-      });
-    reading.tooDeep = true;
-    return null;
-  }
   const before = reading.size;
   let value: unknown = null;
   if (isMapNode(node)) {
     const map = newMap(base + startOf(node));
-    fillMap(map, node, base, depth, reading);
+    fillMap(map, node, base, reading);
     value = map;
   } else if (isSeq(node)) {
     const list = newList(base + startOf(node));
-    for (const item of node.items) pushItem(list, convert(item, base, depth + 1, reading), base + startOf(item));
+    for (const item of node.items) pushItem(list, convert(item, base, reading), base + startOf(item));
     value = list;
   }
   const anchor = (node as { anchor?: string } | null)?.anchor;
@@ -177,7 +166,7 @@ function plainValue(value: unknown, source: string | undefined): unknown {
     : value;
 }
 
-function fillMap(map: YamlMap, node: YAMLMap, base: number, depth: number, reading: Reading): void {
+function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
   const merged: unknown[] = [];
   for (const pair of node.items) {
     const at = { source: reading.source, offset: base + startOf(pair.key) };
@@ -191,7 +180,7 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, depth: number, readi
       });
       continue;
     }
-    const value = convert(pair.value, base, depth + 1, reading);
+    const value = convert(pair.value, base, reading);
     const valueStart = pair.value === null ? at.offset : base + startOf(pair.value);
     if (key === "__proto__") {
       reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
