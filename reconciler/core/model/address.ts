@@ -18,12 +18,21 @@ export interface AddressParts {
   readonly each?: string;
 }
 
-const addressPattern = /^(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]\s]+)\])?$/;
+const addressPattern = /^(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]]+)\])?$/;
+/** Addresses are shown, typed and grepped for: no spaces, no control characters, no marks that reorder text. */
+const unfitForEachKey = /[[\]\s\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
+
+/** Why a for_each key cannot be part of an address, in words; `undefined` when it can. */
+export function eachKeyProblem(each: string): string | undefined {
+  if (each === "") return "is empty";
+  return unfitForEachKey.test(each) ? "holds a bracket, a space or a control character" : undefined;
+}
 
 export function parseAddress(text: string): AddressParts | undefined {
   const match = addressPattern.exec(text);
   if (match === null) return undefined;
   const each = match[3];
+  if (each !== undefined && eachKeyProblem(each) !== undefined) return undefined;
   return { kind: match[1] as Kind, key: match[2]!, ...(each === undefined ? {} : { each }) };
 }
 
@@ -49,7 +58,7 @@ function compareNaturally(a: string, b: string): number {
     if (isDigit(x) && isDigit(y)) {
       const endA = endOfDigits(a, i);
       const endB = endOfDigits(b, j);
-      const difference = Number(a.slice(i, endA)) - Number(b.slice(j, endB));
+      const difference = compareDigits(a.slice(i, endA), b.slice(j, endB));
       if (difference !== 0) return difference;
       i = endA;
       j = endB;
@@ -60,6 +69,13 @@ function compareNaturally(a: string, b: string): number {
     }
   }
   return a.length - i - (b.length - j) || (a < b ? -1 : 1);
+}
+
+/** By value and without numbers, which a very long row of digits does not fit into. */
+function compareDigits(a: string, b: string): number {
+  const x = a.replace(/^0+(?=.)/, "");
+  const y = b.replace(/^0+(?=.)/, "");
+  return x.length - y.length || (x < y ? -1 : x > y ? 1 : 0);
 }
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;

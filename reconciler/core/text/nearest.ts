@@ -4,7 +4,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
+    if (Math.abs(candidate.length - name.length) > bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance || (distance === bestDistance && best !== undefined && candidate < best)) {
       best = candidate;
@@ -14,7 +14,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Levenshtein with adjacent swaps counted once; gives up (returns `limit`) when every path is already longer. */
+/** Levenshtein with adjacent swaps counted once; gives up (with `limit + 1`) when every path is already longer. */
 function editDistance(a: string, b: string, limit: number): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -29,7 +29,7 @@ function editDistance(a: string, b: string, limit: number): number {
       current.push(cost);
       if (cost < smallest) smallest = cost;
     }
-    if (smallest >= limit) return limit;
+    if (smallest > limit) return limit + 1;
     beforePrevious = previous;
     previous = current;
   }

@@ -1,0 +1,200 @@
+/**
+ * Reads single fields of a map whose values are final (merged, interpolated). Each function answers with the value, or
+ * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
+ */
+import { nearestName } from "../core/text/nearest";
+import { longestDurationMs, parseDuration } from "./durations";
+import { type ConfigCode, type Problems, shown } from "./problems";
+import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
+
+/** What is being read, for messages. */
+export interface Subject {
+  readonly problems: Problems;
+  readonly address?: string;
+  readonly place: (path: Path, on?: "key" | "value") => Place;
+}
+
+export type Values = Readonly<YamlMap>;
+
+/** Own properties alone, and `null` (a key with nothing behind it) as absent: the schema says where that is wrong. */
+export const fieldOf = (values: Values, key: string): unknown =>
+  Object.hasOwn(values, key) && values[key] !== null ? values[key] : undefined;
+
+/** Whether a key is there at all, be it with a value that could not be interpolated and is reported already. */
+export const isGiven = (values: Values, key: string): boolean => Object.hasOwn(values, key) && values[key] !== null;
+
+export function reportValue(
+  subject: Subject,
+  path: Path,
+  value: unknown,
+  expected: string,
+  { code = "config/invalid-value", fix }: { code?: ConfigCode; fix?: string | undefined } = {},
+): undefined {
+  const field = path.findLast((step) => typeof step === "string") ?? "value";
+  subject.problems.add({
+    code,
+    summary: `${field} cannot be ${shown(value)}`,
+    detail: `expected ${expected}`,
+    fix,
+    address: subject.address,
+    at: subject.place(path),
+  });
+  return undefined;
+}
+
+export function reportMissing(subject: Subject, key: string, fix: string, path: Path = []): void {
+  subject.problems.add({
+    code: "config/missing",
+    summary: `${key} is missing`,
+    fix,
+    address: subject.address,
+    at: subject.place(path, "key"),
+  });
+}
+
+const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+export function readText(
+  subject: Subject,
+  values: Values,
+  key: string,
+  within: Path = [],
+  lines = false,
+): string | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  if (typeof value === "object")
+    return reportValue(subject, [...within, key], value, "text", { code: "config/wrong-type" });
+  const text = String(value);
+  if (unprintable.test(text) || (!lines && /[\n\t]/.test(text)))
+    return reportValue(
+      subject,
+      [...within, key],
+      value,
+      lines ? "text without control characters" : "one line of text without control characters",
+      {
+        code: "config/control-character",
+      },
+    );
+  return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
+}
+
+export function readBoolean(subject: Subject, values: Values, key: string, within: Path = []): boolean | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined || typeof value === "boolean") return value;
+  if (value === "true" || value === "false") return value === "true";
+  return reportValue(subject, [...within, key], value, "true or false", { code: "config/wrong-type" });
+}
+
+export function readEnum<T extends string>(
+  subject: Subject,
+  values: Values,
+  key: string,
+  allowed: readonly T[],
+  within: Path = [],
+): T | undefined {
+  const value = fieldOf(values, key);
+  return value === undefined ? undefined : checkEnum(subject, value, allowed, [...within, key]);
+}
+
+function checkEnum<T extends string>(
+  subject: Subject,
+  value: unknown,
+  allowed: readonly T[],
+  path: Path,
+): T | undefined {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found !== undefined) return found;
+  const nearest = typeof value === "string" ? nearestName(value, allowed) : undefined;
+  return reportValue(subject, path, value, `one of ${allowed.join(", ")}`, {
+    code: "config/not-allowed",
+    fix: nearest === undefined ? undefined : `write ${nearest}`,
+  });
+}
+
+/** A whole number, as number or as text. */
+export function readInteger(
+  subject: Subject,
+  values: Values,
+  key: string,
+  { min, max, what }: { min: number; max: number; what: string },
+  within: Path = [],
+): number | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const number = typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) ? Number(value) : value;
+  if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
+  const digits = typeof value === "string" ? /^\s*([0-9]+)\s*[A-Za-z]+\s*$/.exec(value)?.[1] : undefined;
+  return reportValue(subject, [...within, key], value, what, {
+    fix: digits === undefined ? undefined : `write ${digits}`,
+  });
+}
+
+export const readPort = (subject: Subject, values: Values, key: string, within: Path): number | undefined =>
+  readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
+
+export const readSize = (subject: Subject, values: Values, key: string): number | undefined =>
+  readInteger(subject, values, key, { min: 1, max: Number.MAX_SAFE_INTEGER, what: "a whole number of GB, at least 1" });
+
+export function readDuration(subject: Subject, values: Values, key: string, within: Path): number | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const ms = typeof value === "string" ? parseDuration(value) : undefined;
+  if (ms !== undefined) return ms;
+  return reportValue(
+    subject,
+    [...within, key],
+    value,
+    `a duration such as 30ms, 2s, 15m or 1h, at most ${Math.floor(longestDurationMs / 3_600_000)}h`,
+    {
+      fix: typeof value === "number" ? `write ${value}s` : undefined,
+    },
+  );
+}
+
+export function readMap(subject: Subject, values: Values, key: string, within: Path = []): Values {
+  const value = fieldOf(values, key);
+  if (value === undefined || isMap(value)) return value ?? {};
+  reportValue(subject, [...within, key], value, "a map", { code: "config/wrong-type" });
+  return {};
+}
+
+export function readList(subject: Subject, values: Values, key: string, within: Path = []): readonly unknown[] {
+  const value = fieldOf(values, key);
+  if (value === undefined || Array.isArray(value)) return value ?? [];
+  reportValue(subject, [...within, key], value, "a list", { code: "config/wrong-type" });
+  return [];
+}
+
+/** A list of words, each once; sorted in the order of `allowed`, since the order means nothing. */
+export function readEnumList<T extends string>(
+  subject: Subject,
+  values: Values,
+  key: string,
+  allowed: readonly T[],
+  within: Path,
+): T[] {
+  const path = [...within, key];
+  const given = new Set<T>();
+  for (const [index, item] of readList(subject, values, key, within).entries()) {
+    const word = item === undefined ? undefined : checkEnum(subject, item, allowed, [...path, index]);
+    if (word !== undefined) given.add(word);
+  }
+  return allowed.filter((word) => given.has(word));
+}
+
+/** A program and its arguments; `undefined` when there is none. */
+export function readArgv(subject: Subject, values: Values, key: string, within: Path): string[] | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const expected = "a list: the program and its arguments";
+  if (!Array.isArray(value) || value.length === 0)
+    return reportValue(subject, [...within, key], value, expected, {
+      code: "config/wrong-type",
+      fix: typeof value === "string" ? `write [${value.split(/\s+/).join(", ")}]` : undefined,
+    });
+  for (const [index, item] of value.entries())
+    if (typeof item === "object" || (typeof item === "string" && item.includes("\u0000")))
+      return reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
+  return value.includes(undefined) ? undefined : value.map(String);
+}

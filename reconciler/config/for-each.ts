@@ -1,0 +1,68 @@
+/** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
+import { eachKeyProblem, type Kind, sectionOf } from "../core/model/address";
+import { type Each, interpolate } from "./interpolation";
+import { type Problems, shown } from "./problems";
+import { type Entry, placeOf } from "./sources";
+import { isMap } from "./yaml-file";
+import { parseValue } from "./yaml-reader";
+
+export function expandForEach(
+  written: unknown,
+  entry: Entry,
+  kind: Kind,
+  vars: ReadonlyMap<string, unknown>,
+  room: number,
+  problems: Problems,
+): Each[] {
+  const path = [sectionOf[kind], entry.key, "for_each"];
+  const at = (step: readonly (string | number)[] = []) => placeOf(entry.source, [...path, ...step], "value");
+  const fail = (summary: string, detail?: string, step?: readonly (string | number)[], fix?: string) =>
+    problems.add({ code: "config/for-each", summary, detail, fix, at: at(step) });
+  const given = interpolate(written, { vars }, (problem, step) => problems.add({ ...problem, at: at(step) }));
+  if (given === undefined) return [];
+  // A variable given on the command line is text: 3, [a, b] and {a: 1} mean there what they mean in a file.
+  const value = typeof given === "string" ? parseValue(given) : given;
+  const expectation = "expected a list, a map or a whole number";
+  if (typeof value === "number") {
+    if (!Number.isInteger(value) || value < 0) fail(`for_each cannot be ${shown(value)}`, expectation);
+    else if (value > room) fail(`for_each makes too many instances`, `at most ${room} more are possible here`);
+    else return Array.from({ length: value }, (_, index) => ({ key: String(index), hasValue: false }));
+    return [];
+  }
+  const isList = Array.isArray(value);
+  if (!isList && !isMap(value)) {
+    fail(
+      `for_each cannot be ${shown(given)}`,
+      expectation,
+      [],
+      typeof given === "string" ? `write [${given}]` : undefined,
+    );
+    return [];
+  }
+  const items: Each[] = [];
+  const seen = new Set<string>();
+  const all: [unknown, unknown, string | number][] = isList
+    ? value.map((item, index) => [item, undefined, index])
+    : Object.keys(value).map((key) => [key, value[key], key]);
+  for (const [item, itemValue, step] of all) {
+    if (item === undefined) continue;
+    if (typeof item === "object") {
+      fail(
+        `a key of for_each cannot be ${shown(item)}`,
+        "expected text or a number",
+        [step],
+        "use a map: its values are ${each.value}",
+      );
+      continue;
+    }
+    const key = String(item);
+    const problem = eachKeyProblem(key);
+    if (problem !== undefined) fail(`the for_each key ${shown(key)} ${problem}`, undefined, [step]);
+    else if (seen.has(key)) fail(`the for_each key ${key} is given twice`, undefined, [step], "keep one of the two");
+    else items.push(isList ? { key, hasValue: false } : { key, value: itemValue, hasValue: true });
+    seen.add(key);
+  }
+  if (items.length <= room) return items;
+  fail("for_each makes too many instances", `at most ${room} more are possible here`);
+  return [];
+}

@@ -1,0 +1,125 @@
+/**
+ * Collects what is wrong with the user's files. One place in a file gives one diagnostic per cause, however many
+ * instances of a for_each run into it.
+ */
+import type { Diagnostic, Severity } from "../core/model/diagnostic";
+import { printable } from "../core/text/printable";
+import { excerptOf, type Place, positionOf } from "./yaml-file";
+
+export type ConfigCode =
+  | "config/yaml-syntax"
+  | "config/encoding"
+  | "config/control-character"
+  | "config/duplicate-key"
+  | "config/forbidden-key"
+  | "config/alias-limit"
+  | "config/version"
+  | "config/unknown-key"
+  | "config/wrong-type"
+  | "config/not-allowed"
+  | "config/missing"
+  | "config/invalid-value"
+  | "config/conflicting-setting"
+  | "config/unknown-variable"
+  | "config/variable-without-value"
+  | "config/interpolation"
+  | "config/for-each"
+  | "config/invalid-name"
+  | "config/reserved-name"
+  | "config/duplicate-name"
+  | "config/unknown-reference"
+  | "config/reference-needs-key"
+  | "config/invalid-rule"
+  | "config/duplicate-rule"
+  | "config/size-over-limit"
+  | "config/invalid-import"
+  | "config/invalid-move"
+  | "config/invalid-removal";
+
+export interface Problem {
+  readonly code: string;
+  readonly severity?: Severity;
+  readonly summary: string;
+  readonly detail?: string | undefined;
+  readonly fix?: string | undefined;
+  readonly address?: string | undefined;
+  readonly at?: Place | undefined;
+}
+
+export interface Problems {
+  add(problem: Problem & { readonly code: ConfigCode }): void;
+  /** Whether something was said about this very place already. */
+  covers(place: Place): boolean;
+  /** How often add was called, repeats included: tells whether reading something went well. */
+  readonly reported: number;
+  readonly diagnostics: Diagnostic[];
+}
+
+export function collectProblems(): Problems {
+  const diagnostics: Diagnostic[] = [];
+  const seen = new Set<string>();
+  const places = new Set<string>();
+  let reported = 0;
+  return {
+    diagnostics,
+    get reported() {
+      return reported;
+    },
+    add(problem) {
+      reported++;
+      const place = problem.at === undefined ? "" : placeKey(problem.at);
+      const key = `${place} ${problem.code} ${problem.summary}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      places.add(place);
+      diagnostics.push(asDiagnostic(problem));
+    },
+    covers: (place) => places.has(placeKey(place)),
+  };
+}
+
+/** For a reading whose problems are of no interest but for whether there are any. */
+export function countProblems(): Problems {
+  let reported = 0;
+  return {
+    diagnostics: [],
+    get reported() {
+      return reported;
+    },
+    add: () => {
+      reported++;
+    },
+    covers: () => false,
+  };
+}
+
+export function asDiagnostic({ code, severity, summary, detail, fix, address, at }: Problem): Diagnostic {
+  const excerpt = at === undefined ? undefined : excerptOf(at);
+  return {
+    severity: severity ?? "error",
+    code,
+    summary: printable(summary),
+    ...(detail === undefined ? {} : { detail: printable(detail) }),
+    ...(fix === undefined ? {} : { fix: printable(fix) }),
+    ...(address === undefined ? {} : { address: printable(address) }),
+    ...(at === undefined ? {} : { source: positionOf(at) }),
+    ...(excerpt === undefined ? {} : { excerpt }),
+  };
+}
+
+const placeKey = ({ source, offset }: Place): string => `${source.file}:${offset}`;
+
+/** A value the way a message shows it: short, and recognisable in the file. */
+export function shown(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/** `a, b and 7 more`. */
+export function listed(names: readonly string[], most = 8): string {
+  const rest = names.length - most;
+  return rest > 0 ? `${names.slice(0, most).join(", ")} and ${rest} more` : names.join(", ");
+}

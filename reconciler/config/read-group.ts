@@ -1,0 +1,55 @@
+/** One security group with its rules, in canonical form and sorted. */
+import { describeRule, ruleKey } from "../core/canonical/rules";
+import type { DesiredGroup } from "../core/model/desired";
+import type { Rule } from "../core/model/rule";
+import { type Instance, placeOfBlock } from "./blocks";
+import { readEnum, readList, readText, reportValue, type Subject } from "./fields";
+import { readGroupLifecycle } from "./read-lifecycle";
+import { readName } from "./read-names";
+import { readRule } from "./read-rule";
+import type { Declared } from "./references";
+import { lineOf } from "./sources";
+import { isMap, positionOf } from "./yaml-file";
+
+export function readGroup(subject: Subject, instance: Instance, declared: Declared): DesiredGroup {
+  const { values } = instance;
+  const description = readText(subject, values, "description", [], true);
+  return {
+    kind: "group",
+    address: instance.address,
+    name: readName(subject, instance),
+    ...(description === undefined ? {} : { description }),
+    rulesMode: readEnum(subject, values, "rules_mode", ["authoritative", "additive"]) ?? "authoritative",
+    rules: readRules(subject, instance, declared),
+    lifecycle: readGroupLifecycle(subject, values),
+    source: positionOf(placeOfBlock(instance.block)),
+  };
+}
+
+function readRules(subject: Subject, { values }: Instance, declared: Declared): Rule[] {
+  const byKey = new Map<string, { rule: Rule; index: number }>();
+  for (const [index, item] of readList(subject, values, "rules").entries()) {
+    if (!isMap(item)) {
+      reportValue(subject, ["rules", index], item, "a map", { code: "config/wrong-type" });
+      continue;
+    }
+    const rule = readRule(subject, item, ["rules", index], declared);
+    if (rule === undefined) continue;
+    const key = ruleKey(rule);
+    const first = byKey.get(key);
+    if (first === undefined) {
+      byKey.set(key, { rule, index });
+      continue;
+    }
+    const lines = [first.index, index].map((each) => lineOf(subject.place(["rules", each])));
+    subject.problems.add({
+      code: "config/duplicate-rule",
+      summary: "two rules of the group are identical",
+      detail: `${describeRule(rule)} in ${lines.join(" and ")}; the service would refuse the whole group`,
+      fix: "keep one of the two",
+      address: subject.address,
+      at: subject.place(["rules", index]),
+    });
+  }
+  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { rule }]) => rule);
+}

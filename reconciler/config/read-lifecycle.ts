@@ -1,0 +1,84 @@
+/** The lifecycle block of each kind: how changes are carried out. */
+import type { Kind } from "../core/model/address";
+import type { DesiredGroup, DesiredVm, HealthCheck, VerifyResize } from "../core/model/desired";
+import { fieldNames } from "./field-names";
+import {
+  fieldOf,
+  readArgv,
+  readBoolean,
+  readDuration,
+  readEnum,
+  readEnumList,
+  readMap,
+  readPort,
+  readText,
+  reportValue,
+  type Subject,
+  type Values,
+} from "./fields";
+
+const within = ["lifecycle"] as const;
+const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
+
+export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["lifecycle"] {
+  const lifecycle = readMap(subject, values, "lifecycle");
+  const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", within);
+  return {
+    ...readCommon(subject, lifecycle, "vm"),
+    onImageChange:
+      readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], within) ?? "rebuild",
+    snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], within),
+    ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
+    preservedVolumes: readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], within) ?? "retain",
+    verifyResize: readVerifyResize(subject, lifecycle),
+  };
+}
+
+export const readVolumeLifecycle = (subject: Subject, values: Values) =>
+  readCommon(subject, readMap(subject, values, "lifecycle"), "volume");
+
+export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
+  const lifecycle = readMap(subject, values, "lifecycle");
+  return {
+    ...readCommon(subject, lifecycle, "group"),
+    onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], within) ?? "replace",
+  };
+}
+
+const readCommon = (subject: Subject, lifecycle: Values, kind: Kind) => ({
+  preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", within) ?? false,
+  ignoreChanges: readEnumList<string>(subject, lifecycle, "ignore_changes", fieldNames[kind], within),
+});
+
+function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {
+  if (fieldOf(lifecycle, "verify_resize") === undefined) return defaultVerify;
+  const verify = readMap(subject, lifecycle, "verify_resize", within);
+  const path = [...within, "verify_resize"];
+  const check = readCheck(subject, verify, path);
+  return {
+    confirm: readEnum(subject, verify, "confirm", ["auto", "manual"], path) ?? defaultVerify.confirm,
+    ...(check === undefined ? {} : { check }),
+    timeoutMs: readDuration(subject, verify, "timeout", path) ?? defaultVerify.timeoutMs,
+    onFailure: readEnum(subject, verify, "on_failure", ["revert", "leave"], path) ?? defaultVerify.onFailure,
+  };
+}
+
+function readCheck(subject: Subject, verify: Values, within: readonly string[]): HealthCheck | undefined {
+  if (fieldOf(verify, "check") === undefined) return undefined;
+  const check = readMap(subject, verify, "check", within);
+  const path = [...within, "check"];
+  const given = ["tcp", "http", "command"].filter((form) => fieldOf(check, form) !== undefined);
+  if (given.length > 1)
+    return reportValue(subject, path, check, `one of tcp, http and command, not ${given.join(" and ")}`);
+  const port = readPort(subject, check, "tcp", path);
+  if (port !== undefined) return { kind: "tcp", port };
+  const argv = readArgv(subject, check, "command", path);
+  if (argv !== undefined) return { kind: "command", argv };
+  const url = readText(subject, check, "http", path);
+  if (url === undefined) return undefined;
+  return isHttpUrl(url)
+    ? { kind: "http", url }
+    : reportValue(subject, [...path, "http"], url, "a URL that begins with http:// or https://");
+}
+
+export const isHttpUrl = (text: string): boolean => /^https?:\/\/[^\s/?#]/i.test(text) && URL.canParse(text);

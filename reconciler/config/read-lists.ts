@@ -1,0 +1,144 @@
+/** The three lists that tie what is declared to what exists or existed: imports, moved, removed. */
+import { kindOf, parseAddress } from "../core/model/address";
+import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/desired";
+import { isGiven, readBoolean, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { interpolate } from "./interpolation";
+import { resolveMoves } from "./moves";
+import type { ConfigCode, Problems } from "./problems";
+import { type Declared, unknownAddress } from "./references";
+import { type ListItem, type ListName, lineOf, type Merged, placeOf } from "./sources";
+import { isMap, type Place, positionOf } from "./yaml-file";
+
+export interface ReadLists {
+  readonly imports: ImportRequest[];
+  readonly moved: MovedRequest[];
+  readonly removed: RemovedRequest[];
+}
+
+export interface ListContext {
+  readonly vars: ReadonlyMap<string, unknown>;
+  readonly declared: Declared;
+  readonly problems: Problems;
+}
+
+export function readLists(lists: Merged["lists"], context: ListContext): ReadLists {
+  const moves = itemsOf("moved", lists, context).flatMap((item) => {
+    const from = readAddress(item, "from", context);
+    const to = readAddress(item, "to", context);
+    return from === undefined || to === undefined ? [] : [{ from, to, subject: item.subject }];
+  });
+  return {
+    imports: readImports(itemsOf("imports", lists, context), context),
+    moved: resolveMoves(moves, context.declared),
+    removed: readRemoved(itemsOf("removed", lists, context), new Set(moves.map(({ from }) => from)), context),
+  };
+}
+
+interface Item {
+  readonly subject: Subject;
+  readonly values: Values;
+}
+
+function itemsOf(name: ListName, lists: Merged["lists"], { vars, problems }: ListContext): Item[] {
+  return lists[name].flatMap(({ value, source, index }: ListItem) => {
+    const subject: Subject = {
+      problems,
+      place: (path, on) => placeOf(source, [name, index, ...path], path.length === 0 ? "value" : (on ?? "value")),
+    };
+    if (!isMap(value)) return [];
+    const values = interpolate(value, { vars }, (problem, path) =>
+      problems.add({ ...problem, at: subject.place(path) }),
+    );
+    return [{ subject, values: values as Values }];
+  });
+}
+
+function readAddress({ subject, values }: Item, key: "from" | "to", _context: ListContext): string | undefined {
+  const text = readText(subject, values, key);
+  if (text === undefined) {
+    if (!isGiven(values, key)) reportMissing(subject, key, `add ${key}: and an address such as vm.web`);
+    return undefined;
+  }
+  if (parseAddress(text) !== undefined) return text;
+  return reportValue(
+    subject,
+    [key],
+    text,
+    "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
+  );
+}
+
+function readImports(items: readonly Item[], context: ListContext): ImportRequest[] {
+  const byTarget = new Map<string, Place>();
+  const byThing = new Map<string, Place>();
+  return items.flatMap((item) => {
+    const { subject, values } = item;
+    const to = readAddress(item, "to", context);
+    const id = readText(subject, values, "id");
+    const name = readText(subject, values, "name");
+    if (to === undefined) return [];
+    const report = reporter(subject, "config/invalid-import", to);
+    if (!context.declared.addresses.has(to)) {
+      const problem = unknownAddress(to, kindOf(to), context.declared, true);
+      subject.problems.add({
+        ...problem,
+        fix: problem.fix?.startsWith("write vm") ? problem.fix : problem.fix?.replace(/, or write \{ id.*$/, " first"),
+        address: to,
+        at: subject.place(["to"]),
+      });
+      return [];
+    }
+    if (isGiven(values, "id") && isGiven(values, "name"))
+      report("an import takes an id or a name, not both", ["name"], "remove one of the two");
+    else if (!isGiven(values, "id") && !isGiven(values, "name"))
+      report("an import needs the id of what exists", [], kindOf(to) === "vm" ? "add id: or name:" : "add id:");
+    else if (name !== undefined && kindOf(to) !== "vm")
+      report("only a VM can be imported by its name", ["name"], "give its id: instead");
+    once(byTarget, to, subject.place(["to"]), (first) =>
+      report(`${to} is imported twice`, ["to"], "keep one of the two", `first in ${lineOf(first)}`),
+    );
+    if (id !== undefined)
+      once(byThing, `${kindOf(to)} ${id}`, subject.place(["id"]), (first) =>
+        report(
+          `the id ${id} is imported twice`,
+          ["id"],
+          "one existing resource can have one address",
+          `first in ${lineOf(first)}`,
+        ),
+      );
+    const source = positionOf(subject.place([]));
+    return [
+      { to, ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name: name.toLowerCase() }), source },
+    ];
+  });
+}
+
+function readRemoved(items: readonly Item[], moved: ReadonlySet<string>, context: ListContext): RemovedRequest[] {
+  const seen = new Map<string, Place>();
+  return items.flatMap((item) => {
+    const { subject, values } = item;
+    const from = readAddress(item, "from", context);
+    const destroy = readBoolean(subject, values, "destroy") ?? false;
+    if (from === undefined) return [];
+    const report = reporter(subject, "config/invalid-removal", from);
+    const { kind, key, each } = parseAddress(from)!;
+    if (context.declared.addresses.has(from) || (each === undefined && context.declared.blocks[kind].has(key)))
+      report(`${from} is removed, and still declared`, ["from"], "take its block out of the file, or this removal");
+    if (moved.has(from)) report(`${from} is both moved and removed`, ["from"], "keep one of the two");
+    once(seen, from, subject.place(["from"]), (first) =>
+      report(`${from} is removed twice`, ["from"], "keep one of the two", `first in ${lineOf(first)}`),
+    );
+    return [{ from, destroy, source: positionOf(subject.place([])) }];
+  });
+}
+
+const reporter =
+  (subject: Subject, code: ConfigCode, address: string) =>
+  (summary: string, path: readonly string[], fix: string, detail?: string): void =>
+    subject.problems.add({ code, summary, detail, fix, address, at: subject.place(path) });
+
+function once(seen: Map<string, Place>, key: string, place: Place, again: (first: Place) => void): void {
+  const first = seen.get(key);
+  if (first === undefined) seen.set(key, place);
+  else again(first);
+}

@@ -1,0 +1,78 @@
+/** Names in the service: what a resource is called there, and that no two of a kind are called the same. */
+import { canonicalName, nameProblem } from "../core/canonical/names";
+import type { Kind } from "../core/model/address";
+import { type Instance, placeInBlock } from "./blocks";
+import { isGiven, readText, type Subject } from "./fields";
+import { lineOf } from "./sources";
+
+/** Volumes have no rule for their names in the service's contract, so theirs are kept as written. */
+const longestVolumeName = 255;
+
+export function readName(subject: Subject, instance: Instance): string {
+  const { block, each, values } = instance;
+  const written = readText(subject, values, "name");
+  const derived = each === undefined ? block.key : `${block.key}-${each}`;
+  if (written === undefined && isGiven(values, "name")) return derived;
+  const name = written ?? derived;
+  if (block.kind === "volume") {
+    if (name.length > longestVolumeName)
+      reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
+    return name;
+  }
+  const problem = nameProblem(name);
+  if (problem !== undefined) reportName(subject, name, problem, written);
+  const canonical = canonicalName(name);
+  if (block.kind === "group" && canonical === "default")
+    subject.problems.add({
+      code: "config/reserved-name",
+      summary: "the group default is managed by the platform and cannot be declared",
+      fix: "choose another name; a rule can still refer to it with { id: … }",
+      address: subject.address,
+      at: subject.place(written === undefined ? [] : ["name"]),
+    });
+  return canonical;
+}
+
+function reportName(subject: Subject, name: string, problem: string, written: string | undefined): void {
+  subject.problems.add({
+    code: "config/invalid-name",
+    summary: `the name ${name} ${problem}`,
+    detail: "expected one word of a-z, 0-9 and hyphens, 3 to 50 long",
+    fix: written === undefined ? `give it a name: name: ${suggestName(name)}` : `write ${suggestName(name)}`,
+    address: subject.address,
+    at: subject.place(written === undefined ? [] : ["name"]),
+  });
+}
+
+function suggestName(name: string): string {
+  const fitting = canonicalName(name)
+    .replace(/[^a-z0-9-]+/g, "-")
+    .slice(0, 50)
+    .replace(/^-+|-+$/g, "");
+  return fitting.length >= 3 ? fitting : `${fitting === "" ? "my" : fitting}-${fitting.length < 1 ? "name" : "1"}`;
+}
+
+/** Reports a second resource of the kind with the same name; `taken` keeps those that were there. */
+export function claimName(
+  subject: Subject,
+  kind: Kind,
+  name: string,
+  instance: Instance,
+  taken: Map<string, Instance>,
+): void {
+  const first = taken.get(name);
+  if (first === undefined) {
+    taken.set(name, instance);
+    return;
+  }
+  const nameOf = (one: Instance) => placeInBlock(one.block, isGiven(one.values, "name") ? ["name"] : []);
+  const within = first.block === instance.block;
+  subject.problems.add({
+    code: "config/duplicate-name",
+    summary: within ? `several instances of one ${kind} have the name ${name}` : `two ${kind}s have the name ${name}`,
+    detail: `${first.address} in ${lineOf(nameOf(first))} and ${instance.address} in ${lineOf(nameOf(instance))}`,
+    fix: within ? "put ${each} into the name" : "give one of them another name",
+    address: instance.address,
+    at: nameOf(instance),
+  });
+}

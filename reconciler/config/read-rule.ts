@@ -1,0 +1,120 @@
+/** One rule as it is written to the one form in which rules are compared, and every combination that is none. */
+import { parseCidr } from "../core/canonical/cidr";
+import { canonicalPorts, canonicalRemote } from "../core/canonical/rules";
+import type { Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
+import { fieldOf, isGiven, readEnum, readText, reportValue, type Subject, type Values } from "./fields";
+import { type Declared, readReference } from "./references";
+import type { Path } from "./yaml-file";
+
+/** `undefined` when it cannot be compared with others; the reason is reported. */
+export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
+  const before = subject.problems.reported;
+  const direction = readEnum(subject, written, "direction", ["ingress", "egress"], path) ?? "ingress";
+  const protocol = readProtocol(subject, written, path);
+  const ports = readPorts(subject, written, path, protocol);
+  const { remote, ethertype } = readRemote(subject, written, path, declared);
+  const description = readText(subject, written, "description", path, true);
+  if (subject.problems.reported > before || hasUnreadable(written)) return undefined;
+  return {
+    direction,
+    ethertype,
+    protocol,
+    remote,
+    ...(ports === undefined ? {} : { ports }),
+    ...(description ? { description } : {}),
+  };
+}
+
+/** A value that could not be interpolated: reported once, and no reason to call two rules identical. */
+const hasUnreadable = (written: Values): boolean => Object.values(written).includes(undefined);
+
+function readProtocol(subject: Subject, written: Values, path: Path): string {
+  const value = fieldOf(written, "protocol");
+  const lowered = typeof value === "string" ? value.toLowerCase() : value;
+  const known = readEnum(
+    subject,
+    value === undefined ? {} : { protocol: lowered },
+    "protocol",
+    ["tcp", "udp", "icmp", "any"],
+    path,
+  );
+  return known ?? "any";
+}
+
+function readPorts(subject: Subject, written: Values, path: Path, protocol: string): PortRange | undefined {
+  const value = fieldOf(written, "dst_port");
+  if (value === undefined) return undefined;
+  const at = [...path, "dst_port"];
+  const match =
+    typeof value === "number" || typeof value === "string"
+      ? /^\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?$/.exec(String(value))
+      : null;
+  const min = Number(match?.[1]);
+  const max = Number(match?.[2] ?? match?.[1]);
+  if (match === null || min < 1 || max > 65535)
+    return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010");
+  if (min > max)
+    return reportValue(subject, at, value, "a range from the lower to the higher port", { fix: `write ${max}-${min}` });
+  if (protocol === "icmp" || protocol === "any") {
+    const isIcmp = protocol === "icmp";
+    // A protocol that could not be read says nothing about ports.
+    if (isIcmp || !isGiven(written, "protocol") || String(fieldOf(written, "protocol")).toLowerCase() === "any")
+      subject.problems.add({
+        code: "config/invalid-rule",
+        summary: isIcmp ? "a rule for icmp takes no port" : "a rule with a port needs a protocol",
+        detail: isIcmp ? undefined : "ports belong to tcp or udp",
+        fix: isIcmp ? "remove dst_port" : "add protocol: tcp or protocol: udp",
+        address: subject.address,
+        at: subject.place(at, "key"),
+      });
+    return undefined;
+  }
+  return canonicalPorts(protocol, min, max);
+}
+
+function readRemote(
+  subject: Subject,
+  written: Values,
+  path: Path,
+  declared: Declared,
+): { remote: RuleRemote; ethertype: Ethertype } {
+  const stated = readEnum(subject, written, "ethertype", ["IPv4", "IPv6"], path);
+  const any: RuleRemote = { kind: "any" };
+  if (isGiven(written, "remote_ip") && isGiven(written, "remote_group")) {
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: "a rule has either remote_ip or remote_group",
+      detail: "found both",
+      fix: "make two rules of it",
+      address: subject.address,
+      at: subject.place([...path, "remote_group"], "key"),
+    });
+    return { remote: any, ethertype: stated ?? "IPv4" };
+  }
+  const target = fieldOf(written, "remote_group");
+  if (target !== undefined) {
+    const group = readReference(subject, target, "group", [...path, "remote_group"], declared);
+    return { remote: group === undefined ? any : { kind: "group", group }, ethertype: stated ?? "IPv4" };
+  }
+  const text = readText(subject, written, "remote_ip", path);
+  if (text === undefined) return { remote: any, ethertype: stated ?? "IPv4" };
+  const cidr = parseCidr(text);
+  if (cidr === undefined) {
+    reportValue(subject, [...path, "remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
+      fix:
+        text.trim().toLowerCase() === "any" || text.trim() === "*"
+          ? "leave remote_ip out to admit everyone"
+          : undefined,
+    });
+    return { remote: any, ethertype: stated ?? "IPv4" };
+  }
+  if (stated !== undefined && stated !== cidr.ethertype)
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: `remote_ip ${text} is ${cidr.ethertype}, but the rule's ethertype is ${stated}`,
+      fix: `write ethertype: ${cidr.ethertype}, or leave it out`,
+      address: subject.address,
+      at: subject.place([...path, "remote_ip"]),
+    });
+  return { remote: canonicalRemote(text, cidr.ethertype), ethertype: cidr.ethertype };
+}

@@ -1,0 +1,56 @@
+/** The service block: where the service is, its dialect (as written), and how long to wait. */
+import type { ServiceSettings, Timing } from "../core/model/desired";
+import { fieldOf, readDuration, readMap, readText, reportValue, type Subject, type Values } from "./fields";
+import { isHttpUrl } from "./read-lifecycle";
+import { isMap, positionOf } from "./yaml-file";
+
+/** `raw` is the block before interpolation: a dialect has its own placeholders, and none of ours. */
+export function readService(subject: Subject, values: Values, raw: Values): ServiceSettings {
+  const baseUrl = readBaseUrl(subject, values);
+  const dialect = readDialect(subject, values, raw);
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(dialect === undefined ? {} : { dialect }),
+    timing: readTiming(subject, readMap(subject, values, "timing")),
+  };
+}
+
+function readBaseUrl(subject: Subject, values: Values): string | undefined {
+  const text = readText(subject, values, "base_url");
+  if (text === undefined || text === "embedded") return text;
+  if (!isHttpUrl(text))
+    return reportValue(subject, ["base_url"], text, "embedded, or a URL that begins with http:// or https://");
+  const { username, password } = new URL(text);
+  if (username === "" && password === "") return text;
+  subject.problems.add({
+    code: "config/invalid-value",
+    summary: "base_url holds a credential",
+    fix: "take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
+  });
+  return undefined;
+}
+
+function readDialect(subject: Subject, values: Values, raw: Values): ServiceSettings["dialect"] {
+  const value = fieldOf(values, "dialect");
+  if (value === undefined) return undefined;
+  const source = positionOf(subject.place(["dialect"], "key"));
+  if (isMap(value)) return { inline: fieldOf(raw, "dialect"), source };
+  const path = readText(subject, values, "dialect");
+  return path === undefined ? undefined : { path, source };
+}
+
+const timingKeys = {
+  poll_interval: "pollIntervalMs",
+  vm_create_timeout: "vmCreateTimeoutMs",
+  request_timeout: "requestTimeoutMs",
+  discovery_window: "discoveryWindowMs",
+} as const satisfies Record<string, keyof Timing>;
+
+function readTiming(subject: Subject, values: Values): Partial<Timing> {
+  const timing: { -readonly [Key in keyof Timing]?: Timing[Key] } = {};
+  for (const [key, property] of Object.entries(timingKeys)) {
+    const ms = readDuration(subject, values, key, ["timing"]);
+    if (ms !== undefined) timing[property] = ms;
+  }
+  return timing;
+}

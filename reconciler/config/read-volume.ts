@@ -1,0 +1,74 @@
+/** One data volume: its size, where it is attached, and what may stand behind a flush. */
+import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
+import { type Instance, placeOfBlock } from "./blocks";
+import {
+  fieldOf,
+  isGiven,
+  readArgv,
+  readEnum,
+  readMap,
+  readSize,
+  reportMissing,
+  type Subject,
+  type Values,
+} from "./fields";
+import { readVolumeLifecycle } from "./read-lifecycle";
+import { readName } from "./read-names";
+import { type Declared, readReference } from "./references";
+import { positionOf } from "./yaml-file";
+
+/** The service's console goes no further; the service itself may. */
+const largestUsualSizeGb = 1600;
+
+export function readVolume(subject: Subject, instance: Instance, declared: Declared): DesiredVolume {
+  const { values } = instance;
+  const sizeGb = readSize(subject, values, "size");
+  if (sizeGb === undefined && !isGiven(values, "size"))
+    reportMissing(subject, "size", "add size (in GB) to the volume, or to defaults.volume");
+  warnAboutSize(subject, sizeGb);
+  const target = fieldOf(values, "attach_to");
+  const attachTo = target === undefined ? undefined : readReference(subject, target, "vm", ["attach_to"], declared);
+  return {
+    kind: "volume",
+    address: instance.address,
+    name: readName(subject, instance),
+    sizeGb: sizeGb ?? 1,
+    ...(attachTo === undefined ? {} : { attachTo }),
+    flush: readFlush(subject, values),
+    lifecycle: readVolumeLifecycle(subject, values),
+    source: positionOf(placeOfBlock(instance.block)),
+  };
+}
+
+function readFlush(subject: Subject, values: Values): FlushPolicy {
+  if (fieldOf(values, "flush") === undefined) return { via: "ask" };
+  const flush = readMap(subject, values, "flush");
+  const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
+  const argv = readArgv(subject, flush, "command", ["flush"]);
+  if (via === "command") {
+    if (!isGiven(flush, "command"))
+      reportMissing(subject, "command", "add command: [program, argument, …] beside via: command", ["flush"]);
+    return { via, argv: argv ?? [] };
+  }
+  if (isGiven(flush, "command"))
+    subject.problems.add({
+      code: "config/conflicting-setting",
+      summary: `a flush via ${via} takes no command`,
+      fix: "write via: command, or remove the command",
+      address: subject.address,
+      at: subject.place(["flush", "command"], "key"),
+    });
+  return { via };
+}
+
+export function warnAboutSize(subject: Subject, sizeGb: number | undefined): void {
+  if (sizeGb === undefined || sizeGb <= largestUsualSizeGb) return;
+  subject.problems.add({
+    severity: "warning",
+    code: "config/size-over-limit",
+    summary: `a size of ${sizeGb} GB is more than the service's console accepts`,
+    detail: `the console accepts 1 to ${largestUsualSizeGb} GB; the service may refuse more`,
+    address: subject.address,
+    at: subject.place(["size"]),
+  });
+}

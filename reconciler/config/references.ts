@@ -1,0 +1,114 @@
+/** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
+import { formatAddress, type Kind, parseAddress, sectionOf } from "../core/model/address";
+import type { Reference } from "../core/model/desired";
+import { nearestName } from "../core/text/nearest";
+import type { Block, Instance } from "./blocks";
+import { fieldOf, readText, reportValue, type Subject } from "./fields";
+import { type ConfigCode, listed } from "./problems";
+import { isMap, type Path } from "./yaml-file";
+
+export interface Declared {
+  readonly addresses: ReadonlySet<string>;
+  readonly blocks: Readonly<Record<Kind, ReadonlyMap<string, Block>>>;
+  /** Suggestions cost a look at every name; in a file where everything is wrong the first ones will do. */
+  readonly suggestions: { left: number };
+}
+
+export function declare(
+  expanded: Record<Kind, { blocks: Map<string, Block>; instances: readonly Instance[] }>,
+): Declared {
+  const addresses = new Set<string>();
+  for (const { instances } of Object.values(expanded)) for (const { address } of instances) addresses.add(address);
+  return {
+    addresses,
+    blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },
+    suggestions: { left: 100 },
+  };
+}
+
+export function readReference(
+  subject: Subject,
+  value: unknown,
+  kind: "vm" | "group",
+  path: Path,
+  declared: Declared,
+): Reference | undefined {
+  if (isMap(value)) {
+    const id = readText(subject, value, "id", path);
+    if (id === undefined && fieldOf(value, "id") === undefined && !Object.hasOwn(value, "id"))
+      reportValue(subject, path, value, "a key, an address, or { id: … }");
+    return id === undefined ? undefined : { id };
+  }
+  if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");
+  const text = String(value).trim();
+  if (kind === "group" && text === "self" && subject.address !== undefined) return { address: subject.address };
+  const parts = parseAddress(text.includes(".") && /^(?:vm|volume|group)\./.test(text) ? text : `${kind}.${text}`);
+  if (parts !== undefined && parts.kind !== kind)
+    return reportValue(subject, path, text, `a ${kind}`, { code: "config/unknown-reference" });
+  const address = parts === undefined ? undefined : formatAddress(parts);
+  if (address !== undefined && declared.addresses.has(address)) return { address };
+  const problem = unknownAddress(address ?? `${kind}.${text}`, kind, declared, text.startsWith(`${kind}.`));
+  subject.problems.add({ ...problem, address: subject.address, at: subject.place(path) });
+  return undefined;
+}
+
+/** Why an address names nothing, and what it might have meant. `full`: suggest addresses and not keys. */
+export function unknownAddress(
+  address: string,
+  kind: Kind,
+  declared: Declared,
+  full: boolean,
+): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
+  const parts = parseAddress(address);
+  const written = (each: string, key: string) =>
+    full ? formatAddress({ kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);
+  const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
+  const keys = block?.eachKeys;
+  if (parts !== undefined && keys !== undefined) {
+    const nearest = parts.each === undefined ? keys[0] : (suggest(parts.each, keys, declared) ?? keys[0]);
+    return {
+      code: parts.each === undefined ? "config/reference-needs-key" : "config/unknown-reference",
+      summary:
+        parts.each === undefined
+          ? `${address} has a for_each: the reference must name one of its keys`
+          : `${address} is not declared`,
+      detail: keys.length === 0 ? "its for_each is empty" : `its keys are ${listed(keys)}`,
+      ...(nearest === undefined ? {} : { fix: `write ${written(nearest, parts.key)}` }),
+    };
+  }
+  if (block !== undefined)
+    return {
+      code: "config/unknown-reference",
+      summary: `${address} is not declared`,
+      detail: `${kind}.${parts!.key} has no for_each`,
+      fix: `write ${full ? `${kind}.${parts!.key}` : parts!.key}`,
+    };
+  const key = parts?.key ?? address.slice(kind.length + 1);
+  const nearest = suggest(key, declared.blocks[kind].keys(), declared);
+  const nearestBlock = nearest === undefined ? undefined : declared.blocks[kind].get(nearest);
+  const each =
+    parts?.each !== undefined && nearestBlock?.eachKeys?.includes(parts.each)
+      ? parts.each
+      : nearestBlock?.eachKeys?.[0];
+  const right =
+    nearest === undefined
+      ? undefined
+      : each === undefined
+        ? full
+          ? `${kind}.${nearest}`
+          : nearest
+        : written(each, nearest);
+  return {
+    code: "config/unknown-reference",
+    summary: `${address} is not declared`,
+    ...(declared.blocks[kind].size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
+    fix:
+      right === undefined
+        ? `declare it under ${sectionOf[kind]}, or write { id: … } for one that is not managed here`
+        : `write ${right}`,
+  };
+}
+
+function suggest(name: string, candidates: Iterable<string>, declared: Declared): string | undefined {
+  return declared.suggestions.left-- > 0 ? nearestName(name, candidates) : undefined;
+}

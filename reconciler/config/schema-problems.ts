@@ -1,0 +1,211 @@
+/**
+ * What a schema validator found, as diagnostics a person can act on: one for each place, with the alternatives of an
+ * anyOf merged into one expectation, the nearest right word for a misspelt key or value, and the place in the file.
+ */
+import type { ErrorObject } from "ajv";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { nearestName } from "../core/text/nearest";
+import { asDiagnostic, listed, type Problem, shown } from "./problems";
+import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "./yaml-file";
+
+export interface SchemaWords {
+  /** First part of each code: `config` gives `config/unknown-key`. */
+  readonly area: string;
+  /** What text that fits a pattern is called, by pattern; an empty word is not mentioned. */
+  readonly patterns?: Readonly<Record<string, string>>;
+}
+
+interface Finding extends Omit<Problem, "at"> {
+  readonly path: Path;
+  readonly on: "key" | "value";
+  /** A number, true or false where text is wanted: what stands there only needs quotes. */
+  readonly needsQuotes?: boolean;
+}
+
+/** `root` is the value that was validated, when it is not the whole file (then `within` is its path). */
+export function schemaProblems(
+  file: YamlFile,
+  errors: readonly ErrorObject[] | null | undefined,
+  words: SchemaWords,
+  root: unknown = file.root,
+): Problem[] {
+  const byPath = new Map<string, ErrorObject[]>();
+  for (const error of errors ?? []) {
+    const same = byPath.get(error.instancePath);
+    if (same === undefined) byPath.set(error.instancePath, [error]);
+    else same.push(error);
+  }
+  // An alternative that looks into the value knows better what is wrong than the list of alternatives does.
+  const inner = pathsWithSomethingInside(byPath);
+  const findings: Finding[] = [];
+  for (const [pointer, group] of byPath) {
+    const path = pathOf(pointer, root);
+    findings.push(...findingsAt(group, path, valueAt(root, path), inner.has(pointer), words));
+  }
+  return findings.map(({ path, on, needsQuotes, ...problem }) => {
+    const { offset } = offsetAt(root, path, on);
+    const written = needsQuotes ? /[^\s,\]}#]+/y : undefined;
+    if (written !== undefined) written.lastIndex = offset;
+    const token = written?.exec(file.text)?.[0];
+    return {
+      ...problem,
+      ...(token === undefined ? {} : { fix: `write ${JSON.stringify(token)}, in quotes` }),
+      at: { source: file, offset },
+    };
+  });
+}
+
+export const schemaDiagnostics = (...args: Parameters<typeof schemaProblems>): Diagnostic[] =>
+  schemaProblems(...args).map(asDiagnostic);
+
+function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObject[]>): Set<string> {
+  const inner = new Set<string>();
+  for (const pointer of byPath.keys()) {
+    for (let end = pointer.lastIndexOf("/"); end !== -1; end = pointer.lastIndexOf("/", end - 1)) {
+      const outer = pointer.slice(0, end);
+      if (inner.has(outer)) break;
+      inner.add(outer);
+      if (end === 0) break;
+    }
+  }
+  return inner;
+}
+
+function findingsAt(
+  errors: readonly ErrorObject[],
+  path: Path,
+  value: unknown,
+  hasInner: boolean,
+  words: SchemaWords,
+): Finding[] {
+  const findings: Finding[] = [];
+  const unknownKeys = new Set<string>();
+  const badNames = new Set<string>();
+  const missing = new Set<string>();
+  const expected: string[] = [];
+  const enums: string[] = [];
+  for (const { keyword, params } of errors) {
+    if (keyword === "additionalProperties" || keyword === "unevaluatedProperties")
+      unknownKeys.add(String(params.additionalProperty ?? params.unevaluatedProperty));
+    else if (keyword === "propertyNames") badNames.add(String(params.propertyName));
+    else if (keyword === "required") missing.add(String(params.missingProperty));
+    else if (keyword === "enum") enums.push(...(params.allowedValues as unknown[]).map(String));
+    else if (keyword === "const") expected.push(String(params.allowedValue));
+    else {
+      const expectation = expectationOf(keyword, params, words);
+      if (expectation !== undefined) expected.push(expectation);
+    }
+  }
+  for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words));
+  for (const key of badNames)
+    findings.push({
+      code: `${words.area}/invalid-name`,
+      summary: `the key ${key} is not allowed here`,
+      detail: "expected letters, digits, hyphens and underscores",
+      path: [...path, key],
+      on: "key",
+    });
+  const onlyMap = isMap(value);
+  if (onlyMap)
+    for (const key of missing)
+      findings.push({
+        code: `${words.area}/missing`,
+        summary: `${key} is missing`,
+        fix: `add ${key}`,
+        path,
+        on: "key",
+      });
+  const said = findings.length > 0 || (hasInner && typeof value === "object" && value !== null);
+  const wrong = enums.length > 0 || expected.length > 0;
+  if (!said && wrong) findings.push(wrongValue(enums, expected, path, value, words));
+  return findings;
+}
+
+/** The generated validators name the keys that would be allowed (scripts/generate-validators.mjs). */
+function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
+  return errors.flatMap(({ params }) => (params.knownKeys as string[] | undefined) ?? []);
+}
+
+function unknownKey(key: string, path: Path, known: readonly string[], words: SchemaWords): Finding {
+  const nearest = nearestName(key, known);
+  return {
+    code: `${words.area}/unknown-key`,
+    summary: `the key ${key} is not known here`,
+    detail: known.length > 0 ? `expected one of ${listed([...known].sort(), 16)}` : undefined,
+    fix: nearest === undefined ? "remove it" : `write ${nearest}`,
+    path: [...path, key],
+    on: "key",
+  };
+}
+
+function wrongValue(
+  enums: readonly string[],
+  expected: readonly string[],
+  path: Path,
+  value: unknown,
+  words: SchemaWords,
+): Finding {
+  const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
+  const nearest = typeof value === "string" ? nearestName(value, enums) : undefined;
+  const field = path.findLast((step) => typeof step === "string") ?? "the file";
+  return {
+    code: `${words.area}/${enums.length > 0 && typeof value === "string" ? "not-allowed" : "wrong-type"}`,
+    summary: `${field} cannot be ${shown(value)}`,
+    detail: `expected ${all.join(" or ")}`,
+    fix: nearest === undefined ? undefined : `write ${nearest}`,
+    path,
+    on: "value",
+    needsQuotes: expected.includes("text") && (typeof value === "number" || typeof value === "boolean"),
+  };
+}
+
+const typeWords: Record<string, string> = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "a map",
+  array: "a list",
+  null: "nothing",
+};
+
+function expectationOf(keyword: string, params: Record<string, unknown>, words: SchemaWords): string | undefined {
+  switch (keyword) {
+    case "type":
+      return [params.type as string | string[]]
+        .flat()
+        .filter((type) => type !== "null")
+        .map((type) => typeWords[type] ?? type)
+        .join(" or ");
+    case "pattern":
+      return (words.patterns?.[String(params.pattern)] ?? `text that fits ${params.pattern}`) || undefined;
+    case "minimum":
+      return `at least ${params.limit}`;
+    case "maximum":
+      return `at most ${params.limit}`;
+    case "minItems":
+    case "minLength":
+    case "minProperties":
+      return `not fewer than ${params.limit}`;
+    case "maxItems":
+    case "maxLength":
+    case "maxProperties":
+      return `not more than ${params.limit}`;
+    default:
+      return undefined;
+  }
+}
+
+/** A JSON pointer as path, with numbers where the value has lists. */
+function pathOf(pointer: string, root: unknown): Path {
+  if (pointer === "") return [];
+  const path: (string | number)[] = [];
+  let value = root;
+  for (const raw of pointer.slice(1).split("/")) {
+    const name = raw.replace(/~1/g, "/").replace(/~0/g, "~");
+    const step = Array.isArray(value) ? Number(name) : name;
+    path.push(step);
+    value = valueAt(value, [step]);
+  }
+  return path;
+}

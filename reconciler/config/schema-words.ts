@@ -1,0 +1,15 @@
+/**
+ * What the patterns of desired-state.schema.json are called in a message, by the pattern; an empty word is not
+ * mentioned. A test compares this list with the schema.
+ */
+export const patternWords: Readonly<Record<string, string>> = {
+  "\\$\\{": "",
+  "^[A-Za-z0-9_-]+$": "letters, digits, hyphens and underscores",
+  "^[A-Za-z0-9-]{3,50}$|\\$\\{": "one word of a-z, 0-9 and hyphens, 3 to 50 long",
+  "^ *[0-9]+ *$|\\$\\{": "the same as text",
+  "^ *[0-9]+ *(?:- *[0-9]+ *)?$|\\$\\{": "a range such as 8000-8010",
+  "^ *[0-9]+(?:\\.[0-9]+)? *(?:ms|s|m|h) *$|\\$\\{": "a duration such as 30ms, 2s, 15m or 1h",
+  "^(?:vm|volume|group)\\.[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?$|\\$\\{":
+    "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
+  "^(?:[Tt][Cc][Pp]|[Uu][Dd][Pp]|[Ii][Cc][Mm][Pp]|[Aa][Nn][Yy])$": "",
+};

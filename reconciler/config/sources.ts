@@ -1,0 +1,145 @@
+/**
+ * Several files as one: collects the entries of every section, refuses a key that is given twice, and lets the
+ * settings at the top be repeated only with the same value.
+ */
+import { type Kind, kinds, sectionOf } from "../core/model/address";
+import { canonicalJson } from "../core/text/canonical-json";
+import { type Problems, shown } from "./problems";
+import type { VarDeclaration } from "./vars";
+import {
+  isMap,
+  keyOffset,
+  offsetAt,
+  type Path,
+  type Place,
+  positionOf,
+  type YamlFile,
+  type YamlMap,
+} from "./yaml-file";
+
+export interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: YamlFile;
+}
+
+/** A top-level setting and the file that gives it. */
+export interface Setting {
+  readonly value: unknown;
+  readonly source: YamlFile;
+}
+
+/** The defaults of one kind, each with the file it comes from. */
+export interface Defaults {
+  readonly values: Readonly<YamlMap>;
+  readonly sources: ReadonlyMap<string, YamlFile>;
+}
+
+export interface Merged {
+  readonly settings: ReadonlyMap<"version" | "project" | "region" | "service", Setting>;
+  readonly vars: ReadonlyMap<string, VarDeclaration>;
+  readonly defaults: Readonly<Record<Kind, Defaults>>;
+  readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
+  readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
+}
+
+export type ListName = "imports" | "moved" | "removed";
+export interface ListItem {
+  readonly value: unknown;
+  readonly source: YamlFile;
+  readonly index: number;
+}
+
+const settingNames = ["version", "project", "region", "service"] as const;
+export const listNames = ["imports", "moved", "removed"] as const;
+
+export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
+  const roots = sources.filter(({ root }) => isMap(root));
+  const settings = new Map<(typeof settingNames)[number], Setting>();
+  for (const name of settingNames) {
+    const setting = mergeSetting(name, roots, problems);
+    if (setting !== undefined) settings.set(name, setting);
+  }
+  const vars = new Map<string, VarDeclaration>();
+  for (const { key, value, source } of mergeMaps(["vars"], roots, problems))
+    vars.set(key, { name: key, declared: value, source });
+  const defaults = perKind((kind) => {
+    const found = mergeMaps(["defaults", kind], roots, problems);
+    return {
+      values: Object.fromEntries(found.map(({ key, value }) => [key, value])),
+      sources: new Map(found.map(({ key, source }) => [key, source])),
+    };
+  });
+  const entries = perKind((kind) => mergeMaps([sectionOf[kind]], roots, problems));
+  const list = (name: ListName): ListItem[] =>
+    roots.flatMap((source) => {
+      const items = (source.root as YamlMap)[name];
+      return Array.isArray(items) ? items.map((value, index) => ({ value, source, index })) : [];
+    });
+  return {
+    settings,
+    vars,
+    defaults,
+    entries,
+    lists: { imports: list("imports"), moved: list("moved"), removed: list("removed") },
+  };
+}
+
+const perKind = <T>(make: (kind: Kind) => T): Record<Kind, T> =>
+  Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
+
+function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
+  let first: Setting | undefined;
+  for (const source of roots) {
+    const root = source.root as YamlMap;
+    const value = Object.hasOwn(root, name) ? root[name] : undefined;
+    if (value === undefined || value === null) continue;
+    if (first === undefined) first = { value, source };
+    else if (canonicalJson(first.value) !== canonicalJson(value))
+      problems.add({
+        code: "config/conflicting-setting",
+        summary: `${name} is given twice with different values`,
+        detail: `here ${shown(value)}, and ${shown(first.value)} in ${lineOf(placeOf(first.source, [name]))}`,
+        fix: "keep one of the two",
+        at: placeOf(source, [name]),
+      });
+  }
+  return first;
+}
+
+/** The entries of a map that several files may hold a part of. */
+function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): Entry[] {
+  const entries: Entry[] = [];
+  const seen = new Map<string, YamlFile>();
+  for (const source of roots) {
+    let map: unknown = source.root;
+    for (const step of path) map = isMap(map) && Object.hasOwn(map, step) ? map[step] : undefined;
+    if (!isMap(map)) continue;
+    for (const key of Object.keys(map)) {
+      const first = seen.get(key);
+      if (first === undefined) {
+        seen.set(key, source);
+        entries.push({ key, value: map[key], source });
+      } else {
+        problems.add({
+          code: "config/duplicate-key",
+          summary: `the key ${key} is given twice`,
+          detail: `first given in ${lineOf(placeOf(first, [...path, key]))}`,
+          fix: "keep one of the two",
+          at: { source, offset: keyOffset(map, key) ?? 0 },
+        });
+      }
+    }
+  }
+  return entries;
+}
+
+export const placeOf = (source: YamlFile, path: Path, on: "key" | "value" = "key"): Place => ({
+  source,
+  offset: offsetAt(source.root, path, on).offset,
+});
+
+export function lineOf(place: Place): string {
+  const { file, line } = positionOf(place);
+  return `${file}:${line}`;
+}

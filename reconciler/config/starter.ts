@@ -1,0 +1,40 @@
+/** The file that `reconcile init` writes: valid as it is, small enough to read, with the next things to try as comments. */
+export const starterText = (schema: string): string => `# yaml-language-server: $schema=${schema}
+# What should exist. \`reconcile plan\` shows what that would change, \`reconcile apply\` does it.
+version: 1
+project: my-project
+region: my-region
+
+service:
+  base_url: embedded              # the service inside this program, for trying; or the https:// URL of yours
+
+vars:
+  env: { default: dev, description: Which environment this is }    # reconcile plan --var env=prod
+
+defaults:
+  vm:
+    owner: me@example.com         # username or e-mail address
+    user_id: "1"                  # your user id in the service
+    flavor_id: m1.small           # flavor name or id
+    image_id: ubuntu-24.04        # image id or name
+    size: 10                      # GB, the data volume that is made with the VM
+
+groups:
+  web:
+    name: web-\${var.env}
+    description: Public web tier
+    rules:
+      - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }
+      - { protocol: tcp, dst_port: 5432, remote_group: self }
+
+vms:
+  web:
+    for_each: [a, b]              # vm.web[a] and vm.web[b]
+    name: web-\${var.env}-\${each}
+    lifecycle: { prevent_destroy: false }
+
+volumes:
+  data:
+    size: 20                      # GB; grows in place
+    attach_to: web[a]
+`;

@@ -1,0 +1,140 @@
+/**
+ * A parsed file: plain values, and where each of them stands. Positions are kept as bare offsets beside the values and
+ * turned into lines and columns only when somebody asks, which for most of a large file is never.
+ */
+import type { SourcePosition } from "../core/model/diagnostic";
+import { printableLine } from "../core/text/printable";
+
+export interface ConfigSource {
+  /** The file as it is shown to people. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface YamlFile {
+  readonly file: string;
+  readonly text: string;
+  /** `undefined` for an empty file. */
+  readonly root: unknown;
+  /** Where each line begins; filled on first use. */
+  lineStarts?: number[];
+}
+
+/** A character of a file. */
+export interface Place {
+  readonly source: YamlFile;
+  readonly offset: number;
+}
+
+export type Path = readonly (string | number)[];
+export type YamlMap = { [key: string]: unknown };
+
+const marks = Symbol("marks");
+
+interface Marks {
+  /** Where the map or list itself begins. */
+  readonly own: number;
+  readonly keys: { [step: string | number]: number };
+  readonly values: { [step: string | number]: number };
+}
+
+type Marked = { [marks]?: Marks };
+
+/**
+ * An object for a file's map. The symbol comes first so that all of them share their shape; JSON, loops and the
+ * validators do not see it.
+ */
+export function newMap(offset: number): YamlMap {
+  return { [marks]: { own: offset, keys: {}, values: {} } } as YamlMap;
+}
+
+export function newList(offset: number): unknown[] {
+  const list: unknown[] = [];
+  (list as Marked)[marks] = { own: offset, keys: {}, values: [] as unknown as Marks["values"] };
+  return list;
+}
+
+/** Sets a key with its place. `__proto__` never gets here (yaml-reader.ts refuses it). */
+export function setEntry(map: YamlMap, key: string, value: unknown, keyOffset: number, valueOffset: number): void {
+  const at = (map as Marked)[marks]!;
+  map[key] = value;
+  at.keys[key] = keyOffset;
+  at.values[key] = valueOffset;
+}
+
+export function pushItem(list: unknown[], value: unknown, offset: number): void {
+  (list as Marked)[marks]!.values[list.length] = offset;
+  list.push(value);
+}
+
+export const isMap = (value: unknown): value is YamlMap =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value under a path, or `undefined`; never what an object has by inheritance. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as YamlMap)[step];
+  }
+  return value;
+}
+
+export const keyOffset = (map: YamlMap, key: string): number | undefined => (map as Marked)[marks]?.keys[key];
+export const ownOffset = (value: unknown): number =>
+  typeof value === "object" && value !== null ? ((value as Marked)[marks]?.own ?? 0) : 0;
+
+/** The offset of a key or of its value; where the path leads further than the file does, of the deepest part there is. */
+export function offsetAt(root: unknown, path: Path, on: "key" | "value" = "value"): { offset: number; found: boolean } {
+  let value = root;
+  let offset = ownOffset(root);
+  for (const [index, step] of path.entries()) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return { offset, found: false };
+    const at = (value as Marked)[marks];
+    const wantsKey = on === "key" && index === path.length - 1;
+    // Towards something that is not there, the key of the last thing that is: `db:` and not the first line below it.
+    const isLast = index === path.length - 1 || !Object.hasOwn(Object((value as YamlMap)[step]), path[index + 1]!);
+    const keyed = at?.keys[step];
+    offset =
+      ((wantsKey || (isLast && index < path.length - 1)) && keyed !== undefined ? keyed : at?.values[step]) ?? offset;
+    value = (value as YamlMap)[step];
+  }
+  return { offset, found: true };
+}
+
+export function positionOf(place: Place): SourcePosition {
+  const { line, start } = lineOf(place);
+  return { file: place.source.file, line, column: place.offset - start + 1 };
+}
+
+const longestExcerpt = 240;
+
+/** The source line, as far as it can be shown; `undefined` when the place lies beyond that. */
+export function excerptOf(place: Place): string | undefined {
+  const { line, start } = lineOf(place);
+  const end = (lineStartsOf(place.source)[line] ?? place.source.text.length + 1) - 1;
+  if (place.offset - start > longestExcerpt) return undefined;
+  const text = place.source.text.slice(start, Math.min(end, start + longestExcerpt)).trimEnd();
+  return text === "" ? undefined : printableLine(text);
+}
+
+function lineOf({ source, offset }: Place): { line: number; start: number } {
+  const starts = lineStartsOf(source);
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, start: starts[low]! };
+}
+
+function lineStartsOf(source: YamlFile): number[] {
+  if (source.lineStarts === undefined) {
+    const starts = [0];
+    for (let at = source.text.indexOf("\n"); at !== -1; at = source.text.indexOf("\n", at + 1)) starts.push(at + 1);
+    source.lineStarts = starts;
+  }
+  return source.lineStarts;
+}

@@ -1,0 +1,92 @@
+/**
+ * Cuts a large file into pieces that parse on their own: the entries of `vms:`, `volumes:` and `groups:` in batches, and
+ * what stands between those sections. The parser's tokens for a whole 10,000-resource file are ten times its size, and
+ * cutting keeps that to one batch.
+ *
+ * Premise: inside a block map indented by k, a line indented by exactly k that begins a key ends everything nested
+ * before it. Whatever could make that untrue (tabs, anchors that reach across entries, document markers, a line
+ * that fits no pattern) gives `undefined`, and so should a piece with a syntax error: then the file is parsed whole.
+ */
+export interface Piece {
+  /** The section whose entries these are; `undefined`: keys of the file itself. */
+  readonly section?: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SectionHeader {
+  readonly name: string;
+  readonly offset: number;
+  /** Where its map begins. */
+  readonly body: number;
+}
+
+export interface Pieces {
+  readonly pieces: readonly Piece[];
+  readonly sections: readonly SectionHeader[];
+}
+
+const worthCutting = 64 * 1024;
+const batchSize = 16 * 1024;
+
+const crossesPieces = /\t|(?:^|[\s,[{:-])[&*][^\s&*,\]}]|^%|^(?:---|\.\.\.)(?:\s|$)/m;
+const header = /^(vms|volumes|groups):[ ]*(?:#[^\n]*)?\r?$/;
+const entryKey = /^[A-Za-z0-9_-]+:(?:\s|$)/;
+
+export function cutIntoPieces(text: string, smallest = worthCutting, batch = batchSize): Pieces | undefined {
+  if (text.length < smallest || crossesPieces.test(text)) return undefined;
+  const pieces: Piece[] = [];
+  const sections: SectionHeader[] = [];
+  let section: string | undefined;
+  let indent = 0;
+  let start = 0;
+  const close = (end: number) => {
+    if (end > start) pieces.push({ ...(section === undefined ? {} : { section }), start, end });
+    start = end;
+  };
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf("\n", at);
+    const end = newline === -1 ? text.length : newline + 1;
+    let first = at;
+    while (text.charCodeAt(first) === 32) first++;
+    const column = first - at;
+    const character = text[first];
+    const isBlank = first >= end || character === "\n" || character === "\r" || character === "#";
+    if (!isBlank && column === 0) {
+      const name = header.exec(text.slice(at, newline === -1 ? end : newline))?.[1];
+      if (section !== undefined || name !== undefined) close(at);
+      section = undefined;
+      if (name !== undefined) {
+        const body = firstEntry(text, end);
+        if (body !== undefined) {
+          section = name;
+          indent = body.indent;
+          sections.push({ name, offset: at, body: body.offset });
+          start = end;
+        }
+      }
+    } else if (!isBlank && section !== undefined) {
+      if (column < indent) return undefined;
+      if (column === indent && character !== "}" && character !== "]") {
+        if (!entryKey.test(text.slice(first, Math.min(end, first + 200)))) return undefined;
+        if (at - start >= batch) close(at);
+      }
+    }
+    at = end;
+  }
+  close(text.length);
+  return { pieces, sections };
+}
+
+/** The first line below a header that says anything, when it is indented as a section's body is. */
+function firstEntry(text: string, from: number): { indent: number; offset: number } | undefined {
+  const line = /[^\n]*\n?/y;
+  line.lastIndex = from;
+  for (let match = line.exec(text); match !== null && match[0] !== ""; match = line.exec(text)) {
+    const said = match[0].trim();
+    if (said === "" || said.startsWith("#")) continue;
+    const indent = match[0].search(/[^ ]/);
+    return indent > 0 ? { indent, offset: match.index + indent } : undefined;
+  }
+  return undefined;
+}

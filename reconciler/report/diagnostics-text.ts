@@ -1,0 +1,55 @@
+/**
+ * Diagnostics for people: what is wrong, where, the line with a caret under it, what was expected, and what to do.
+ * Colour only when told; everything from outside has been made printable before it got into a diagnostic.
+ */
+import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
+import { printable, printableLine } from "../core/text/printable";
+
+export interface DiagnosticsStyle {
+  readonly color?: boolean;
+}
+
+const hues: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
+
+export function diagnosticsText(diagnostics: readonly Diagnostic[], { color = false }: DiagnosticsStyle = {}): string {
+  const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
+  const parts = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticText(diagnostic, paint));
+  return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
+}
+
+type Paint = (codes: string, text: string) => string;
+
+function diagnosticText(diagnostic: Diagnostic, paint: Paint): string {
+  const { severity, code, summary, detail, fix, address, source, excerpt } = diagnostic;
+  const head = `${paint(`1;${hues[severity]}`, `${severity}[${code}]`)}${paint("1", `: ${printable(summary)}`)}`;
+  const gutter = " ".repeat(source === undefined ? 2 : String(source.line).length);
+  const bar = paint("2", "|");
+  const lines = [head];
+  if (source !== undefined) {
+    const column = source.column === undefined ? "" : `:${source.column}`;
+    lines.push(`${gutter}${paint("2", "-->")} ${printable(source.file)}:${source.line}${column}`);
+    if (excerpt !== undefined) {
+      lines.push(`${gutter} ${bar}`, `${paint("2", String(source.line))} ${bar} ${printableLine(excerpt)}`);
+      if (source.column !== undefined && source.column <= excerpt.length + 1) {
+        const width = caretWidth(excerpt, source.column - 1);
+        lines.push(
+          `${gutter} ${bar} ${" ".repeat(source.column - 1)}${paint(`1;${hues[severity]}`, "^".repeat(width))}`,
+        );
+      }
+    }
+  }
+  const note = (label: string, text: string | undefined) => {
+    if (text !== undefined) lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${printable(text)}`);
+  };
+  note("address", address);
+  if (detail?.startsWith("expected ")) note("expected", detail.slice("expected ".length));
+  else note("found", detail);
+  note("fix", fix);
+  return lines.join("\n");
+}
+
+/** Under the word that stands there, a quoted text as a whole. */
+function caretWidth(line: string, from: number): number {
+  const word = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:\$\{[^}]*\}|[^\s:,[\]{}#])+)/.exec(line.slice(from));
+  return Math.max(1, word?.[0].length ?? 1);
+}
