@@ -2,6 +2,7 @@
  * Everything assumed beyond the contract, and the only place for it: what a deployment is taken to have until its
  * dialect says otherwise. Pointers are generous, because a pointer that finds nothing costs nothing.
  */
+import type { AssumedOperation } from "../core/model/operation";
 import type { Dialect, ErrorRule, ListOperation, Pointers } from "./dialect";
 
 /** Where a list's array is looked for when its route does not say so itself. */
@@ -122,3 +123,15 @@ export const builtInErrors: readonly BuiltInErrorRule[] = [
   { of: "vm.", is: "invalid_state", message: "vm_state" },
   { of: "", is: "invalid_id", status: 400, message: "invalid*id" },
 ];
+
+/** Where else the read-only operations are commonly found; tried by the doctor after what the dialect says. */
+export const commonPaths: Readonly<Partial<Record<AssumedOperation, readonly string[]>>> = {
+  "vm.list": ["/api/v1/vm/list", "/api/v1/vm", "/api/v1/vms", "/api/v1/vm/all"],
+  "vm.get": ["/api/v1/vm/{id}", "/api/v1/vm/get/{id}", "/api/v1/vm/details/{id}"],
+  "volume.list": ["/api/v1/volume/list", "/api/v1/volume", "/api/v1/volumes", "/api/v1/volume/all"],
+  "group.list": ["/api/v1/security-group", "/api/v1/security-group/list", "/api/v1/security-groups"],
+  "group.get": ["/api/v1/security-group/{id}", "/api/v1/security-group/get/{id}"],
+  "flavor.list": ["/api/v1/flavor/list", "/api/v1/flavor", "/api/v1/flavors"],
+  "image.list": ["/api/v1/image/list", "/api/v1/image", "/api/v1/images"],
+  "region.list": ["/api/v1/region/list", "/api/v1/region", "/api/v1/regions"],
+};

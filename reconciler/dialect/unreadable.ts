@@ -3,8 +3,8 @@
  * dialect that would make it fit.
  */
 import type { Rejection } from "../core/model/outcome";
-import { nearestName } from "../core/text/nearest";
 import type { Pointers } from "./dialect";
+import { likelyKey, pointerTo } from "./likely-key";
 import { cleanMessage } from "./messages";
 
 const keysShown = 20;
@@ -46,7 +46,6 @@ function describe(found: unknown, keys: readonly string[]): string {
 /** The key that is most likely meant, or a placeholder: a wrong line is worse than one that is plainly to be filled in. */
 function suggest(setting: string, keys: readonly string[]): string {
   const field = setting.endsWith(".items") ? setting.split(".")[1]! : setting.split(".").at(-1)!;
-  const key = keys.find((name) => name.toLowerCase().includes(field.toLowerCase())) ?? nearestName(field, keys);
-  const token = key === undefined ? "…" : cleanMessage(key).replaceAll("~", "~0").replaceAll("/", "~1");
-  return `/${token}`;
+  const key = likelyKey(field, keys);
+  return key === undefined ? "/…" : cleanMessage(pointerTo(key));
 }

@@ -40,6 +40,8 @@ export interface ServiceClientOptions {
 export type HttpServiceClient = ServiceClient & {
   /** How many requests may be under way just now; less than the parallelism while the service is crowded. */
   readonly concurrencyLimit: number;
+  /** One GET at a path below the base URL, ending with the parsed body: for the doctor's probes. */
+  get(operation: Operation, path: string, options?: RequestOptions): Promise<Outcome<unknown>>;
 };
 
 /** Takes a base URL that `checkBaseUrl` has nothing against. */
@@ -209,6 +211,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     listImages: listOf<CatalogueEntry>("image.list", read.image),
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
+    get: (operation, path, o) => caller.call({ operation, method: "GET", path: basePath + path }, o),
     requestCounts: caller.requestCounts,
     get concurrencyLimit() {
       return limiter.limit;
