@@ -1,4 +1,5 @@
 /** A client on a scripted server, with a clock that does not wait. */
+import { afterEach } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { RequestEvent } from "../../reconciler/service/caller";
 import type { Clock } from "../../reconciler/service/clock";
@@ -8,6 +9,7 @@ import {
   type HttpServiceClient,
   type ServiceClientOptions,
 } from "../../reconciler/service/http-client";
+import { type Script, type ScriptedServer, startServer } from "./scripted-server";
 
 export const canary = "Bearer canary-6f1d2c9e-never-shown";
 
@@ -41,4 +43,20 @@ export function makeClient(baseUrl: string, options: Partial<ServiceClientOption
     ...options,
   });
   return { client, events, sleeps };
+}
+
+/** Closed after each test. */
+export const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+export async function start(
+  scripts: Script[],
+  options: Partial<ServiceClientOptions> = {},
+): Promise<TestClient & { server: ScriptedServer }> {
+  const server = await startServer(...scripts);
+  const made = makeClient(server.baseUrl, options);
+  open.push(server, made.client);
+  return { ...made, server };
 }
