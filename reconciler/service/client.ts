@@ -33,7 +33,8 @@ export interface RuleInput {
 }
 
 export interface DeletedVm {
-  readonly preservedVolumes: readonly string[];
+  /** `undefined`: the answer was lost (a repeated delete found nothing), so what was left behind is not known. */
+  readonly preservedVolumes: readonly string[] | undefined;
 }
 
 export interface RequestOptions {

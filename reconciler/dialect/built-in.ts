@@ -1,0 +1,137 @@
+/**
+ * Everything assumed beyond the contract, and the only place for it: what a deployment is taken to have until its
+ * dialect says otherwise. Pointers are generous, because a pointer that finds nothing costs nothing.
+ */
+import type { AssumedOperation } from "../core/model/operation";
+import type { Dialect, ErrorRule, ListOperation, Pointers } from "./dialect";
+
+/** Where a list's array is looked for when its route does not say so itself. */
+export const listItems: Readonly<Record<ListOperation, Pointers>> = {
+  "vm.list": ["", "/items", "/vms", "/instances", "/servers", "/results"],
+  "volume.list": ["", "/items", "/volumes", "/results"],
+  "group.list": ["", "/items", "/security_groups", "/groups", "/results"],
+  "flavor.list": ["", "/items", "/flavors", "/results"],
+  "image.list": ["", "/items", "/images", "/results"],
+  "region.list": ["", "/items", "/regions", "/results"],
+};
+
+export const builtInDialect: Dialect = {
+  operations: {
+    "vm.list": { method: "GET", path: "/api/v1/vm/list", items: listItems["vm.list"] },
+    "vm.get": null,
+    "vm.resize.confirm": { method: "POST", path: "/api/v1/vm/resize/{id}/confirm" },
+    "vm.resize.revert": { method: "POST", path: "/api/v1/vm/resize/{id}/revert" },
+    "volume.list": null,
+    "volume.delete": { method: "DELETE", path: "/api/v1/volume/{id}" },
+    "group.list": null,
+    "group.get": null,
+    "group.rule.delete": null,
+    "flavor.list": { method: "GET", path: "/api/v1/flavor/list", items: listItems["flavor.list"] },
+    "image.list": { method: "GET", path: "/api/v1/image/list", items: listItems["image.list"] },
+    "region.list": { method: "GET", path: "/api/v1/region/list", items: listItems["region.list"] },
+  },
+  records: {
+    vm: {
+      id: ["/id", "/vm_id", "/instance_id", "/uuid", "/vm/id"],
+      name: ["/name", "/vm_name", "/instance_name", "/hostname", "/vm/name"],
+      status: ["/status", "/state", "/vm_state", "/vm/status"],
+      flavor: ["/flavor_id", "/flavor/id", "/flavor/name", "/flavor", "/flavor_name"],
+      image: ["/image_id", "/image/id", "/image/name", "/image", "/image_name"],
+      owner: ["/owner", "/owner_email", "/owner/email", "/email"],
+      floating_ip: ["/floating_ip", "/floating_ip/address", "/public_ip", "/floating_ip_address"],
+      private_ip: ["/private_ip", "/private_ip_address", "/fixed_ip", "/ip_address", "/ip"],
+      volumes: ["/volumes", "/attached_volumes", "/volumes_attached", "/volume_ids"],
+      volume_entry: {
+        id: ["", "/id", "/volume_id"],
+        root: ["/root", "/bootable", "/is_root", "/boot"],
+      },
+    },
+    volume: {
+      id: ["/id", "/volume_id", "/uuid", "/volume/id"],
+      name: ["/name", "/volume_name", "/volume/name"],
+      size: ["/size", "/size_gb", "/volume/size"],
+      status: ["/status", "/state", "/volume/status"],
+      attached_to: [
+        "/attached_to",
+        "/vm_id",
+        "/instance_id",
+        "/attached_to/id",
+        "/attachments/0/vm_id",
+        "/attachments/0/server_id",
+        "/attachments/0/instance_id",
+      ],
+    },
+    group: {
+      id: ["/id", "/security_group_id", "/group_id", "/security_group/id", "/group/id"],
+      name: ["/name", "/security_group/name", "/group/name"],
+      description: ["/description", "/security_group/description", "/group/description"],
+      rules: ["/rules", "/security_group_rules", "/security_group/rules", "/group/rules"],
+    },
+    flavor: { id: ["/id", "/flavor_id", ""], name: ["/name", "/flavor_name"] },
+    image: { id: ["/id", "/image_id", ""], name: ["/name", "/image_name"] },
+    region: { id: ["/id", "/region_id", "/name", ""], name: ["/name", "/region_name"] },
+    snapshot: { image: ["/image_id", "/image", "/id", "/snapshot_id", "/image/id"] },
+  },
+  states: {
+    vm: {
+      running: ["ACTIVE", "RUNNING", "active", "running"],
+      stopped: ["SHUTOFF", "STOPPED", "shutoff", "stopped"],
+      verify_resize: ["VERIFY_RESIZE"],
+      failed: ["ERROR", "FAILED", "error", "failed"],
+    },
+    volume: { failed: ["error", "ERROR", "failed", "FAILED"] },
+  },
+  pagination: { next: ["/page/next"], param: "page" },
+  rules: { port_range: null },
+  authorization: { header: "Bearer {token}", command: null },
+  errors: [],
+};
+
+/** An error rule that holds only for operations whose name starts with `of`. */
+export interface BuiltInErrorRule extends ErrorRule {
+  readonly of: string;
+}
+
+/**
+ * The conditions the contract names without a number, told by the words a service is likely to use. Only answers with
+ * a 4xx status are read this way; conditions.ts says why. Each is bound to operations, since the words of a message
+ * may be part of a name that the user chose.
+ */
+export const builtInErrors: readonly BuiltInErrorRule[] = [
+  { of: "volume.", is: "volume_attached", message: "attached and cannot be extended" },
+  { of: "volume.delete", is: "volume_attached", message: "attached" },
+  { of: "volume.delete", is: "volume_attached", message: "in use" },
+  { of: "volume.detach", is: "flush_not_confirmed", message: "flush*confirm" },
+  { of: "volume.", is: "root_disk", message: "root disk" },
+  { of: "volume.", is: "root_disk", message: "root volume" },
+  { of: "group.delete", is: "group_attached", message: "attached to" },
+  { of: "group.delete", is: "group_attached", message: "in use" },
+  { of: "group.rule.create", is: "conflict", status: 409, message: "quota" },
+  { of: "group.rule.create", is: "conflict", status: 409, message: "exceed" },
+  { of: "group.rule.create", is: "rule_exists", status: 409 },
+  { of: "group.create", is: "rule_exists", status: 409, message: "rule already exists" },
+  { of: "group.create", is: "name_taken", status: 409, message: "name*already" },
+  { of: "group.update", is: "name_taken", status: 409 },
+  { of: "group.delete", is: "group_attached", status: 409 },
+  { of: "vm.create", is: "name_taken", status: 409, message: "name*already" },
+  { of: "vm.rename", is: "name_taken", status: 409, message: "name*already" },
+  { of: "vm.create", is: "conflict", status: 409 },
+  { of: "vm.rename", is: "conflict", status: 409 },
+  { of: "vm.", is: "invalid_state", status: 409 },
+  { of: "vm.", is: "invalid_state", message: "invalid state" },
+  { of: "vm.", is: "invalid_state", message: "state transition" },
+  { of: "vm.", is: "invalid_state", message: "vm_state" },
+  { of: "", is: "invalid_id", status: 400, message: "invalid*id" },
+];
+
+/** Where else the read-only operations are commonly found; tried by the doctor after what the dialect says. */
+export const commonPaths: Readonly<Partial<Record<AssumedOperation, readonly string[]>>> = {
+  "vm.list": ["/api/v1/vm/list", "/api/v1/vm", "/api/v1/vms", "/api/v1/vm/all"],
+  "vm.get": ["/api/v1/vm/{id}", "/api/v1/vm/get/{id}", "/api/v1/vm/details/{id}"],
+  "volume.list": ["/api/v1/volume/list", "/api/v1/volume", "/api/v1/volumes", "/api/v1/volume/all"],
+  "group.list": ["/api/v1/security-group", "/api/v1/security-group/list", "/api/v1/security-groups"],
+  "group.get": ["/api/v1/security-group/{id}", "/api/v1/security-group/get/{id}"],
+  "flavor.list": ["/api/v1/flavor/list", "/api/v1/flavor", "/api/v1/flavors"],
+  "image.list": ["/api/v1/image/list", "/api/v1/image", "/api/v1/images"],
+  "region.list": ["/api/v1/region/list", "/api/v1/region", "/api/v1/regions"],
+};

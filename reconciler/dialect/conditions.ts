@@ -1,0 +1,174 @@
+/**
+ * Decides how a request ended: the one place that sees status codes. Everything else is written on the four outcomes of
+ * core/model/outcome.ts.
+ *
+ *   answer                                   read              delete, write
+ *   2xx with JSON (or with no body at all)   accepted          accepted
+ *   2xx that is not JSON, or carries an error envelope
+ *                                            unavailable       unknown
+ *   401 403 404 409 other 4xx                rejected          rejected
+ *   408                                      unavailable       unknown
+ *   425 429                                  unavailable       unavailable (nothing was done)
+ *   3xx                                      rejected          rejected (303: unknown, it follows an effect)
+ *   5xx                                      unavailable       unknown
+ *   broken before the request was written    unavailable       unavailable
+ *   broken after                             unavailable       unknown
+ *
+ * A 5xx is never a refusal by its message alone: a service may fail half-way and still name a condition. A dialect that
+ * knows better says so with the status in its `errors`.
+ */
+import type { Operation } from "../core/model/operation";
+import type { Accepted, Condition, Failure } from "../core/model/outcome";
+import { accepted } from "../core/model/outcome";
+import { builtInErrors } from "./built-in";
+import type { ErrorRule } from "./dialect";
+import { cleanMessage, messageFits, messageOf, own } from "./messages";
+import { type RequestKind, requestKinds } from "./request-kinds";
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly contentType?: string;
+  /** The Retry-After header as it came. */
+  readonly retryAfter?: string;
+  /** Where a redirect leads. */
+  readonly location?: string;
+}
+
+export interface Judging {
+  /** The dialect's. */
+  readonly errors: readonly ErrorRule[];
+  readonly nowMs: number;
+  /** Takes the credential out of a text. */
+  readonly scrub: (text: string) => string;
+}
+
+export function judgeAnswer(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
+  const { status } = answer;
+  const { errors, nowMs, scrub } = judging;
+  const kind = requestKinds[operation];
+  if (status >= 200 && status < 300) return judgeSuccess(kind, answer, scrub);
+
+  const parsed = parseJson(answer.text);
+  const said = parsed === notJson ? "" : messageOf(parsed, scrub);
+  const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
+  if (status < 400) return judgeRedirect(kind, answer);
+
+  const known = errors.find((rule) => ruleFits(rule, status, said));
+  if (known !== undefined) return { status: "rejected", condition: known.is, message, httpStatus: status };
+  if (status === 429 || status === 425) {
+    const retryAfterMs = readRetryAfter(answer.retryAfter, nowMs);
+    return {
+      status: "unavailable",
+      reason: message,
+      httpStatus: status,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
+  }
+  if (status === 501 && kind === "read")
+    return { status: "rejected", condition: "unsupported", message, httpStatus: status };
+  if (status >= 500 || status === 408) {
+    const retryAfterMs = kind === "read" ? readRetryAfter(answer.retryAfter, nowMs) : undefined;
+    return lost(kind, message, status, retryAfterMs);
+  }
+  return { status: "rejected", condition: conditionOf(operation, status, said), message, httpStatus: status };
+}
+
+/** A request that ended without an answer. `sent`: whether any of it may have reached the service. */
+export function judgeBreak(operation: Operation, sent: boolean, reason: string): Failure {
+  return sent
+    ? lost(requestKinds[operation], cleanMessage(reason))
+    : { status: "unavailable", reason: cleanMessage(reason) };
+}
+
+/** Whether the service asks for fewer requests, rather than being out of order. */
+export const isThrottled = (outcome: Failure): boolean =>
+  outcome.status === "unavailable" &&
+  (outcome.retryAfterMs !== undefined || outcome.httpStatus === 429 || outcome.httpStatus === 425);
+
+function judgeSuccess(kind: RequestKind, answer: Answer, scrub: Judging["scrub"]): Accepted<unknown> | Failure {
+  if (answer.text === "") return accepted(undefined);
+  const body = parseJson(answer.text);
+  if (body === notJson)
+    return lost(
+      kind,
+      `the service answered ${answer.status} with something that is not JSON${describeBody(answer)}`,
+      answer.status,
+    );
+  const error = own(body, "error");
+  if (typeof error === "object" && error !== null && typeof own(error, "code") === "number" && own(error, "code") !== 0)
+    return lost(
+      kind,
+      `the service answered ${answer.status} with an error inside: ${messageOf(body, scrub)}`,
+      answer.status,
+    );
+  return accepted(body);
+}
+
+function judgeRedirect(kind: RequestKind, answer: Answer): Failure {
+  const message = `the service redirects to ${hostOf(answer.location)}, and a credential is not sent on to where a redirect leads`;
+  return answer.status === 303 && kind !== "read"
+    ? { status: "unknown", reason: message, httpStatus: answer.status }
+    : { status: "rejected", condition: "refused", message, httpStatus: answer.status };
+}
+
+function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {
+  const seen = { reason, ...(httpStatus !== undefined && { httpStatus }) };
+  return kind === "read"
+    ? { status: "unavailable", ...seen, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+    : { status: "unknown", ...seen };
+}
+
+function ruleFits(rule: ErrorRule, status: number, message: string): boolean {
+  if (rule.status === undefined ? status >= 500 : rule.status !== status) return false;
+  return rule.message === undefined || messageFits(message, rule.message);
+}
+
+function conditionOf(operation: Operation, status: number, message: string): Condition {
+  if (status === 401) return "unauthenticated";
+  if (status === 403) return "forbidden";
+  // A list has no id that could be missing: it is the operation itself that is not there.
+  if (status === 404 || status === 410)
+    return operation.endsWith(".list") && operation !== "group.rule.list" ? "unsupported" : "not_found";
+  if (status === 405) return "unsupported";
+  const known = builtInErrors.find((rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message));
+  if (known !== undefined) return known.is;
+  if (status === 400 || status === 422) return "bad_request";
+  if (status === 409 || status === 412) return "conflict";
+  return "refused";
+}
+
+const notJson = Symbol("not JSON");
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return notJson;
+  }
+}
+
+function describeBody(answer: Answer): string {
+  if (answer.text === "") return "";
+  const type = answer.contentType?.split(";")[0]?.trim();
+  return type === undefined || type === "" ? "" : ` (${cleanMessage(type)})`;
+}
+
+function hostOf(location: string | undefined): string {
+  if (location === undefined) return "an unnamed place";
+  if (location.startsWith("/") && !location.startsWith("//"))
+    return `another path, ${cleanMessage(location.split("?")[0]!)}`;
+  try {
+    return new URL(location.startsWith("//") ? `http:${location}` : location).host;
+  } catch {
+    return "a place that is not a URL";
+  }
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); a day at most, and nothing for what is neither. */
+function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 86_400_000) : undefined;
+}

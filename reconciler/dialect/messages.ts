@@ -1,0 +1,54 @@
+/**
+ * The service's words made safe to show and to compare: no control characters or direction marks (a terminal would obey
+ * them), one line, bounded.
+ */
+const longestMessage = 500;
+
+export function cleanMessage(text: string): string {
+  // Cut before cleaning as well, so that a body of megabytes is not walked for a line of text.
+  const oneLine = text
+    .slice(0, longestMessage * 4)
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, " ")
+    .replace(/ {2,}/g, " ")
+    .trim();
+  return oneLine.length <= longestMessage ? oneLine : `${oneLine.slice(0, longestMessage - 1)}…`;
+}
+
+/** What an error body says: the contract's envelope first, then the shapes that proxies and frameworks use. */
+export function messageOf(body: unknown, scrub: (text: string) => string): string {
+  // Scrubbed before it is cut: half a credential is one too.
+  return cleanMessage(scrub(rawMessageOf(body)));
+}
+
+function rawMessageOf(body: unknown): string {
+  if (typeof body === "string") return body;
+  for (const holder of [own(body, "error"), body]) {
+    if (typeof holder === "string" && holder !== "") return holder;
+    for (const key of ["message", "detail", "title", "data"]) {
+      const text = own(holder, key);
+      if (typeof text === "string" && text !== "") return text;
+    }
+  }
+  return "";
+}
+
+/**
+ * Whether the pattern is found in the text, in either case; `*` stands for anything. Pieces are looked for from left to
+ * right, each at its first place, so the cost is linear whatever the pattern.
+ */
+export function messageFits(text: string, pattern: string): boolean {
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (const piece of pattern.toLowerCase().split("*")) {
+    const at = lower.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+export function own(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+}

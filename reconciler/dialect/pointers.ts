@@ -1,0 +1,90 @@
+/**
+ * JSON pointers as the dialect uses them: several tried in order against a value that came from outside. Only own
+ * properties are looked at, so a record cannot reach a prototype, and nothing here throws.
+ */
+import type { Pointers } from "./dialect";
+
+export interface Path {
+  readonly pointer: string;
+  readonly tokens: readonly string[];
+}
+
+export const compilePointers = (pointers: Pointers): readonly Path[] =>
+  pointers.map((pointer) => ({
+    pointer,
+    tokens: pointer
+      .split("/")
+      .slice(1)
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
+  }));
+
+/**
+ * What is at the path; `undefined` when there is nothing. An index past the end of an array finds `null`: the record
+ * shows the list, and that nothing is there.
+ */
+export function findAt(value: unknown, tokens: readonly string[]): unknown {
+  let at = value;
+  for (const token of tokens) {
+    if (typeof at !== "object" || at === null) return undefined;
+    if (Array.isArray(at)) {
+      if (!/^(0|[1-9]\d{0,8})$/.test(token)) return undefined;
+      if (Number(token) >= at.length) return null;
+      at = at[Number(token)];
+    } else {
+      if (!Object.hasOwn(at, token)) return undefined;
+      at = (at as Record<string, unknown>)[token];
+    }
+  }
+  return at;
+}
+
+/**
+ * The first text found (a number counts as its digits). `null`: something is there and it is empty; `undefined`: none
+ * of the pointers finds a text.
+ */
+export function findText(value: unknown, paths: readonly Path[]): string | null | undefined {
+  let empty = false;
+  for (const { tokens } of paths) {
+    const found = findAt(value, tokens);
+    if (typeof found === "string" && found !== "") return found;
+    if (typeof found === "number" && Number.isFinite(found)) return String(found);
+    if (found === null || found === "") empty = true;
+  }
+  return empty ? null : undefined;
+}
+
+/** The first array found; `null` there is the empty array, which is how some languages write it. */
+export function findArray(value: unknown, paths: readonly Path[]): readonly unknown[] | undefined {
+  let empty = false;
+  for (const { tokens } of paths) {
+    const found = findAt(value, tokens);
+    if (Array.isArray(found)) return found;
+    if (found === null) empty = true;
+  }
+  return empty ? [] : undefined;
+}
+
+export function findBoolean(value: unknown, paths: readonly Path[]): boolean | undefined {
+  for (const { tokens } of paths) {
+    const found = findAt(value, tokens);
+    if (typeof found === "boolean") return found;
+    if (found === "true" || found === "false") return found === "true";
+  }
+  return undefined;
+}
+
+/** A number, also when written as text and with or without a unit of gigabytes. */
+export function findSize(value: unknown, paths: readonly Path[]): number | undefined {
+  for (const { tokens } of paths) {
+    const size = numberOf(findAt(value, tokens));
+    if (size !== undefined) return size;
+  }
+  return undefined;
+}
+
+export function numberOf(found: unknown): number | undefined {
+  if (typeof found === "number") return Number.isFinite(found) ? found : undefined;
+  if (typeof found !== "string") return undefined;
+  const [, digits] = /^\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*(?:G|GB|GiB)?\s*$/i.exec(found) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}

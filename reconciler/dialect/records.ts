@@ -1,0 +1,226 @@
+/**
+ * Reads the service's answers into the model through the dialect's pointers. Tolerant of what does not matter (numbers
+ * as text, extra fields, a null list), strict about what identity hangs on: an answer without it is rejected as
+ * `unreadable`, with the dialect line that would fix it. Never throws, whatever the answer.
+ */
+import type {
+  CatalogueEntry,
+  LiveGroup,
+  LiveRule,
+  LiveVm,
+  LiveVmVolume,
+  LiveVolume,
+  VmPhase,
+} from "../core/model/live";
+import type { Accepted, Rejection } from "../core/model/outcome";
+import { accepted } from "../core/model/outcome";
+import { listItems } from "./built-in";
+import type { CatalogueRecord, Dialect, ListOperation, Pointers } from "./dialect";
+import { own } from "./messages";
+import { compilePointers, findArray, findBoolean, findSize, findText, numberOf, type Path } from "./pointers";
+import { unreadable } from "./unreadable";
+
+export type Reading<T> = Accepted<T> | Rejection;
+type ReadRecord<T> = (record: unknown) => Reading<T>;
+
+export interface RecordReaders {
+  vm: ReadRecord<LiveVm>;
+  volume: ReadRecord<LiveVolume>;
+  group: ReadRecord<LiveGroup>;
+  flavor: ReadRecord<CatalogueEntry>;
+  image: ReadRecord<CatalogueEntry>;
+  region: ReadRecord<CatalogueEntry>;
+  /** The id of the image that a snapshot made, where the payload shows it. */
+  snapshotImage(payload: unknown): string | undefined;
+  /** The array of a list's payload. */
+  items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]>;
+  /** What leads to the next page, from the whole body. */
+  nextPage(body: unknown): string | undefined;
+}
+
+const listOperations = Object.keys(listItems) as ListOperation[];
+
+/** The body, or its `data` when the body is the envelope. */
+export function payloadOf(body: unknown): unknown {
+  const payload = own(body, "data");
+  return payload !== undefined && own(body, "id") === undefined ? payload : body;
+}
+
+export function createRecordReaders(dialect: Dialect): RecordReaders {
+  const { records, states } = dialect;
+  const phases = new Map<string, VmPhase>();
+  for (const phase of ["failed", "verify_resize", "stopped", "running"] as const)
+    for (const word of states.vm[phase]) phases.set(word, phase);
+  const failedVolume = new Set(states.volume.failed);
+  const vm = compileAll(records.vm);
+  const entry = compileAll(records.vm.volume_entry);
+  const volume = compileAll(records.volume);
+  const group = compileAll(records.group);
+  const snapshot = compilePointers(records.snapshot.image);
+  const next = compilePointers(dialect.pagination.next);
+
+  function readVm(record: unknown): Reading<LiveVm> {
+    const id = findText(record, vm.id);
+    if (!id) return unreadable("the record of a VM", "id", "records.vm.id", records.vm.id, record);
+    const name = findText(record, vm.name);
+    if (name === undefined) return unreadable("the record of a VM", "name", "records.vm.name", records.vm.name, record);
+    const status = findText(record, vm.status) ?? undefined;
+    const listed = findArray(record, vm.volumes);
+    const volumes: LiveVmVolume[] = [];
+    for (const item of listed ?? []) {
+      const volumeId = findText(item, entry.id);
+      if (!volumeId)
+        return unreadable("a volume of a VM", "id", "records.vm.volume_entry.id", records.vm.volume_entry.id, item);
+      const root = findBoolean(item, entry.root);
+      volumes.push({ id: volumeId, ...(root !== undefined && { root }) });
+    }
+    return accepted({
+      kind: "vm",
+      id,
+      name: name ?? "",
+      phase: (status !== undefined ? phases.get(status) : undefined) ?? "changing",
+      ...texts({
+        status,
+        flavor: findText(record, vm.flavor),
+        image: findText(record, vm.image),
+        owner: findText(record, vm.owner),
+        floatingIp: findText(record, vm.floating_ip),
+        privateIp: findText(record, vm.private_ip),
+      }),
+      ...(listed !== undefined && { volumes }),
+    });
+  }
+
+  function readVolume(record: unknown): Reading<LiveVolume> {
+    const id = findText(record, volume.id);
+    if (!id) return unreadable("the record of a volume", "id", "records.volume.id", records.volume.id, record);
+    const sizeGb = findSize(record, volume.size);
+    if (sizeGb === undefined && findText(record, volume.size))
+      return unreadable("the record of a volume", "size in GB", "records.volume.size", records.volume.size, record);
+    const status = findText(record, volume.status) ?? undefined;
+    const attachedTo = findText(record, volume.attached_to);
+    return accepted({
+      kind: "volume",
+      id,
+      failed: status !== undefined && failedVolume.has(status),
+      ...texts({ name: findText(record, volume.name), status }),
+      ...(sizeGb !== undefined && { sizeGb }),
+      ...(attachedTo !== undefined && { attachedTo }),
+    });
+  }
+
+  function readGroup(record: unknown): Reading<LiveGroup> {
+    const id = findText(record, group.id);
+    if (!id) return unreadable("the record of a group", "id", "records.group.id", records.group.id, record);
+    const name = findText(record, group.name) ?? undefined;
+    // A null description is an empty one: the record shows the field.
+    const description = findText(record, group.description);
+    const listed = findArray(record, group.rules);
+    const rules = listed === undefined ? undefined : readAll(listed, readRule);
+    if (rules !== undefined && rules.status !== "accepted") return rules;
+    return accepted({
+      kind: "group",
+      id,
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description: description ?? "" }),
+      ...(rules !== undefined && { rules: rules.value }),
+    });
+  }
+
+  const readCatalogue = (what: string, key: "flavor" | "image" | "region", pointers: CatalogueRecord) => {
+    const paths = compileAll(pointers);
+    return (record: unknown): Reading<CatalogueEntry> => {
+      const id = findText(record, paths.id);
+      if (!id) return unreadable(`the record of ${what}`, "id", `records.${key}.id`, pointers.id, record);
+      return accepted({ id, ...texts({ name: findText(record, paths.name) }) });
+    };
+  };
+
+  const itemPaths = compileAll(
+    Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
+  );
+  function items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]> {
+    const found = findArray(payload, itemPaths[operation]!);
+    const tried = dialect.operations[operation]?.items ?? [];
+    return found === undefined
+      ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)
+      : accepted(found);
+  }
+
+  return {
+    vm: readVm,
+    volume: readVolume,
+    group: readGroup,
+    flavor: readCatalogue("a flavor", "flavor", records.flavor),
+    image: readCatalogue("an image", "image", records.image),
+    region: readCatalogue("a region", "region", records.region),
+    snapshotImage: (payload) => findText(payload, snapshot) ?? undefined,
+    items,
+    nextPage: (body) => findText(body, next) ?? undefined,
+  };
+}
+
+/** A rule as the contract describes it ("Security group rule as returned"); nothing of it is left to the dialect. */
+export function readRule(record: unknown): Reading<LiveRule> {
+  const text = (key: string): string | undefined => {
+    const found = own(record, key);
+    return typeof found === "string" && found !== "" ? found : typeof found === "number" ? String(found) : undefined;
+  };
+  const id = text("id");
+  if (id === undefined) return unreadable("a rule", "id", undefined, ["/id"], record);
+  const direction = text("direction");
+  if (direction === undefined) return unreadable("a rule", "direction", undefined, ["/direction"], record);
+  const portMin = numberOf(own(record, "port_range_min"));
+  const portMax = numberOf(own(record, "port_range_max"));
+  const platform = own(record, "belongs_to_default_sg");
+  return accepted({
+    id,
+    direction,
+    ...texts({
+      ethertype: text("ether_type") ?? text("ethertype"),
+      protocol: text("protocol"),
+      remoteIp: text("remote_ip_prefix") ?? text("normalized_cidr"),
+      remoteGroupId: text("remote_group_id"),
+      remoteAddressGroupId: text("remote_address_group_id"),
+      description: text("description"),
+    }),
+    ...(portMin !== undefined && { portMin }),
+    ...(portMax !== undefined && { portMax }),
+    ...(typeof platform === "boolean" && { platform }),
+  });
+}
+
+export function readRules(payload: unknown): Reading<readonly LiveRule[]> {
+  if (payload === null) return accepted([]);
+  return Array.isArray(payload)
+    ? readAll(payload, readRule)
+    : unreadable("the answer to group.rule.list", "list", undefined, [""], payload);
+}
+
+/** Every record, or the first that cannot be read: a list with one item left out would pass for a smaller world. */
+export function readAll<T>(records: readonly unknown[], read: ReadRecord<T>): Reading<readonly T[]> {
+  const values: T[] = [];
+  for (const record of records) {
+    const reading = read(record);
+    if (reading.status !== "accepted") return reading;
+    values.push(reading.value);
+  }
+  return accepted(values);
+}
+
+function compileAll<T extends object>(record: T): { readonly [K in keyof T]: readonly Path[] } {
+  const compiled: [string, readonly Path[]][] = [];
+  for (const [key, pointers] of Object.entries(record))
+    if (Array.isArray(pointers)) compiled.push([key, compilePointers(pointers as Pointers)]);
+  return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly Path[] };
+}
+
+/** Without the fields that were not found: absent is unobserved, which is never the same as empty. */
+function texts<K extends string>(fields: Record<K, string | null | undefined>): { [key in K]?: string } {
+  const found: { [key in K]?: string } = {};
+  for (const key in fields) {
+    const value = fields[key];
+    if (typeof value === "string") found[key] = value;
+  }
+  return found;
+}

@@ -1,0 +1,68 @@
+/**
+ * The two answers whose shape the contract gives in full: what a deleted VM leaves behind, and the report of a bulk
+ * import.
+ */
+import { accepted } from "../core/model/outcome";
+import { own } from "./messages";
+import { numberOf } from "./pointers";
+import type { Reading } from "./records";
+import { unreadable } from "./unreadable";
+
+/** "Delete VM response". Without the list it is not known what was left, which is not the same as nothing. */
+export function readDeletedVm(payload: unknown): { readonly preservedVolumes: readonly string[] | undefined } {
+  const listed = own(payload, "preserved_volumes");
+  if (listed === null) return { preservedVolumes: [] };
+  return { preservedVolumes: Array.isArray(listed) ? texts(listed) : undefined };
+}
+
+export interface ImportReport {
+  readonly imported: number;
+  readonly failed: number;
+  readonly groups: readonly ImportedGroup[];
+}
+
+interface ImportedGroup {
+  readonly name: string;
+  readonly id?: string;
+  readonly status: string;
+  readonly rulesCreated: number;
+  readonly skipped: readonly string[];
+  readonly error?: string;
+}
+
+/** "Security group import report". */
+export function readImportReport(payload: unknown): Reading<ImportReport> {
+  const listed = own(payload, "groups") ?? [];
+  const imported = numberOf(own(payload, "imported"));
+  const failed = numberOf(own(payload, "failed"));
+  if (!Array.isArray(listed) || imported === undefined || failed === undefined)
+    return unreadable(
+      "the import report",
+      "imported, failed and groups",
+      undefined,
+      ["/imported", "/failed", "/groups"],
+      payload,
+    );
+  return accepted({ imported, failed, groups: listed.map(readImportedGroup) });
+}
+
+function readImportedGroup(entry: unknown): ImportedGroup {
+  const text = (key: string): string | undefined => {
+    const found = own(entry, key);
+    return typeof found === "string" && found !== "" ? found : undefined;
+  };
+  const skipped = own(entry, "skipped");
+  const id = text("id");
+  const error = text("error");
+  return {
+    name: text("name") ?? "",
+    status: text("status") ?? "",
+    rulesCreated: numberOf(own(entry, "rules_created")) ?? 0,
+    skipped: Array.isArray(skipped) ? texts(skipped) : [],
+    ...(id !== undefined && { id }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+const texts = (values: readonly unknown[]): string[] =>
+  values.filter((value): value is string => typeof value === "string" && value !== "");

@@ -1,0 +1,51 @@
+/**
+ * The rejection for an answer that does not fit: which pointers were tried, which keys are there, and the line of the
+ * dialect that would make it fit.
+ */
+import type { Rejection } from "../core/model/outcome";
+import type { Pointers } from "./dialect";
+import { likelyKey, pointerTo } from "./likely-key";
+import { cleanMessage } from "./messages";
+
+const keysShown = 20;
+
+/** `setting`: the dialect's key for these pointers, e.g. `records.vm.id`; `undefined` where the contract fixes them. */
+export function unreadable(
+  what: string,
+  wanted: string,
+  setting: string | undefined,
+  tried: Pointers,
+  found: unknown,
+): Rejection {
+  const keys = keysOf(found);
+  const lines = [
+    `tried ${tried.map((pointer) => JSON.stringify(pointer)).join(", ") || "no pointer"}`,
+    `found ${describe(found, keys)}`,
+  ];
+  if (setting !== undefined) lines.push(`in the dialect: ${setting}: [${suggest(setting, keys)}]`);
+  return {
+    status: "rejected",
+    condition: "unreadable",
+    message: `${what} shows no ${wanted} where it is looked for`,
+    hint: lines.join("; "),
+  };
+}
+
+const keysOf = (found: unknown): string[] =>
+  typeof found === "object" && found !== null && !Array.isArray(found) ? Object.keys(found) : [];
+
+function describe(found: unknown, keys: readonly string[]): string {
+  if (found === null || found === undefined) return "nothing";
+  if (Array.isArray(found)) return `an array of ${found.length}`;
+  if (typeof found !== "object") return `a ${typeof found}`;
+  const shown = keys.slice(0, keysShown).map((key) => cleanMessage(key).slice(0, 60));
+  const more = keys.length > keysShown ? `, and ${keys.length - keysShown} more` : "";
+  return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}`;
+}
+
+/** The key that is most likely meant, or a placeholder: a wrong line is worse than one that is plainly to be filled in. */
+function suggest(setting: string, keys: readonly string[]): string {
+  const field = setting.endsWith(".items") ? setting.split(".")[1]! : setting.split(".").at(-1)!;
+  const key = likelyKey(field, keys);
+  return key === undefined ? "/…" : cleanMessage(pointerTo(key));
+}

@@ -1,0 +1,217 @@
+/**
+ * One operation from call to outcome: waits for a slot, sends, judges, and sends again where retry.ts says so. Every
+ * method of the client goes through here; what the answer's body holds is left to it.
+ */
+import type { Operation } from "../core/model/operation";
+import type { Failure, Outcome } from "../core/model/outcome";
+import { accepted } from "../core/model/outcome";
+import { isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
+import type { Dialect, Route } from "../dialect/dialect";
+import { requestKinds } from "../dialect/request-kinds";
+import type { RequestOptions } from "./client";
+import type { Clock } from "./clock";
+import { type Credential, CredentialFailure } from "./credential";
+import type { Limiter } from "./limiter";
+import { decideRetry, earn, fullBudget, type RetryPolicy, spend } from "./retry";
+import type { Exchange, Transport } from "./transport";
+
+/** One request sent, for logs and metrics: no body and no credential. */
+export interface RequestEvent {
+  readonly operation: Operation;
+  readonly method: string;
+  readonly path: string;
+  /** `undefined` when no answer came. */
+  readonly status: number | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly elapsedMs: number;
+  readonly outcome: Outcome<unknown>["status"];
+}
+
+export interface CallerParts {
+  readonly transport: Transport;
+  readonly credential: Credential;
+  readonly limiter: Limiter;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly policy: RetryPolicy;
+  readonly requestTimeoutMs: number;
+  readonly dialect: Dialect;
+  readonly onRequest?: (event: RequestEvent) => void;
+}
+
+export interface Call {
+  readonly operation: Operation;
+  readonly method: Route["method"];
+  /** From the root of the host, with its query. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+export interface Caller {
+  /** Ends with the parsed body. */
+  call(call: Call, options?: RequestOptions): Promise<Outcome<unknown>>;
+  readonly requestCounts: ReadonlyMap<Operation, number>;
+}
+
+export function createCaller(parts: CallerParts): Caller {
+  const { transport, credential, limiter, clock, policy } = parts;
+  const requestCounts = new Map<Operation, number>();
+  const scrub = (text: string) => credential.scrub(text);
+  let budget = fullBudget;
+
+  async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<unknown>> {
+    const { operation } = request;
+    const kind = requestKinds[operation];
+    const startedMs = clock.now();
+    // A write in flight is never cut off: its effect would be unknown for nothing.
+    const cutOff = kind === "read" ? options.signal : undefined;
+    let refreshed = false;
+    let lost: Failure | undefined;
+    for (let attempt = 1; ; attempt++) {
+      const slot = limiter.acquire(options.priority ?? 0, options.signal);
+      if (!(slot === true || (slot !== false && (await slot)))) return lost ?? cancelled;
+      let sent: { outcome: Outcome<unknown>; authorization: string };
+      try {
+        sent = await send(request, attempt, cutOff);
+      } finally {
+        limiter.release();
+      }
+      const { outcome } = sent;
+      if (outcome.status === "accepted") {
+        budget = earn(budget);
+        return outcome;
+      }
+      if (outcome.status === "rejected") {
+        if (outcome.condition === "unauthenticated" && !refreshed) {
+          refreshed = true;
+          const failure = await refresh(sent.authorization);
+          if (failure === undefined) continue;
+          if (failure !== "same") return lost ?? failure;
+        }
+        return lost === undefined ? outcome : afterLost(operation, outcome);
+      }
+      if (outcome.status === "unknown") lost = outcome;
+      if (options.signal?.aborted === true) return lost ?? outcome;
+      const decision = decideRetry(policy, {
+        kind,
+        attempt,
+        outcome,
+        elapsedMs: clock.now() - startedMs,
+        random: parts.random(),
+        budget,
+      });
+      if (decision.action === "give_up") return lost ?? outcome;
+      if (!isThrottled(outcome)) budget = spend(budget);
+      await clock.sleep(decision.ms, options.signal);
+    }
+  }
+
+  async function send(
+    request: Call,
+    attempt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ outcome: Outcome<unknown>; authorization: string }> {
+    const { operation, method, path, body } = request;
+    let authorization: string;
+    try {
+      const revealed = credential.reveal();
+      authorization = typeof revealed === "string" ? revealed : await revealed;
+    } catch (error) {
+      return { outcome: credentialRejection(error), authorization: "" };
+    }
+    requestCounts.set(operation, (requestCounts.get(operation) ?? 0) + 1);
+    const sentAtMs = clock.now();
+    const exchange = await transport.send({
+      method,
+      path,
+      authorization,
+      timeoutMs: parts.requestTimeoutMs,
+      ...(body !== undefined && { body }),
+      ...(signal !== undefined && { signal }),
+    });
+    const nowMs = clock.now();
+    const outcome = judge(operation, exchange);
+    observe(operation, exchange, outcome, sentAtMs, nowMs);
+    parts.onRequest?.({
+      operation,
+      method,
+      path: scrub(path),
+      status: exchange.kind === "answer" ? exchange.answer.status : undefined,
+      attempt,
+      elapsedMs: nowMs - sentAtMs,
+      outcome: outcome.status,
+    });
+    return { outcome, authorization };
+  }
+
+  function judge(operation: Operation, exchange: Exchange): Outcome<unknown> {
+    const outcome =
+      exchange.kind === "answer"
+        ? judgeAnswer(operation, exchange.answer, { errors: parts.dialect.errors, nowMs: clock.wallNow(), scrub })
+        : judgeBreak(operation, exchange.sent, scrub(exchange.reason));
+    return scrubOutcome(outcome, scrub);
+  }
+
+  function observe(
+    operation: Operation,
+    exchange: Exchange,
+    outcome: Outcome<unknown>,
+    sentAtMs: number,
+    atMs: number,
+  ): void {
+    if (outcome.status === "unavailable" && isThrottled(outcome)) {
+      limiter.observe({ kind: "throttled", atMs });
+      if (outcome.retryAfterMs !== undefined) limiter.pauseFor(outcome.retryAfterMs);
+    } else if (exchange.kind === "answer") {
+      const isRead = requestKinds[operation] === "read";
+      limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });
+    }
+  }
+
+  /** `undefined`: there is a new credential; `same`: there is none, so the service's refusal stands. */
+  async function refresh(used: string): Promise<Failure | "same" | undefined> {
+    try {
+      return (await credential.refresh(used)) ? undefined : "same";
+    } catch (error) {
+      return scrubOutcome(credentialRejection(error), scrub) as Failure;
+    }
+  }
+
+  return { call, requestCounts };
+}
+
+const cancelled: Failure = { status: "unavailable", reason: "cancelled before it was sent" };
+
+function credentialRejection(error: unknown): Failure {
+  if (!(error instanceof CredentialFailure)) throw error;
+  return { status: "rejected", condition: "unauthenticated", message: error.message };
+}
+
+/**
+ * A delete that was repeated because its first answer was lost. Not found means that the first one did it. Any other
+ * refusal says nothing about the first: a VM that is being deleted refuses a second delete.
+ */
+function afterLost(operation: Operation, outcome: Failure & { status: "rejected" }): Outcome<unknown> {
+  if (outcome.condition === "not_found") return accepted(undefined);
+  return {
+    status: "unknown",
+    reason: `the answer to ${operation} was lost, and the next was: ${outcome.message}`,
+    ...(outcome.httpStatus !== undefined && { httpStatus: outcome.httpStatus }),
+  };
+}
+
+function scrubOutcome(outcome: Outcome<unknown>, scrub: (text: string) => string): Outcome<unknown> {
+  switch (outcome.status) {
+    case "accepted":
+      return outcome;
+    case "rejected":
+      return { ...outcome, message: scrub(outcome.message) };
+    case "unavailable":
+    case "unknown":
+      return { ...outcome, reason: scrub(outcome.reason) };
+    default:
+      return outcome satisfies never;
+  }
+}

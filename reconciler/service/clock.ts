@@ -1,0 +1,25 @@
+/** Time as it is handed in, so that tests need not wait for it. */
+export interface Clock {
+  /** Milliseconds, never going back. */
+  now(): number;
+  /** The time of day in milliseconds, for dates that the service sends. */
+  wallNow(): number;
+  /** Ends early when the signal fires. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wallNow: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener("abort", end, { once: true });
+    }),
+};

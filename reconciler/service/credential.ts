@@ -1,0 +1,180 @@
+/**
+ * The credential: where it comes from, and a wrapper that never shows it. Prints as a mask in text, JSON and
+ * inspection; only `reveal` gives the header's value, to the one caller that sends it.
+ */
+import { type ExecFileException, execFile } from "node:child_process";
+import { inspect } from "node:util";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Dialect } from "../dialect/dialect";
+import { cleanMessage } from "../dialect/messages";
+
+const mask = "********";
+const commandTimeoutMs = 60_000;
+
+/** Runs a program without a shell and gives what it printed, or why it could not. */
+export type RunCommand = (
+  argv: readonly string[],
+) => Promise<{ readonly output: string } | { readonly problem: string }>;
+
+type Source = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<string> };
+
+/** The helper command failed, or printed what cannot be a credential; carries what to tell the user. */
+export class CredentialFailure extends Error {
+  override readonly name = "CredentialFailure";
+  readonly code = "service/credential-command";
+}
+
+export class Credential {
+  // What is kept under # is invisible to inspection, spreading and JSON; the methods below cover the rest.
+  #value: string | undefined;
+  readonly #source: Source;
+  readonly #seen = new Set<string>();
+  #running: Promise<string> | undefined;
+
+  constructor(value: string | undefined, source: Source) {
+    this.#source = source;
+    if (value !== undefined) this.#keep(value);
+  }
+
+  /** The value of the Authorization header; runs the helper command the first time. */
+  reveal(): string | Promise<string> {
+    return this.#value ?? this.#run();
+  }
+
+  /**
+   * After a 401 on `used`: gets a new value, once for however many requests ask at a time. Whether there is one that
+   * was not refused already.
+   */
+  async refresh(used: string): Promise<boolean> {
+    if (this.#source.kind === "fixed") return false;
+    if (this.#value !== used && this.#value !== undefined) return true;
+    return (await this.#run()) !== used;
+  }
+
+  /** The text without the credential, whole or without its scheme. */
+  scrub(text: string): string {
+    let clean = text;
+    for (const secret of this.#seen) if (clean.includes(secret)) clean = clean.replaceAll(secret, mask);
+    return clean;
+  }
+
+  toString(): string {
+    return mask;
+  }
+
+  toJSON(): string {
+    return mask;
+  }
+
+  [inspect.custom](): string {
+    return mask;
+  }
+
+  #run(): Promise<string> {
+    const source = this.#source;
+    if (source.kind !== "command") return Promise.reject(new CredentialFailure("there is no credential"));
+    this.#running ??= source
+      .run()
+      .then((value) => {
+        this.#keep(value);
+        return value;
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  #keep(value: string): void {
+    this.#value = value;
+    // Longest first, so that the scheme goes with the token. A very short token would blank out ordinary words.
+    for (const secret of [value, ...value.split(/\s+/).slice(1)]) if (secret.length >= 4) this.#seen.add(secret);
+  }
+}
+
+export type FoundCredential =
+  | { readonly credential: Credential; readonly diagnostics: readonly [] }
+  | { readonly credential: undefined; readonly diagnostics: readonly [Diagnostic] };
+
+/** RECONCILE_AUTHORIZATION, else RECONCILE_TOKEN, else the dialect's helper command. */
+export function findCredential(
+  environment: Readonly<Record<string, string | undefined>>,
+  authorization: Dialect["authorization"],
+  runCommand: RunCommand = execute,
+): FoundCredential {
+  const fromToken = (token: string) => authorization.header.replaceAll("{token}", () => token);
+  const variables = [
+    { name: "RECONCILE_AUTHORIZATION", header: (text: string) => text },
+    { name: "RECONCILE_TOKEN", header: fromToken },
+  ];
+  for (const { name, header } of variables) {
+    const text = environment[name]?.trim();
+    if (text === undefined || text === "") continue;
+    if (!canBeHeader(text)) return malformed(name);
+    return { credential: new Credential(header(text), { kind: "fixed" }), diagnostics: [] };
+  }
+  const { command } = authorization;
+  if (command === null) return missing;
+  const run = async () => {
+    const result = await runCommand(command);
+    const program = cleanMessage(command[0] ?? "");
+    if ("problem" in result)
+      throw new CredentialFailure(`the credential command ${program} failed: ${cleanMessage(result.problem)}`);
+    const token = result.output.trim();
+    if (token === "") throw new CredentialFailure(`the credential command ${program} printed nothing`);
+    if (!canBeHeader(token))
+      throw new CredentialFailure(`the credential command ${program} printed more than one line, or no plain text`);
+    return fromToken(token);
+  };
+  return { credential: new Credential(undefined, { kind: "command", run }), diagnostics: [] };
+}
+
+/** Printable ASCII alone: a line break would let a credential add headers, or a whole request, of its own. */
+const canBeHeader = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
+
+const missing: FoundCredential = {
+  credential: undefined,
+  diagnostics: [
+    {
+      severity: "error",
+      code: "service/no-credential",
+      summary: "There is no credential for the service",
+      detail: "Every operation of the service takes an Authorization header.",
+      fix: "Set RECONCILE_TOKEN (sent as the dialect's authorization.header says, by default `Bearer …`) or RECONCILE_AUTHORIZATION (the whole value), or name a helper in the dialect: authorization.command: [program, argument]",
+    },
+  ],
+};
+
+const malformed = (variable: string): FoundCredential => ({
+  credential: undefined,
+  diagnostics: [
+    {
+      severity: "error",
+      code: "service/malformed-credential",
+      summary: `${variable} cannot be sent as a header`,
+      detail: "It holds a line break or another character that is not printable ASCII.",
+      fix: `Set ${variable} to one line of printable ASCII.`,
+    },
+  ],
+});
+
+/** Nothing the program prints is in the problem: a helper may print its secret to either stream. */
+const execute: RunCommand = ([program, ...argv]) =>
+  new Promise((resolve) => {
+    execFile(
+      program ?? "",
+      argv,
+      { encoding: "utf8", timeout: commandTimeoutMs, maxBuffer: 1 << 20, windowsHide: true },
+      (error, stdout) => {
+        if (error === null) resolve({ output: stdout });
+        else resolve({ problem: describeFailure(error) });
+      },
+    ).stdin?.end();
+  });
+
+function describeFailure(error: ExecFileException): string {
+  if (error.killed === true) return `it did not end within ${commandTimeoutMs / 1000} s`;
+  if (typeof error.signal === "string") return `it was ended by ${error.signal}`;
+  if (typeof error.code === "number") return `it ended with exit code ${error.code}`;
+  return error.code === "ENOENT" ? "it was not found" : `it could not be run (${error.code ?? "no reason given"})`;
+}

@@ -1,0 +1,269 @@
+/**
+ * The service's client over HTTP: each operation of client.ts as route, body and reader of the answer. How a request
+ * gets there is caller.ts and transport.ts; what records mean is dialect/records.ts.
+ */
+import type { CatalogueEntry } from "../core/model/live";
+import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
+import type { Outcome, Rejection } from "../core/model/outcome";
+import { accepted } from "../core/model/outcome";
+import { invariant } from "../core/text/invariant";
+import type { Dialect, ListOperation, Route } from "../dialect/dialect";
+import { documentedRoutes } from "../dialect/documented-routes";
+import { createRecordReaders, payloadOf, type Reading, readAll, readRule, readRules } from "../dialect/records";
+import { readDeletedVm, readImportReport } from "../dialect/reports";
+import { requestKinds } from "../dialect/request-kinds";
+import { createCaller, type RequestEvent } from "./caller";
+import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
+import { type Clock, systemClock } from "./clock";
+import type { Credential } from "./credential";
+import { createLimiter } from "./limiter";
+import { mostPages, nextPage } from "./paging";
+import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
+import { retryPolicy } from "./retry";
+import { checkBaseUrl, createTransport } from "./transport";
+
+export interface ServiceClientOptions {
+  readonly baseUrl: string;
+  readonly dialect: Dialect;
+  readonly credential: Credential;
+  readonly timing: { readonly requestTimeoutMs: number };
+  /** Permits plain http to another host than loopback. */
+  readonly insecureHttp?: boolean;
+  /** Requests at once, at most. */
+  readonly parallelism?: number;
+  readonly clock?: Clock;
+  /** In [0, 1). */
+  readonly random?: () => number;
+  readonly onRequest?: (event: RequestEvent) => void;
+}
+
+export type HttpServiceClient = ServiceClient & {
+  /** How many requests may be under way just now; less than the parallelism while the service is crowded. */
+  readonly concurrencyLimit: number;
+  /** One GET at a path below the base URL, ending with the parsed body: for the doctor's probes. */
+  get(operation: Operation, path: string, options?: RequestOptions): Promise<Outcome<unknown>>;
+};
+
+/** Takes a base URL that `checkBaseUrl` has nothing against. */
+export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {
+  const { dialect, clock = systemClock, parallelism = 10 } = options;
+  const refused = checkBaseUrl(options.baseUrl, options.insecureHttp === true);
+  invariant(refused === undefined, `a client was made for a base URL that is refused (${refused?.summary})`);
+  const { origin, pathname } = new URL(options.baseUrl);
+  const basePath = pathname.replace(/\/+$/, "");
+  const transport = createTransport({ baseUrl: options.baseUrl, connections: parallelism });
+  const limiter = createLimiter(parallelism, clock);
+  const caller = createCaller({
+    transport,
+    credential: options.credential,
+    limiter,
+    clock,
+    random: options.random ?? Math.random,
+    policy: retryPolicy(options.timing.requestTimeoutMs),
+    requestTimeoutMs: options.timing.requestTimeoutMs,
+    dialect,
+    ...(options.onRequest !== undefined && { onRequest: options.onRequest }),
+  });
+  const read = createRecordReaders(dialect);
+
+  const routeOf = (operation: Operation): Route | null =>
+    isDocumented(operation) ? documentedRoutes[operation] : dialect.operations[operation];
+
+  async function send<T>(
+    operation: Operation,
+    request: { readonly ids?: Ids; readonly query?: string; readonly body?: unknown },
+    reader: (body: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<T>> {
+    const route = routeOf(operation);
+    if (route === null) return unsupported(operation);
+    const path = fillPath(route.path, request.ids ?? {});
+    if (path === undefined) return invalidId(operation);
+    const outcome = await caller.call(
+      {
+        operation,
+        method: route.method,
+        path: basePath + path + (request.query ?? ""),
+        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+      },
+      requestOptions,
+    );
+    return outcome.status === "accepted" ? settle(operation, reader(outcome.value)) : outcome;
+  }
+
+  /** An acknowledgement: its text says nothing that the status did not. */
+  const acknowledge = (
+    operation: Operation,
+    ids: Ids,
+    body: unknown,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<void>> => send(operation, { ids, body }, () => accepted(undefined), requestOptions);
+
+  /** All pages of a list. One seen twice, as a page that changes while it is read brings about, counts once. */
+  async function list<T extends { readonly id: string }>(
+    operation: ListOperation | "group.rule.list",
+    ids: Ids,
+    readPage: (payload: unknown) => Reading<readonly T[]>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const route = routeOf(operation);
+    if (route === null) return unsupported(operation);
+    const filled = fillPath(route.path, ids);
+    if (filled === undefined) return invalidId(operation);
+    const firstPath = basePath + filled;
+    const values = new Map<string, T>();
+    const seen = new Set([firstPath]);
+    for (let path = firstPath; ; ) {
+      const outcome = await caller.call({ operation, method: route.method, path }, requestOptions);
+      if (outcome.status !== "accepted") return outcome;
+      const page = readPage(payloadOf(outcome.value));
+      if (page.status !== "accepted") return page;
+      for (const value of page.value) values.set(value.id, value);
+      const next = read.nextPage(outcome.value);
+      if (next === undefined) return accepted([...values.values()]);
+      const to = nextPage(next, { origin, basePath, firstPath, currentPath: path, param: dialect.pagination.param });
+      if ("problem" in to) return pagingBroken(operation, to.problem);
+      if (seen.has(to.path)) return pagingBroken(operation, "its pages lead in a circle");
+      if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
+      seen.add(to.path);
+      path = to.path;
+    }
+  }
+
+  const listOf =
+    <T extends { readonly id: string }>(operation: ListOperation, readRecord: (record: unknown) => Reading<T>) =>
+    (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
+      list(
+        operation,
+        {},
+        (payload) => {
+          const items = read.items(operation, payload);
+          return items.status === "accepted" ? readAll(items.value, readRecord) : items;
+        },
+        requestOptions,
+      );
+
+  return {
+    has: (operation) => routeOf(operation) !== null,
+
+    listVms: listOf("vm.list", read.vm),
+    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => read.vm(payloadOf(body)), o),
+    createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
+    renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
+    rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
+    resizeVm: (id, flavor, o) => acknowledge("vm.resize", { id }, { flavor }, o),
+    confirmResize: (id, o) => acknowledge("vm.resize.confirm", { id }, undefined, o),
+    revertResize: (id, o) => acknowledge("vm.resize.revert", { id }, undefined, o),
+    snapshotVm: (id, name, o) =>
+      send(
+        "vm.snapshot",
+        { ids: { id }, body: { name } },
+        (body) => {
+          const imageId = read.snapshotImage(payloadOf(body));
+          return accepted(imageId === undefined ? {} : { imageId });
+        },
+        o,
+      ),
+    stopVm: (id, o) => acknowledge("vm.stop", { id }, undefined, o),
+    startVm: (id, o) => acknowledge("vm.start", { id }, undefined, o),
+    rebootVm: (id, o) => acknowledge("vm.reboot", { id }, undefined, o),
+    deleteVm: (id, deleteFloatingIp, o) => {
+      const query = deleteFloatingIp === undefined ? "" : `?delete_floating_ip=${deleteFloatingIp}`;
+      return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(payloadOf(body))), o);
+    },
+
+    listVolumes: listOf("volume.list", read.volume),
+    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => read.volume(payloadOf(body)), o),
+    createVolume: (name, sizeGb, o) =>
+      send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(payloadOf(body)), o),
+    attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),
+    detachVolume: (volumeId, vmId, flushConfirmed, o) =>
+      acknowledge("volume.detach", {}, { vm_id: vmId, volume_id: volumeId, flush_confirmed: flushConfirmed }, o),
+    resizeVolume: (id, sizeGb, o) => acknowledge("volume.resize", { id }, { size: String(sizeGb) }, o),
+    deleteVolume: (id, o) => acknowledge("volume.delete", { id }, undefined, o),
+
+    listGroups: listOf("group.list", read.group),
+    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(payloadOf(body)), o),
+    createGroup: async ({ name, description, rules }, o) => {
+      const bodies: RuleBody[] = [];
+      for (const rule of rules) {
+        const body = ruleBody(rule, dialect.rules);
+        if (isRejection(body)) return body;
+        bodies.push(body);
+      }
+      const body = { name, description, rules: bodies.length === 0 ? undefined : bodies };
+      return send("group.create", { body }, (answer) => read.group(payloadOf(answer)), o);
+    },
+    updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
+    deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
+    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRules, o),
+    createRule: async (groupId, rule, o) => {
+      const body = ruleBody(rule, dialect.rules);
+      if (isRejection(body)) return body;
+      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(payloadOf(answer)), o);
+    },
+    deleteRule: (groupId, ruleId, o) =>
+      acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),
+    importGroups: (listing, o): Promise<Outcome<GroupImportReport>> =>
+      send("group.import", { body: listing }, (body) => readImportReport(payloadOf(body)), o),
+
+    listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),
+    listImages: listOf<CatalogueEntry>("image.list", read.image),
+    listRegions: listOf<CatalogueEntry>("region.list", read.region),
+
+    get: (operation, path, o) => caller.call({ operation, method: "GET", path: basePath + path }, o),
+    requestCounts: caller.requestCounts,
+    get concurrencyLimit() {
+      return limiter.limit;
+    },
+    close: () => transport.close(),
+  };
+}
+
+type Ids = { readonly id?: string; readonly rule_id?: string };
+
+const documented: ReadonlySet<string> = new Set(documentedOperations);
+const isDocumented = (operation: Operation): operation is Exclude<Operation, AssumedOperation> =>
+  documented.has(operation);
+
+/** `undefined` for an id that would make another path of it: empty, or one or two dots. */
+function fillPath(path: string, ids: Ids): string | undefined {
+  let filled = path;
+  for (const name of ["id", "rule_id"] as const) {
+    const id = ids[name];
+    if (id === undefined) continue;
+    if (/^\.{0,2}$/.test(id)) return undefined;
+    filled = filled.replaceAll(`{${name}}`, () => encodeURIComponent(id));
+  }
+  return filled;
+}
+
+/**
+ * What could not be read. A write has happened all the same, and `rejected` would say that nothing was done: its
+ * effect is to be looked up.
+ */
+function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
+  if (reading.status === "accepted" || requestKinds[operation] === "read") return reading;
+  const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
+  return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}` };
+}
+
+const unsupported = (operation: Operation): Rejection => ({
+  status: "rejected",
+  condition: "unsupported",
+  message: `this service has no ${operation}: the dialect does not name it`,
+  hint: `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
+});
+
+const invalidId = (operation: Operation): Rejection => ({
+  status: "rejected",
+  condition: "invalid_id",
+  message: `${operation} was not sent: the id is empty or not one path segment`,
+});
+
+const pagingBroken = (operation: Operation, problem: string): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} cannot be read to its end: ${problem}`,
+  hint: "in the dialect: pagination.next and pagination.param",
+});

@@ -1,0 +1,123 @@
+/**
+ * The slots that requests wait for: the most important first, as many at once as concurrency.ts allows, none while the
+ * service asked for a pause. Waiting for a state or for the next try is not a request and holds no slot.
+ */
+import type { Clock } from "./clock";
+import { adjustConcurrency, type Sample, startConcurrency } from "./concurrency";
+
+export interface Limiter {
+  /** Whether a slot was given; `false` when the signal fired first. A slot must be given back. */
+  acquire(priority: number, signal?: AbortSignal): boolean | Promise<boolean>;
+  release(): void;
+  observe(sample: Sample): void;
+  /** No new request before then, whoever asks. */
+  pauseFor(ms: number): void;
+  readonly limit: number;
+}
+
+interface Waiter {
+  readonly priority: number;
+  readonly order: number;
+  readonly give: (given: boolean) => void;
+  gone: boolean;
+}
+
+export function createLimiter(allowed: number, clock: Clock): Limiter {
+  let concurrency = startConcurrency(allowed);
+  let inUse = 0;
+  let order = 0;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let waking = false;
+  const queue: Waiter[] = [];
+
+  const isFree = () => inUse < Math.floor(concurrency.limit) && clock.now() >= pausedUntil;
+
+  function grant(): void {
+    while (queue.length > 0 && isFree()) {
+      const waiter = takeFirst(queue)!;
+      if (waiter.gone) continue;
+      inUse += 1;
+      waiter.give(true);
+    }
+    if (queue.length > 0 && clock.now() < pausedUntil) wakeAfterPause();
+  }
+
+  function wakeAfterPause(): void {
+    if (waking) return;
+    waking = true;
+    void clock.sleep(Math.max(1, Math.ceil(pausedUntil - clock.now()))).then(() => {
+      waking = false;
+      grant();
+    });
+  }
+
+  return {
+    acquire(priority, signal) {
+      if (signal?.aborted === true) return false;
+      if (queue.length === 0 && isFree()) {
+        inUse += 1;
+        return true;
+      }
+      return new Promise((resolve) => {
+        const leave = () => {
+          waiter.gone = true;
+          resolve(false);
+        };
+        const give = (given: boolean) => {
+          signal?.removeEventListener("abort", leave);
+          resolve(given);
+        };
+        const waiter: Waiter = { priority, order: order++, give, gone: false };
+        signal?.addEventListener("abort", leave, { once: true });
+        add(queue, waiter);
+        grant();
+      });
+    },
+    release() {
+      inUse -= 1;
+      grant();
+    },
+    observe(sample) {
+      concurrency = adjustConcurrency(concurrency, sample);
+      grant();
+    },
+    pauseFor(ms) {
+      pausedUntil = Math.max(pausedUntil, clock.now() + ms);
+    },
+    get limit() {
+      return Math.floor(concurrency.limit);
+    },
+  };
+}
+
+/** A binary heap: ten thousand requests may wait at once, and each must not cost a walk over the others. */
+const comesFirst = (a: Waiter, b: Waiter): boolean =>
+  a.priority > b.priority || (a.priority === b.priority && a.order < b.order);
+
+function add(heap: Waiter[], waiter: Waiter): void {
+  let at = heap.length;
+  heap.push(waiter);
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (!comesFirst(heap[at]!, heap[parent]!)) break;
+    [heap[at], heap[parent]] = [heap[parent]!, heap[at]!];
+    at = parent;
+  }
+}
+
+function takeFirst(heap: Waiter[]): Waiter | undefined {
+  const first = heap[0];
+  const last = heap.pop();
+  if (heap.length === 0 || last === undefined) return first;
+  heap[0] = last;
+  for (let at = 0; ; ) {
+    const left = 2 * at + 1;
+    const right = left + 1;
+    let next = at;
+    if (left < heap.length && comesFirst(heap[left]!, heap[next]!)) next = left;
+    if (right < heap.length && comesFirst(heap[right]!, heap[next]!)) next = right;
+    if (next === at) return first;
+    [heap[at], heap[next]] = [heap[next]!, heap[at]!];
+    at = next;
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Sends one request and gives back what came, or that the connection broke and whether any of the request may have
+ * reached the service by then. The one file that speaks HTTP; what an answer means is dialect/conditions.ts.
+ */
+import { type Dispatcher, Pool } from "undici";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Answer } from "../dialect/conditions";
+import type { Method } from "../dialect/dialect";
+
+export interface TransportRequest {
+  readonly method: Method;
+  /** From the root of the host, with its query. */
+  readonly path: string;
+  readonly body?: string;
+  readonly authorization: string;
+  /** For the whole exchange, from waiting for a connection to the last byte. */
+  readonly timeoutMs: number;
+  /** Cuts the request off, wherever it is. */
+  readonly signal?: AbortSignal;
+}
+
+export type Exchange =
+  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "broken"; readonly sent: boolean; readonly reason: string };
+
+export interface Transport {
+  send(request: TransportRequest): Promise<Exchange>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly baseUrl: string;
+  readonly connections: number;
+}
+
+const connectTimeoutMs = 10_000;
+const largestBody = 32 * 1024 * 1024;
+
+export function createTransport({ baseUrl, connections }: TransportOptions): Transport {
+  const { origin } = new URL(baseUrl);
+  const pool = new Pool(origin, {
+    connections,
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs },
+    // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
+    // body that drips must end as well.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    send: (request) => new Promise((resolve) => dispatch(pool, request, resolve)),
+    close: () => pool.destroy(),
+  };
+}
+
+function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exchange) => void): void {
+  let sent = false;
+  let over = false;
+  let controller: Dispatcher.DispatchController | undefined;
+  let status = 0;
+  let headers: Record<string, string | string[] | undefined> = {};
+  let received = 0;
+  const chunks: Buffer[] = [];
+
+  const end = (exchange: Exchange): void => {
+    if (over) return;
+    over = true;
+    clearTimeout(timer);
+    request.signal?.removeEventListener("abort", cancel);
+    resolve(exchange);
+  };
+  const cut = (reason: string): void => {
+    end({ kind: "broken", sent, reason });
+    controller?.abort(new Error(reason));
+  };
+  const cancel = (): void => cut("cancelled");
+  const timer = setTimeout(() => cut(`no complete answer within ${describeMs(request.timeoutMs)}`), request.timeoutMs);
+  if (request.signal?.aborted === true) {
+    cancel();
+    return;
+  }
+  request.signal?.addEventListener("abort", cancel, { once: true });
+
+  const requestHeaders: Record<string, string> = { authorization: request.authorization, accept: "application/json" };
+  if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
+  const handler: Dispatcher.DispatchHandler = {
+    // Called when a connection is there and nothing has been written on it: what fails before never left.
+    onRequestStart(started) {
+      controller = started;
+      if (over) started.abort(new Error("over"));
+      else sent = true;
+    },
+    onResponseStart(_controller, statusCode, responseHeaders) {
+      status = statusCode;
+      headers = responseHeaders;
+      if (Number(single(headers["content-length"])) > largestBody) cut(tooLarge);
+    },
+    onResponseData(_controller, chunk) {
+      received += chunk.length;
+      if (received > largestBody) cut(tooLarge);
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      end({ kind: "answer", answer: answerOf(status, headers, chunks) });
+    },
+    onResponseError(_controller, error) {
+      end({ kind: "broken", sent, reason: describeError(error) });
+    },
+  };
+  try {
+    pool.dispatch(
+      { path: request.path, method: request.method, headers: requestHeaders, body: request.body ?? null },
+      handler,
+    );
+  } catch (error) {
+    end({ kind: "broken", sent, reason: describeError(error as Error) });
+  }
+}
+
+const tooLarge = `the answer is larger than ${largestBody / 1024 / 1024} MiB`;
+
+function answerOf(
+  status: number,
+  headers: Record<string, string | string[] | undefined>,
+  chunks: readonly Buffer[],
+): Answer {
+  const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8");
+  const contentType = single(headers["content-type"]);
+  const retryAfter = single(headers["retry-after"]);
+  const location = single(headers["location"]);
+  return {
+    status,
+    text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
+    ...(contentType !== undefined && { contentType }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(location !== undefined && { location }),
+  };
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.at(-1) : value;
+
+/** In words; the code stays, because that is what people search for. Never the request, which carries the credential. */
+function describeError(error: Error & { code?: unknown; cause?: unknown }): string {
+  const code = typeof error.code === "string" ? error.code : "";
+  const words = errorWords[code];
+  if (words !== undefined) return `${words} (${code})`;
+  return code !== ""
+    ? `${error.message || "the connection failed"} (${code})`
+    : error.message || "the connection failed";
+}
+
+const errorWords: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens at the service's address",
+  ECONNRESET: "the connection was closed before the answer",
+  EPIPE: "the connection was closed before the answer",
+  ENOTFOUND: "the service's host name is not known",
+  EAI_AGAIN: "the service's host name could not be looked up",
+  EHOSTUNREACH: "the service's host cannot be reached",
+  ENETUNREACH: "the service's network cannot be reached",
+  ETIMEDOUT: "the connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${describeMs(connectTimeoutMs)}`,
+  UND_ERR_SOCKET: "the connection was closed before the answer",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is shorter than it says",
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  CERT_HAS_EXPIRED: "the service's certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the service's certificate is signed by itself alone",
+  SELF_SIGNED_CERT_IN_CHAIN: "the service's certificate is signed by an authority that is not known here",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the service's certificate is signed by an authority that is not known here",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the service's certificate is for another host",
+  EPROTO: "the service does not speak TLS here",
+  ERR_SSL_WRONG_VERSION_NUMBER: "the service does not speak TLS here",
+};
+
+function describeMs(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
+}
+
+/** What is wrong with a base URL, if anything. Sending a credential in the clear is only done on this machine. */
+export function checkBaseUrl(baseUrl: string, insecureHttp: boolean): Diagnostic | undefined {
+  const problem = (summary: string, fix: string): Diagnostic => ({
+    severity: "error",
+    code: "service/base-url",
+    summary,
+    fix,
+  });
+  let url: URL;
+  try {
+    url = new URL(baseUrl);
+  } catch {
+    return problem(
+      "The base URL is not a URL",
+      "Set service.base_url to `embedded` or to http(s)://host[:port][/path].",
+    );
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return problem("The base URL is neither http nor https", "Set service.base_url to http(s)://host[:port][/path].");
+  if (url.username !== "" || url.password !== "")
+    return problem(
+      "The base URL holds a credential",
+      "Take user and password out of it and set RECONCILE_AUTHORIZATION or RECONCILE_TOKEN.",
+    );
+  if (url.search !== "" || url.hash !== "")
+    return problem(
+      "The base URL has a query or a fragment",
+      "End it with the path that all of the service's paths follow.",
+    );
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url.hostname))
+    return {
+      severity: "error",
+      code: "service/insecure-http",
+      summary: `The credential would go to ${url.host} over plain http`,
+      detail: "Anyone on the way could read it and use it. Only loopback is taken without TLS.",
+      fix: "Use https, or permit it with --insecure-http.",
+    };
+  return undefined;
+}
+
+function isLoopback(hostname: string): boolean {
+  if (hostname === "[::1]" || hostname === "localhost") return true;
+  // The URL parser writes every spelling of an IPv4 address (short, octal, hexadecimal) as four decimal numbers.
+  return /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

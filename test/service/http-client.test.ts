@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { makeClient, open, start, type TestClient } from "./make-client";
+import { json, type Script, startServer, text } from "./scripted-server";
+
+const withOperations = (operations: Partial<Dialect["operations"]>): Dialect => ({
+  ...builtInDialect,
+  operations: { ...builtInDialect.operations, ...operations },
+});
+
+describe("requests", () => {
+  const rule = { direction: "ingress", ethertype: "IPv4", protocol: "tcp" } as const;
+  type Send = (client: TestClient["client"]) => Promise<unknown>;
+  const cases: Record<string, [Send, string, unknown]> = {
+    "VM creation request: sizes are text, the caller's user id is `id`": [
+      (c) =>
+        c.createVm({
+          name: "web",
+          flavor: "m1",
+          image: "i",
+          owner: "o",
+          userId: "7",
+          project: "p",
+          region: "r",
+          sizeGb: 20,
+          rootSizeGb: 60,
+          skipFloatingIp: true,
+        }),
+      "POST /api/v1/vm/create",
+      {
+        flavor_id: "m1",
+        id: "7",
+        image_id: "i",
+        name: "web",
+        owner: "o",
+        project: "p",
+        region: "r",
+        root_size: "60",
+        size: "20",
+        skip_floating_ip: true,
+      },
+    ],
+    "VM creation request: what is left out stays out": [
+      (c) =>
+        c.createVm({
+          name: "web",
+          flavor: "m1",
+          image: "i",
+          owner: "o",
+          userId: "7",
+          project: "p",
+          region: "r",
+          sizeGb: 1,
+        }),
+      "POST /api/v1/vm/create",
+      { flavor_id: "m1", id: "7", image_id: "i", name: "web", owner: "o", project: "p", region: "r", size: "1" },
+    ],
+    "rename VM": [(c) => c.renameVm("v1", "new"), "POST /api/v1/vm/rename/v1", { name: "new" }],
+    "rebuild VM": [(c) => c.rebuildVm("v1", "img"), "POST /api/v1/vm/rebuild/v1", { image: "img" }],
+    "resize VM": [(c) => c.resizeVm("v1", "m2"), "POST /api/v1/vm/resize/v1", { flavor: "m2" }],
+    "confirm a resize": [(c) => c.confirmResize("v1"), "POST /api/v1/vm/resize/v1/confirm", undefined],
+    "revert a resize": [(c) => c.revertResize("v1"), "POST /api/v1/vm/resize/v1/revert", undefined],
+    "snapshot VM": [(c) => c.snapshotVm("v1", "s"), "POST /api/v1/vm/snapshot/v1", { name: "s" }],
+    "stop VM takes no body": [(c) => c.stopVm("v1"), "POST /api/v1/vm/stop/v1", undefined],
+    "start VM": [(c) => c.startVm("v1"), "POST /api/v1/vm/start/v1", undefined],
+    "reboot VM": [(c) => c.rebootVm("v1"), "POST /api/v1/vm/reboot/v1", undefined],
+    "delete VM with its address": [
+      (c) => c.deleteVm("v1", true),
+      "DELETE /api/v1/vm/delete/v1?delete_floating_ip=true",
+      undefined,
+    ],
+    "delete VM, the address not named": [(c) => c.deleteVm("v1", undefined), "DELETE /api/v1/vm/delete/v1", undefined],
+    "create volume: the size is text": [
+      (c) => c.createVolume("d", 9),
+      "POST /api/v1/volume/create",
+      { name: "d", size: "9" },
+    ],
+    "attach volume": [
+      (c) => c.attachVolume("d1", "v1"),
+      "POST /api/v1/volume/attach",
+      { vm_id: "v1", volume_id: "d1" },
+    ],
+    "detach volume says flush_confirmed": [
+      (c) => c.detachVolume("d1", "v1", true),
+      "POST /api/v1/volume/detach",
+      { vm_id: "v1", volume_id: "d1", flush_confirmed: true },
+    ],
+    "resize volume: the size is text": [
+      (c) => c.resizeVolume("d1", 30),
+      "POST /api/v1/volume/resize/d1",
+      { size: "30" },
+    ],
+    "delete volume": [(c) => c.deleteVolume("d1"), "DELETE /api/v1/volume/d1", undefined],
+    "create group with rules: ports are text": [
+      (c) =>
+        c.createGroup({
+          name: "g",
+          description: "x",
+          rules: [{ ...rule, portMin: 443, portMax: 443, remoteIp: "0.0.0.0/0" }],
+        }),
+      "POST /api/v1/security-group",
+      {
+        name: "g",
+        description: "x",
+        rules: [{ direction: "ingress", ethertype: "IPv4", dst_port: "443", protocol: "tcp", remote_ip: "0.0.0.0/0" }],
+      },
+    ],
+    "update group": [
+      (c) => c.updateGroup("g1", { description: "" }),
+      "PATCH /api/v1/security-group/g1",
+      { description: "" },
+    ],
+    "delete group": [(c) => c.deleteGroup("g1"), "DELETE /api/v1/security-group/g1", undefined],
+    "add rule": [
+      (c) => c.createRule("g1", { ...rule, remoteGroupId: "g2", description: "d" }),
+      "POST /api/v1/security-group/g1/rule",
+      { direction: "ingress", ethertype: "IPv4", protocol: "tcp", remote_group: "g2", description: "d" },
+    ],
+    "import groups: the listing goes as it is": [
+      (c) => c.importGroups({ SecurityGroups: [{ GroupName: "x" }] }),
+      "POST /api/v1/security-group/import",
+      { SecurityGroups: [{ GroupName: "x" }] },
+    ],
+    "an id is one path segment": [(c) => c.stopVm("a/../b?x"), "POST /api/v1/vm/stop/a%2F..%2Fb%3Fx", undefined],
+  };
+  for (const [title, [send, line, body]] of Object.entries(cases))
+    test(title, async () => {
+      const { client, server } = await start([json(200, { data: "ok" })]);
+      await send(client);
+      expect(server.received.map(({ method, url }) => `${method} ${url}`)).toEqual([line]);
+      expect(server.received[0]!.body === "" ? undefined : JSON.parse(server.received[0]!.body)).toEqual(body);
+      expect(server.received[0]!.authorization).toMatch(/^Bearer canary/);
+    });
+
+  test("a base URL with a path puts it before every path", async () => {
+    const server = await startServer(json(200, []));
+    const { client } = makeClient(`${server.baseUrl}/cloud/`);
+    open.push(server, client);
+    await client.listVms();
+    expect(server.received[0]!.url).toBe("/cloud/api/v1/vm/list");
+  });
+
+  test("a port range is refused without a request when the dialect has no way to write it", async () => {
+    const { client, server } = await start([json(200, {})]);
+    const outcome = await client.createRule("g1", { ...rule, portMin: 80, portMax: 90 });
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      condition: "unsupported",
+      hint: expect.stringContaining("rules.port_range"),
+    });
+    expect(server.received).toEqual([]);
+  });
+
+  test("a port range is written as the dialect says", async () => {
+    const { client, server } = await start([json(200, { data: { id: "r", direction: "ingress" } })], {
+      dialect: { ...builtInDialect, rules: { port_range: "{min}-{max}" } },
+    });
+    await client.createRule("g1", { ...rule, portMin: 80, portMax: 90 });
+    expect(JSON.parse(server.received[0]!.body)).toMatchObject({ dst_port: "80-90" });
+  });
+
+  test("an operation that the dialect lacks is refused without a request", async () => {
+    const { client, server } = await start([json(200, {})]);
+    expect(client.has("group.rule.delete")).toBe(false);
+    expect(await client.deleteRule("g", "r")).toMatchObject({ status: "rejected", condition: "unsupported" });
+    expect(await client.listVolumes()).toMatchObject({ status: "rejected", condition: "unsupported" });
+    expect(server.received).toEqual([]);
+  });
+
+  test.each(["", ".", ".."])("the id %j is refused without a request, since it would make another path", async (id) => {
+    const { client, server } = await start([json(200, {})]);
+    expect(await client.stopVm(id)).toMatchObject({ status: "rejected", condition: "invalid_id" });
+    expect(server.received).toEqual([]);
+  });
+});
+
+describe("answers", () => {
+  test("bare JSON strings and envelopes both acknowledge", async () => {
+    const { client } = await start([json(200, "instance rebuilding"), json(202, { data: "accepted" }), text(200, "")]);
+    expect(await client.rebuildVm("v", "i")).toEqual({ status: "accepted", value: undefined });
+    expect(await client.renameVm("v", "n")).toEqual({ status: "accepted", value: undefined });
+    expect(await client.stopVm("v")).toEqual({ status: "accepted", value: undefined });
+  });
+
+  test("Delete VM response: preserved_volumes are given on", async () => {
+    const { client } = await start([json(200, { data: { message: "gone", preserved_volumes: ["d1", "d2"] } })]);
+    expect(await client.deleteVm("v", false)).toEqual({
+      status: "accepted",
+      value: { preservedVolumes: ["d1", "d2"] },
+    });
+  });
+
+  test("a created resource whose answer shows no id is unknown, since it exists all the same", async () => {
+    const { client, server } = await start([json(200, { data: { handle: "x" } })]);
+    const outcome = await client.createVolume("d", 1);
+    expect(outcome).toMatchObject({ status: "unknown", reason: expect.stringContaining("records.volume.id") });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("a read that does not fit is unreadable, with the dialect line that fixes it", async () => {
+    const { client } = await start([json(200, { data: { uid: "x", title: "t" } })]);
+    expect(await client.getVolume("d")).toMatchObject({
+      status: "rejected",
+      condition: "unreadable",
+      hint: expect.stringMatching(/tried .*"\/id".*keys uid, title.*records\.volume\.id: \[\/uid\]/),
+    });
+  });
+});
+
+describe("lists", () => {
+  const page = (ids: string[], next?: string): Script =>
+    json(200, { data: ids.map((id) => ({ id, name: id })), page: { next: next ?? null, total_size: 4 } });
+
+  test.each([
+    ["a token is sent as the dialect's parameter", "tok=2&x", "/api/v1/vm/list?page=tok%3D2%26x"],
+    ["a path is followed", "/api/v1/vm/list?after=a", "/api/v1/vm/list?after=a"],
+    ["a query alone is followed", "?after=a", "/api/v1/vm/list?after=a"],
+  ])("the next page: %s", async (_title, next, expected) => {
+    const { client, server } = await start([page(["a"], next), page(["b"])]);
+    expect(await client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+    expect(server.received[1]!.url).toBe(expected);
+  });
+
+  test("the next page: a URL on the same origin is followed", async () => {
+    let base = "";
+    const { client, server } = await start([
+      (q, r, raw) => page(["a"], `${base}/api/v1/vm/list?p=2`)(q, r, raw),
+      page(["b"]),
+    ]);
+    base = server.baseUrl;
+    expect(await client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+  });
+
+  test("the next page: another host is never asked, since the credential would go along", async () => {
+    const other = await startServer(page(["z"]));
+    open.push(other);
+    const { client } = await start([page(["a"], `${other.baseUrl}/api/v1/vm/list`)]);
+    expect(await client.listVms()).toMatchObject({
+      status: "rejected",
+      condition: "unreadable",
+      message: expect.stringContaining(`127.0.0.1:${other.port}`),
+    });
+    expect(other.received).toEqual([]);
+  });
+
+  test("pages that lead in a circle end", async () => {
+    const { client, server } = await start([page(["a"], "2"), page(["b"], "3"), page(["c"], "2")]);
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
+    expect(server.received).toHaveLength(3);
+  });
+
+  test("one seen on two pages counts once, as it was read last", async () => {
+    const { client } = await start([
+      page(["a", "b"], "2"),
+      json(200, {
+        data: [
+          { id: "b", name: "renamed" },
+          { id: "c", name: "c" },
+        ],
+      }),
+    ]);
+    expect(await client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b", name: "renamed" }, { id: "c" }] });
+  });
+});
+
+test("group.rule.list is read through the envelope, in the service's spelling", async () => {
+  const { client } = await start([
+    json(200, {
+      data: [
+        {
+          id: "r",
+          direction: "ingress",
+          ether_type: "IPv4",
+          protocol: "tcp",
+          port_range_min: 22,
+          port_range_max: 22,
+          remote_ip_prefix: "10.0.0.0/8",
+          belongs_to_default_sg: false,
+        },
+      ],
+    }),
+  ]);
+  expect(await client.listRules("g")).toEqual({
+    status: "accepted",
+    value: [
+      {
+        id: "r",
+        direction: "ingress",
+        ethertype: "IPv4",
+        protocol: "tcp",
+        portMin: 22,
+        portMax: 22,
+        remoteIp: "10.0.0.0/8",
+        platform: false,
+      },
+    ],
+  });
+});
+
+test("a dialect's own route is used", async () => {
+  const dialect = withOperations({
+    "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" },
+  });
+  const { client, server } = await start([json(200, { data: "ok" })], { dialect });
+  expect(await client.deleteRule("g1", "r1")).toEqual({ status: "accepted", value: undefined });
+  expect(server.received[0]).toMatchObject({ method: "DELETE", url: "/api/v1/security-group/g1/rule/r1" });
+});

@@ -1,0 +1,236 @@
+/** What is sent again, what is cut off, and who waits: the client against a service that misbehaves. */
+import { createServer } from "node:net";
+import { describe, expect, test } from "vitest";
+import { makeClient, open, start, type TestClient } from "./make-client";
+import { drop, fault, json, type Script, silence, startServer, text, truncate } from "./scripted-server";
+
+describe("what is repeated", () => {
+  type Row = [
+    title: string,
+    scripts: Script[],
+    send: (client: TestClient["client"]) => Promise<unknown>,
+    status: object,
+    requests: number,
+  ];
+  const vms = json(200, []);
+  const done = json(200, { data: "ok" });
+  const gone = fault(404, "not found");
+  const rows: Row[] = [
+    ["a read after a lost answer", [drop, vms], (c) => c.listVms(), { status: "accepted" }, 2],
+    ["a read after garbage", [text(200, "<html>"), vms], (c) => c.listVms(), { status: "accepted" }, 2],
+    ["a read after a truncated answer", [truncate, vms], (c) => c.listVms(), { status: "accepted" }, 2],
+    [
+      "a read after 500, 502 and 503",
+      [fault(500, "x"), text(502, "<h1>"), fault(503, "x"), vms],
+      (c) => c.listVms(),
+      { status: "accepted" },
+      4,
+    ],
+    [
+      "a read, five times and no more",
+      [fault(500, "x")],
+      (c) => c.listVms(),
+      { status: "unavailable", httpStatus: 500 },
+      5,
+    ],
+    ["never a write after a lost answer", [drop, done], (c) => c.stopVm("v"), { status: "unknown" }, 1],
+    ["never a write after a truncated answer", [truncate, done], (c) => c.stopVm("v"), { status: "unknown" }, 1],
+    [
+      "never a write after garbage",
+      [text(200, "<html>"), done],
+      (c) => c.stopVm("v"),
+      { status: "unknown", httpStatus: 200 },
+      1,
+    ],
+    [
+      "never a write after a 5xx",
+      [fault(503, "x"), done],
+      (c) => c.createVolume("d", 1),
+      { status: "unknown", httpStatus: 503 },
+      1,
+    ],
+    [
+      "a write after 429, which proves that nothing was done",
+      [fault(429, "slow"), done],
+      (c) => c.stopVm("v"),
+      { status: "accepted" },
+      2,
+    ],
+    [
+      "never what was refused",
+      [fault(400, "bad"), done],
+      (c) => c.stopVm("v"),
+      { status: "rejected", condition: "bad_request" },
+      1,
+    ],
+    ["a delete after a lost answer", [drop, done], (c) => c.deleteVolume("d"), { status: "accepted" }, 2],
+    [
+      "a delete: not found after a lost answer is success",
+      [drop, gone],
+      (c) => c.deleteGroup("g"),
+      { status: "accepted" },
+      2,
+    ],
+    [
+      "a delete: what a lost one left behind is not known",
+      [drop, gone],
+      (c) => c.deleteVm("v", undefined),
+      { status: "accepted", value: { preservedVolumes: undefined } },
+      2,
+    ],
+    [
+      "a delete: not found at first is a refusal",
+      [gone],
+      (c) => c.deleteGroup("g"),
+      { status: "rejected", condition: "not_found" },
+      1,
+    ],
+    [
+      "a delete: another refusal after a lost answer says nothing about the first",
+      [drop, fault(409, "busy")],
+      (c) => c.deleteVm("v", true),
+      { status: "unknown" },
+      2,
+    ],
+  ];
+  for (const [title, scripts, send, expected, requests] of rows)
+    test(title, async () => {
+      const { client, server, events } = await start(scripts);
+      expect(await send(client)).toMatchObject(expected);
+      expect(server.received).toHaveLength(requests);
+      expect(events.map(({ attempt }) => attempt)).toEqual(server.received.map((_, index) => index + 1));
+      expect([...client.requestCounts.values()]).toEqual([requests]);
+    });
+
+  test("a write is repeated while nothing listens, and then it is unavailable", async () => {
+    const probe = createServer();
+    const port = await new Promise<number>((resolve) => {
+      probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));
+    });
+    await new Promise((resolve) => probe.close(resolve));
+    const { client, events } = makeClient(`http://127.0.0.1:${port}`);
+    open.push(client);
+    expect(await client.stopVm("v")).toMatchObject({
+      status: "unavailable",
+      reason: expect.stringContaining("ECONNREFUSED"),
+    });
+    expect(events).toHaveLength(5);
+  });
+
+  test("a TLS failure is before anything was sent", async () => {
+    const server = await startServer(done);
+    const { client } = makeClient(`https://127.0.0.1:${server.port}`);
+    open.push(server, client);
+    expect(await client.stopVm("v")).toMatchObject({ status: "unavailable" });
+    expect(server.received).toEqual([]);
+  });
+
+  test("Retry-After is kept by every request, not by the one that was told", async () => {
+    const { client, server, sleeps } = await start([fault(429, "slow", { "retry-after": "7" }), json(200, [])]);
+    await client.listVms();
+    expect(server.received).toHaveLength(2);
+    expect(Math.max(...sleeps)).toBeGreaterThanOrEqual(7000);
+  });
+
+  test("a Retry-After beyond the budget is not waited for", async () => {
+    const { client, server } = await start([fault(429, "slow", { "retry-after": "3600" })]);
+    expect(await client.listVms()).toMatchObject({ status: "unavailable", retryAfterMs: 3_600_000 });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("429 halves the requests at once", async () => {
+    const { client } = await start([fault(429, "slow"), json(200, [])]);
+    expect(client.concurrencyLimit).toBe(10);
+    await client.listVms();
+    expect(client.concurrencyLimit).toBe(5);
+  });
+});
+
+describe("limits", () => {
+  test("an answer slower than the timeout is unknown for a write and unavailable for a read", async () => {
+    const { client } = await start([silence], { timing: { requestTimeoutMs: 80 } });
+    expect(await client.stopVm("v")).toMatchObject({ status: "unknown", reason: expect.stringContaining("80 ms") });
+    expect(await client.listVms()).toMatchObject({ status: "unavailable" });
+  });
+
+  test("a body that drips without end is cut off by the same timeout", async () => {
+    const drip: Script = (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const timer = setInterval(() => response.write(" "), 10);
+      response.on("close", () => clearInterval(timer));
+    };
+    const { client } = await start([drip], { timing: { requestTimeoutMs: 100 } });
+    expect(await client.stopVm("v")).toMatchObject({ status: "unknown" });
+  });
+
+  test("an answer of more than 32 MiB is not read to its end", async () => {
+    let written = 0;
+    const flood: Script = (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const chunk = Buffer.alloc(1 << 20, 32);
+      const more = () => {
+        while (!response.destroyed && written < 200 << 20) {
+          written += chunk.length;
+          if (!response.write(chunk)) return void response.once("drain", more);
+        }
+      };
+      more();
+    };
+    const { client } = await start([flood]);
+    expect(await client.stopVm("v")).toMatchObject({ status: "unknown", reason: expect.stringContaining("32 MiB") });
+    expect(written).toBeLessThan(100 << 20);
+  });
+
+  test("a redirect is an error that names the host, and is not followed", async () => {
+    const target = await startServer(json(200, []));
+    open.push(target);
+    const { client } = await start([json(302, {}, { location: `${target.baseUrl}/login?next=1` })]);
+    expect(await client.listVms()).toMatchObject({
+      status: "rejected",
+      message: expect.stringContaining(`127.0.0.1:${target.port}`),
+    });
+    expect(target.received).toEqual([]);
+  });
+
+  test("a signal ends a read that is under way", async () => {
+    const { client, server } = await start([silence]);
+    const controller = new AbortController();
+    const reading = client.listVms({ signal: controller.signal });
+    await expect.poll(() => server.received.length).toBe(1);
+    controller.abort();
+    expect(await reading).toMatchObject({ status: "unavailable", reason: "cancelled" });
+  });
+
+  test("a signal never cuts off a write that is under way", async () => {
+    let answer = () => {};
+    const { client, server } = await start([(_q, response) => (answer = () => response.end('"stopped"'))]);
+    const controller = new AbortController();
+    const stopping = client.stopVm("v", { signal: controller.signal });
+    await expect.poll(() => server.received.length).toBe(1);
+    controller.abort();
+    answer();
+    expect(await stopping).toEqual({ status: "accepted", value: undefined });
+  });
+
+  test("at most `parallelism` requests are under way, the most important first", async () => {
+    const waiting: (() => void)[] = [];
+    const hold: Script = (_q, response) => waiting.push(() => response.end('{"id":"x"}'));
+    const { client, server } = await start([hold], { parallelism: 2 });
+    const reads = [0, 0, 1, 5].map((priority, index) => client.getVolume(`d${index}`, { priority }));
+    await expect.poll(() => waiting.length).toBe(2);
+    waiting.shift()!();
+    await expect.poll(() => waiting.length).toBe(2);
+    expect(server.received.map(({ url }) => url.slice(-2))).toEqual(["d0", "d1", "d3"]);
+    while (waiting.length > 0 || server.received.length < 4) {
+      waiting.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (const answer of waiting) answer();
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual([
+      "accepted",
+      "accepted",
+      "accepted",
+      "accepted",
+    ]);
+  });
+});
