@@ -301,12 +301,7 @@ async function deleteVm(
   const gone = outcome.status === "rejected" && outcome.condition === "not_found";
   if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
   const managed = new Set(action.managedVolumes);
-  const preserved =
-    outcome.status === "accepted"
-      ? outcome.value.preservedVolumes
-      : record?.dataVolumeId === undefined
-        ? []
-        : [record.dataVolumeId];
+  const preserved = (outcome.status === "accepted" ? outcome.value.preservedVolumes : undefined) ?? lastKnownVolumes(id, record, run);
   const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
   const orphans = left.map(
     (volume): Orphan => ({
@@ -326,6 +321,14 @@ async function deleteVm(
   }
   if (action.preservedVolumes === "delete" && client.has("volume.delete")) return deleteLeftovers(orphans, run);
   return done;
+}
+
+/** When the answer that names them was lost: what the VM was last seen with. */
+function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run): string[] {
+  const sighting = run.live.vmById.get(id);
+  const disks = sighting?.seen === "yes" ? (sighting.value.volumes ?? []) : [];
+  const seen = disks.filter((disk) => disk.root === false).map((disk) => disk.id);
+  return [...new Set([...seen, ...(record?.dataVolumeId === undefined ? [] : [record.dataVolumeId])])];
 }
 
 async function deleteLeftovers(orphans: readonly Orphan[], run: Run): Promise<StepResult> {

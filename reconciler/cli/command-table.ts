@@ -1,0 +1,59 @@
+/** The commands, as help and completion show them; the code behind each is loaded when it runs. */
+import { commonFlags, type FlagName } from "./flags";
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly usage: string;
+  readonly summary: string;
+  readonly flags: readonly FlagName[];
+  /** Left out: any number, files of the desired state. */
+  readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
+  /** Reads its own arguments. */
+  readonly ownArguments?: boolean;
+  readonly load: () => unknown;
+}
+
+const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
+const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush"] as const;
+const count = (min: number, max: number, what: string) => ({ min, max, what });
+
+export const commands: readonly CommandSpec[] = [
+  { name: "init", usage: "init [FILE]", summary: "writes a starter file with the schema header", flags: ["json", "no-color"], positionals: count(0, 1, ""), load: () => require("./commands/init") },
+  { name: "validate", usage: "validate [FILE|DIR]…", summary: "checks everything that needs no service", flags: ["file", "dialect", "var", "var-file", "json", "no-color"], load: () => require("./commands/validate") },
+  { name: "plan", usage: "plan [FILE|DIR]… [flags]", summary: "shows what apply would do, in its order", flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"], load: () => require("./commands/plan") },
+  { name: "apply", usage: "apply [FILE|DIR|PLAN]… [flags]", summary: "plans, asks, and makes it so", flags: [...planFlags, ...applyFlags, "allow-empty", "report"], load: () => require("./commands/apply") },
+  { name: "destroy", usage: "destroy [FILE|DIR]… [flags]", summary: "deletes everything in the state", flags: [...planFlags, ...applyFlags, "report"], load: () => require("./commands/destroy") },
+  { name: "drift", usage: "drift [FILE|DIR]…", summary: "what differs between the state and the service; exit 2 if anything does", flags: ["file", ...commonFlags], load: () => require("./commands/drift") },
+  { name: "import", usage: "import ADDR ID [--generate]", summary: "takes an existing resource over", flags: ["file", "generate", ...commonFlags], positionals: count(2, 2, "an address and an id"), load: () => require("./commands/import") },
+  { name: "vm start", usage: "vm start ADDR", summary: "starts a VM", flags: ["file", ...commonFlags], positionals: count(1, 1, "the address of a VM"), load: () => require("./commands/vm") },
+  { name: "vm stop", usage: "vm stop ADDR", summary: "stops a VM", flags: ["file", ...commonFlags], positionals: count(1, 1, "the address of a VM"), load: () => require("./commands/vm") },
+  { name: "vm reboot", usage: "vm reboot ADDR", summary: "reboots a VM", flags: ["file", ...commonFlags], positionals: count(1, 1, "the address of a VM"), load: () => require("./commands/vm") },
+  { name: "vm snapshot", usage: "vm snapshot ADDR --name NAME", summary: "makes an image of a VM", flags: ["file", "name", ...commonFlags], positionals: count(1, 1, "the address of a VM"), load: () => require("./commands/vm") },
+  { name: "state list", usage: "state list", summary: "the addresses in the state", flags: ["file", ...commonFlags], positionals: count(0, 0, ""), load: () => require("./commands/state") },
+  { name: "state show", usage: "state show ADDR", summary: "what the state knows of a resource", flags: ["file", ...commonFlags], positionals: count(1, 1, "an address"), load: () => require("./commands/state") },
+  { name: "state rm", usage: "state rm ADDR…", summary: "forgets a resource and leaves it alive", flags: ["file", ...commonFlags], positionals: count(1, 1000, "an address"), load: () => require("./commands/state") },
+  { name: "state mv", usage: "state mv FROM TO", summary: "gives a record another address", flags: ["file", ...commonFlags], positionals: count(2, 2, "two addresses"), load: () => require("./commands/state") },
+  { name: "state pull", usage: "state pull", summary: "prints the state", flags: ["file", ...commonFlags], positionals: count(0, 0, ""), load: () => require("./commands/state") },
+  { name: "state push", usage: "state push FILE [--force]", summary: "puts a state in place of the present one", flags: ["file", "force", ...commonFlags], positionals: count(1, 1, "a file with a state"), load: () => require("./commands/state") },
+  { name: "state unlock", usage: "state unlock [--force]", summary: "takes the lock from a holder that is gone", flags: ["file", "force", ...commonFlags], positionals: count(0, 0, ""), load: () => require("./commands/state") },
+  { name: "state resolve", usage: "state resolve ADDR --not-created", summary: "settles a create whose outcome is unknown", flags: ["file", "not-created", ...commonFlags], positionals: count(1, 1, "an address"), load: () => require("./commands/state") },
+  { name: "orphans list", usage: "orphans list", summary: "what deletes left alive", flags: ["file", ...commonFlags], positionals: count(0, 0, ""), load: () => require("./commands/orphans") },
+  { name: "orphans delete", usage: "orphans delete ID… [--allow-data-loss]", summary: "deletes orphaned volumes", flags: ["file", "allow-data-loss", ...commonFlags], positionals: count(1, 1000, "the id of an orphan"), load: () => require("./commands/orphans") },
+  { name: "graph", usage: "graph [FILE|DIR]… [--plan] [--format mermaid|dot|svg]", summary: "the resources, or the plan, as a picture", flags: ["file", "format", "plan", "out", ...commonFlags], load: () => require("./commands/graph") },
+  { name: "doctor", usage: "doctor [FILE|DIR]…", summary: "what this service has and lacks, and a dialect that fits", flags: ["file", ...commonFlags], load: () => require("./commands/doctor") },
+  { name: "emulator", usage: "emulator [--port P] [--dir D] [--time-scale N] …", summary: "serves the whole service on loopback", flags: [], ownArguments: true, load: () => require("./commands/emulator") },
+  { name: "explain", usage: "explain [CODE]", summary: "what an error means and what to do", flags: ["no-color", "json"], positionals: count(0, 1, ""), load: () => require("./commands/explain") },
+  { name: "completion", usage: "completion bash|zsh|fish", summary: "a completion script", flags: [], positionals: count(1, 1, "bash, zsh or fish"), load: () => require("./commands/completion") },
+  { name: "version", usage: "version", summary: "the version", flags: ["json"], positionals: count(0, 0, ""), load: () => require("./commands/version") },
+];
+
+export const commandNames: readonly string[] = commands.map((command) => command.name);
+
+/** The command that the words begin with; two words (`state list`) before one. */
+export function findCommand(argv: readonly string[]): { readonly spec: CommandSpec; readonly rest: readonly string[] } | undefined {
+  const [first, second] = argv;
+  const two = commands.find((command) => command.name === `${first} ${second}`);
+  if (two !== undefined) return { spec: two, rest: argv.slice(2) };
+  const one = commands.find((command) => command.name === first);
+  return one === undefined ? undefined : { spec: one, rest: argv.slice(1) };
+}

@@ -1,0 +1,22 @@
+/** `reconcile drift`: exit 2 when the service is not as the state has it. */
+import { hasErrors } from "../../core/model/diagnostic";
+import { findDrift } from "../../engine/drift";
+import { openState } from "../../engine/plan";
+import { newLineage } from "../compose";
+import type { Invocation } from "../invocation";
+import { withSession } from "../planning";
+import { readWorkspace } from "../workspace";
+
+export function run(invocation: Invocation): Promise<number> {
+  const { output } = invocation;
+  return withSession(invocation, readWorkspace(invocation, { needed: false }), async ({ store, service }) => {
+    const { state } = openState(await store.read(), store.location, newLineage());
+    const report = await findDrift(service.client, state);
+    for (const drift of report.drifts)
+      output.event({ type: "change", address: drift.address, action: drift.gone ? "delete" : "update", fields: drift.fields, ...(drift.id === undefined ? {} : { id: drift.id }) });
+    const { driftText } = require("../../report/drift-text") as typeof import("../../report/drift-text");
+    output.print(driftText(report, { colour: output.colour }));
+    const failed = hasErrors(report.diagnostics);
+    return output.finish({ exitCode: failed ? 1 : report.drifts.length > 0 ? 2 : 0, diagnostics: report.diagnostics });
+  });
+}

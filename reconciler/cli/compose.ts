@@ -1,0 +1,191 @@
+/** The one place that knows every part: from a workspace and flags to a client, a store and the engine's ports. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { Timing } from "../core/model/desired";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { Dialect } from "../dialect/dialect";
+import { builtInDialect } from "../dialect/built-in";
+import type { EngineEvent } from "../engine/events";
+import { type Clock, defaultTiming, type Ports } from "../engine/ports";
+import type { HttpServiceClient } from "../service/http-client";
+import type { Holder, StateStore } from "../store/store";
+import { CommandFailed } from "./crash";
+import type { Flags } from "./flags";
+import type { Invocation } from "./invocation";
+import type { Workspace } from "./workspace";
+
+export interface Service {
+  readonly client: HttpServiceClient;
+  readonly dialect: Dialect;
+  readonly timing: Timing;
+  readonly embedded: boolean;
+  /** Warnings about the dialect. */
+  readonly diagnostics: readonly Diagnostic[];
+  close(): Promise<void>;
+}
+
+const embeddedTimeScale = 20;
+
+export async function openService(workspace: Workspace, invocation: Invocation): Promise<Service> {
+  const { flags, output } = invocation;
+  const { dialect, diagnostics } = readDialect(workspace, flags);
+  const baseUrl = flags["base-url"] ?? process.env["RECONCILE_BASE_URL"] ?? workspace.desired.service.baseUrl;
+  if (baseUrl === undefined || baseUrl === "")
+    throw fail("service/no-base-url", "no service is named", "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url");
+  const parallelism = readCount(flags.parallelism, "--parallelism") ?? 10;
+  const { createServiceClient } = require("../service/http-client") as typeof import("../service/http-client");
+  const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
+  const { findCredential } = require("../service/credential") as typeof import("../service/credential");
+  const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags) : undefined;
+  const url = embedded?.url ?? baseUrl;
+  try {
+    const refused = checkBaseUrl(url, flags["insecure-http"] === true);
+    if (refused !== undefined) throw new CommandFailed([refused]);
+    // The embedded service knows its own credential, so that trying needs no set-up.
+    const environment = embedded === undefined ? process.env : { RECONCILE_TOKEN: "ops-token", ...process.env };
+    const found = findCredential(environment, dialect.authorization);
+    if (found.credential === undefined) throw new CommandFailed(found.diagnostics);
+    const timing = readTiming(workspace, embedded?.timeScale);
+    const debug = flags["log-level"] === "debug";
+    const client = createServiceClient({
+      baseUrl: url,
+      dialect,
+      credential: found.credential,
+      timing,
+      insecureHttp: flags["insecure-http"] === true,
+      parallelism,
+      ...(debug
+        ? { onRequest: (event) => output.note(`${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`) }
+        : {}),
+    });
+    if (embedded !== undefined) output.note(`Embedded service: a world of its own under ${embedded.shown}, ${embedded.timeScale} times faster than the real one. It is no cloud.`);
+    return {
+      client,
+      dialect,
+      timing,
+      embedded: embedded !== undefined,
+      diagnostics,
+      async close() {
+        await client.close();
+        await embedded?.close();
+      },
+    };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+async function startEmbedded(workspace: Workspace, flags: Flags) {
+  const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
+  const dir = join(workspace.folder, ".reconcile", "world");
+  const timeScale = readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
+  try {
+    const emulator = await startEmulator({ dir, timeScale });
+    return { url: emulator.url, timeScale, shown: join(".reconcile", "world"), close: () => emulator.close() };
+  } catch (error) {
+    throw fail("service/embedded", `the embedded service cannot start: ${(error as Error).message}`, "another command may be using the same world: wait for it to end");
+  }
+}
+
+export function readDialect(workspace: Workspace, flags: Flags): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
+  const given = workspace.desired.service.dialect;
+  const outside = flags.dialect ?? process.env["RECONCILE_DIALECT"];
+  if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [] };
+  const { readDialectText, readInlineDialect } = require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");
+  let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
+  if (outside === undefined && given !== undefined && "inline" in given) {
+    const source = workspace.sources.find(({ file }) => file === given.source.file);
+    read = readInlineDialect(given.inline, given.source, source?.text);
+  } else {
+    const path = outside ?? join(dirname(resolve((given as { source: { file: string } }).source.file)), (given as { path: string }).path);
+    read = readDialectText(readText(path, "the dialect"), path === outside ? path : (given as { path: string }).path);
+  }
+  if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
+  return read;
+}
+
+function readText(path: string, what: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw fail("cli/file-unreadable", `${what} ${path} cannot be read: ${(error as Error).message}`, "correct the path");
+  }
+}
+
+/** What the file leaves open follows the service: the embedded one's minutes are shorter. */
+function readTiming(workspace: Workspace, timeScale: number | undefined): Timing {
+  const given = workspace.desired.service.timing;
+  if (timeScale === undefined) return { ...defaultTiming, ...given };
+  const factor = timeScale === 0 ? 0 : timeScale >= 1 ? 1 / timeScale : timeScale;
+  return {
+    ...defaultTiming,
+    pollIntervalMs: Math.max(20, defaultTiming.pollIntervalMs * factor),
+    discoveryWindowMs: Math.max(500, defaultTiming.discoveryWindowMs * factor),
+    ...given,
+  };
+}
+
+export function openStore(workspace: Workspace, flags: Flags): StateStore {
+  const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
+  const { openStateStore } = require("../store/open") as typeof import("../store/open");
+  return openStateStore(location);
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((done) => {
+      if (signal?.aborted === true) return done();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        done();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener("abort", end, { once: true });
+    }),
+};
+
+export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
+  const { checkHealth, runCommand } = require("./outside") as typeof import("./outside");
+  return {
+    client: service.client,
+    clock: systemClock,
+    timing: service.timing,
+    runCommand: (argv, signal) => runCommand(argv, workspace.folder, signal),
+    checkHealth: (check, vm, signal) => checkHealth(check, vm, workspace.folder, signal),
+    emit,
+  };
+}
+
+export const newLineage = (): string => randomUUID();
+
+export function holderOf(command: string): Holder {
+  return { who: userName(), host: hostname(), pid: process.pid, since: new Date().toISOString(), command: `reconcile ${command}` };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] ?? "unknown";
+  }
+}
+
+function readNumber(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0) throw fail("cli/bad-flag", `${flag} must be a number, not ${text}`, `${flag} 20`);
+  return value;
+}
+
+export function readCount(text: string | undefined, flag: string): number | undefined {
+  const value = readNumber(text, flag);
+  if (value !== undefined && (!Number.isInteger(value) || value < 1)) throw fail("cli/bad-flag", `${flag} must be a whole number of at least 1, not ${text}`, `${flag} 10`);
+  return value;
+}
+
+export const fail = (code: string, summary: string, fix?: string): CommandFailed => new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);

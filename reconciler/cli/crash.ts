@@ -1,0 +1,40 @@
+/** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import { printable } from "../core/text/printable";
+
+interface Coded extends Error {
+  readonly code?: unknown;
+}
+
+const fixes: Record<string, string> = {
+  "state/locked": "wait for it, or if that process is gone: reconcile state unlock",
+  "state/lease-lost": "run the same command again",
+  "state/moved-on": "run the same command again: it plans anew",
+  "state/unreadable": "restore it from a copy, or start a new one and import what exists",
+  "state/store-failed": "check the path or address given with --state, its rights and its space",
+};
+
+/** `undefined`: a bug. */
+export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
+  const carried = (error as { diagnostics?: unknown }).diagnostics;
+  if (Array.isArray(carried)) return carried as Diagnostic[];
+  const { code, message } = error as Coded;
+  if (typeof code !== "string") return undefined;
+  if (/^(state|service|config|cli)\//.test(code)) return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
+  if (/^E[A-Z]+$/.test(code)) return [{ severity: "error", code: "cli/system", summary: message }];
+  return undefined;
+}
+
+export function reportCrash(error: unknown, argv: readonly string[]): void {
+  const text = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`reconcile ${printable(argv[0] ?? "")} stopped on a bug of its own: ${printable(text)}\nNothing that was recorded is lost; run the same command again. Please report this with RECONCILE_DEBUG=1 set.\n`);
+  if (process.env["RECONCILE_DEBUG"] === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+}
+
+/** Carries diagnostics out of deep calls to the command's end. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map((diagnostic) => diagnostic.summary).join("; "));
+  }
+}

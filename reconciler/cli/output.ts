@@ -1,0 +1,67 @@
+/**
+ * Where a command's words go: people get text on standard output and problems on standard error; `--json` gets one
+ * object a line on standard output and nothing else there.
+ */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Orphan } from "../core/model/recorded";
+import type { Plan } from "../core/plan/plan";
+import type { RunReport } from "../engine/run-plan";
+import type { Flags } from "./flags";
+
+export interface Finish {
+  readonly exitCode: number;
+  readonly diagnostics?: readonly Diagnostic[];
+  readonly plan?: Plan;
+  readonly run?: RunReport;
+  readonly orphans?: readonly Orphan[];
+}
+
+export interface Output {
+  readonly json: boolean;
+  readonly colour: boolean;
+  readonly width: number;
+  /** True when a person watches standard error. */
+  readonly live: boolean;
+  /** For people only. */
+  print(text: string): void;
+  /** For people, beside the output proper. */
+  note(text: string): void;
+  /** With --json only. */
+  event(event: object): void;
+  /** Problems and the summary; answers with the exit code. */
+  finish(finish: Finish): number;
+}
+
+export function createOutput(command: string, flags: Flags): Output {
+  const startedAt = performance.now();
+  const json = flags.json === true;
+  const silent = flags["log-level"] === "silent";
+  const colour = !json && flags["no-color"] !== true && process.env["NO_COLOR"] === undefined && process.stdout.isTTY === true;
+  return {
+    json,
+    colour,
+    width: process.stdout.columns ?? 100,
+    live: process.stderr.isTTY === true && !json && process.env["TERM"] !== "dumb",
+    print(text) {
+      if (!json) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    },
+    note(text) {
+      if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+    },
+    event(event) {
+      if (json) process.stdout.write(`${JSON.stringify(event)}\n`);
+    },
+    finish({ exitCode, diagnostics = [], plan, run, orphans = run?.orphans ?? [] }) {
+      if (json) {
+        const { summaryLine } = require("../report/json-lines") as typeof import("../report/json-lines");
+        const durationMs = Math.round(performance.now() - startedAt);
+        process.stdout.write(`${JSON.stringify(summaryLine({ command, exitCode, diagnostics, orphans, durationMs, ...(plan === undefined ? {} : { plan }), ...(run === undefined ? {} : { run }) }))}\n`);
+      } else if (diagnostics.length > 0) {
+        const { diagnosticsText } = require("../report/diagnostics-text") as typeof import("../report/diagnostics-text");
+        const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
+        process.stderr.write(diagnosticsText(shown, { color: colour && process.stderr.isTTY === true }));
+      }
+      return exitCode;
+    },
+  };
+}

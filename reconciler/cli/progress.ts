@@ -1,0 +1,57 @@
+/** Shows a run while it goes on: live on a terminal, plain lines elsewhere, JSON lines when asked for. */
+import type { Plan } from "../core/plan/plan";
+import type { EngineEvent } from "../engine/events";
+import type { Output } from "./output";
+
+export interface Progress {
+  event(event: EngineEvent): void;
+  close(): void;
+}
+
+const redrawMs = 100;
+
+export function startProgress(output: Output, plan: Plan): Progress {
+  if (output.json) {
+    const { stepEvent } = require("../report/json-lines") as typeof import("../report/json-lines");
+    return {
+      event: (event) => {
+        if (event.type === "step") output.event(stepEvent(event));
+      },
+      close: () => undefined,
+    };
+  }
+  const { progressLine } = require("../report/progress") as typeof import("../report/progress");
+  if (!output.live)
+    return {
+      event: (event) => {
+        const line = progressLine(event);
+        if (line !== undefined) output.note(line);
+      },
+      close: () => undefined,
+    };
+  return liveProgress(output, plan);
+}
+
+function liveProgress(output: Output, plan: Plan): Progress {
+  const { liveView, startLive, updateLive } = require("../report/progress") as typeof import("../report/progress");
+  let state = startLive(plan);
+  let shown = 0;
+  const clear = (): string => (shown === 0 ? "" : `\u001b[${shown}A\u001b[J`);
+  const draw = (): void => {
+    const lines = liveView(state, { width: process.stderr.columns ?? 80, height: process.stderr.rows ?? 24, now: Date.now(), colour: output.colour });
+    process.stderr.write(`${clear()}${lines.map((line) => `${line}\n`).join("")}`);
+    shown = lines.length;
+  };
+  const timer = setInterval(draw, redrawMs);
+  draw();
+  return {
+    event: (event) => {
+      state = updateLive(state, event, Date.now());
+    },
+    close() {
+      clearInterval(timer);
+      process.stderr.write(clear());
+      shown = 0;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** Ctrl-C once: finish what is in flight, start nothing more. Twice: stop at once. Both leave a usable state. */
+import type { StopSignals } from "../engine/run-plan";
+import type { Output } from "./output";
+
+export function listenForStop(output: Output): StopSignals & { close(): void } {
+  const soft = new AbortController();
+  const hard = new AbortController();
+  const onSignal = (): void => {
+    if (!soft.signal.aborted) {
+      output.note("\nStopping: what is in flight is finished, nothing more is started. Once more to stop at once.");
+      soft.abort();
+      return;
+    }
+    if (hard.signal.aborted) process.exit(1);
+    output.note("\nStopping at once.");
+    hard.abort();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return {
+    soft: soft.signal,
+    hard: hard.signal,
+    close() {
+      process.off("SIGINT", onSignal);
+      process.off("SIGTERM", onSignal);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * The user's side of a command: which files there are, what they ask for, and where their state lies. Everything that
+ * is wrong with them is told at once.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { type ConfigSource, readDesired } from "../config/read-desired";
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { CommandFailed } from "./crash";
+import type { Flags } from "./flags";
+import type { Invocation } from "./invocation";
+
+export interface Workspace {
+  readonly desired: Desired;
+  /** Warnings and notes; with an error there is no workspace. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly sources: readonly ConfigSource[];
+  /** The folder of the first file: the state, the embedded world and relative paths are there. */
+  readonly folder: string;
+}
+
+export const defaultFile = "reconcile.yaml";
+
+/** `needed: false`: without a file the command works on the state alone. */
+export function readWorkspace(invocation: Invocation, options: { readonly args?: readonly string[]; readonly needed?: boolean } = {}): Workspace {
+  const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
+  if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
+    return { desired: emptyDesired, diagnostics: [], sources: [], folder: process.cwd() };
+  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+  const sources = paths.map(readSource);
+  const { desired, diagnostics } = readDesired(sources, readOptions(invocation.flags));
+  if (desired === undefined) throw new CommandFailed(diagnostics);
+  return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };
+}
+
+const emptyDesired: Desired = { service: { timing: {} }, resources: [], imports: [], moved: [], removed: [], files: [] };
+
+/** In a folder, dialects and variables lie beside the desired state and are no part of it. */
+const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);
+
+function expandFolder(path: string): string[] {
+  if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
+  const files = readdirSync(path)
+    .filter((name) => /\.ya?ml$/.test(name) && !isNoDesiredFile(name))
+    .sort()
+    .map((name) => join(path, name));
+  if (files.length === 0) throw new CommandFailed([{ severity: "error", code: "cli/no-files", summary: `the folder ${path} has no .yaml file`, fix: "reconcile init writes one" }]);
+  return files;
+}
+
+function readSource(path: string): ConfigSource {
+  try {
+    return { file: relative(process.cwd(), resolve(path)) || path, text: readFileSync(path, "utf8") };
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new CommandFailed([
+      {
+        severity: "error",
+        code: "cli/file-unreadable",
+        summary: missing ? `there is no file ${path}` : `${path} cannot be read: ${(error as Error).message}`,
+        fix: missing ? "name a file or folder, or write one with: reconcile init" : undefined,
+      },
+    ]);
+  }
+}
+
+function readOptions(flags: Flags) {
+  const problems: Diagnostic[] = [];
+  const vars: Record<string, string> = Object.create(null);
+  for (const assignment of flags.var ?? []) {
+    const equals = assignment.indexOf("=");
+    if (equals > 0) vars[assignment.slice(0, equals)] = assignment.slice(equals + 1);
+    else problems.push({ severity: "error", code: "cli/bad-var", summary: `--var ${assignment} sets nothing`, fix: "--var NAME=VALUE" });
+  }
+  if (problems.length > 0) throw new CommandFailed(problems);
+  const environment: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(process.env)) if (name.startsWith("RECONCILE_VAR_") && value !== undefined) environment[name.slice("RECONCILE_VAR_".length)] = value;
+  return { vars, environment, varFiles: (flags["var-file"] ?? []).map(readSource) };
+}

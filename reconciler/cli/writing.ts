@@ -1,0 +1,16 @@
+/** Commands that change the state alone: lock, change, let go. */
+import type { State, StateChange } from "../core/model/recorded";
+import { openForWriting } from "../engine/apply";
+import type { StateStore } from "../store/store";
+import { holderOf, newLineage } from "./compose";
+import type { Invocation } from "./invocation";
+
+/** `decide` sees the state under the lock and says what becomes true. */
+export async function changeState(invocation: Invocation, store: StateStore, decide: (state: State) => readonly StateChange[] | Promise<readonly StateChange[]>): Promise<void> {
+  const { recorder } = await openForWriting(store, holderOf(invocation.spec.name), newLineage());
+  try {
+    await recorder.record(await decide(recorder.state));
+  } finally {
+    await recorder.close();
+  }
+}
