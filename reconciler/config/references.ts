@@ -89,6 +89,7 @@ export function unknownAddress(
     parts?.each !== undefined && nearestBlock?.eachKeys?.includes(parts.each)
       ? parts.each
       : nearestBlock?.eachKeys?.[0];
+  const declareFirst = `declare it under ${sectionOf[kind]}${full ? "" : ", or write { id: … } for one that is not managed here"}`;
   const right =
     nearest === undefined
       ? undefined
@@ -101,10 +102,7 @@ export function unknownAddress(
     code: "config/unknown-reference",
     summary: `${address} is not declared`,
     ...(declared.blocks[kind].size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
-    fix:
-      right === undefined
-        ? `declare it under ${sectionOf[kind]}, or write { id: … } for one that is not managed here`
-        : `write ${right}`,
+    fix: right === undefined ? declareFirst : `write ${right}`,
   };
 }
 

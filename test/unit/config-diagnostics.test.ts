@@ -113,10 +113,6 @@ describe("values", () => {
       "volumes: { data: { size: 1, lifecycle: { ignore_changes: [sise] } } }",
       'not-allowed 1:59 | ignore_changes cannot be "sise" | write size',
     ],
-    "a flush command that nothing runs": [
-      "volumes: { data: { size: 1, flush: { command: [sync] } } }",
-      "conflicting-setting 1:38 | a flush via ask takes no command | write via: command, or remove the command",
-    ],
     "a flush via a command that is not there": [
       "volumes: { data: { size: 1, flush: { via: command } } }",
       "missing 1:29 | command is missing | add command: [program, argument, …] beside via: command",
@@ -354,6 +350,10 @@ describe("imports, moved and removed", () => {
     "moving to what is not declared": [
       `${vms}moved: [{ from: vm.old, to: vm.wbe }]`,
       "unknown-reference 3:29 | vm.wbe is not declared | write vm.web",
+    ],
+    "moving to what resembles nothing declared": [
+      `${vms}moved: [{ from: vm.old, to: vm.xyzzy }]`,
+      "unknown-reference 3:29 | vm.xyzzy is not declared | declare it under vms",
     ],
     "moving to another kind": [
       `${vms}moved: [{ from: volume.old, to: vm.web }]`,

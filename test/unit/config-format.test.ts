@@ -235,6 +235,7 @@ describe("volumes and groups", () => {
   });
   it.each([
     ["", { via: "ask" }],
+    [", flush: { via: ask, command: [sync] }", { via: "ask" }],
     [", flush: { via: stop }", { via: "stop" }],
     [
       ", flush: { via: command, command: [ssh, db, sync && umount] }",
