@@ -80,12 +80,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
     const report = reporter(subject, "config/invalid-import", to);
     if (!context.declared.addresses.has(to)) {
       const problem = unknownAddress(to, kindOf(to), context.declared, true);
-      subject.problems.add({
-        ...problem,
-        fix: problem.fix?.startsWith("write vm") ? problem.fix : problem.fix?.replace(/, or write \{ id.*$/, " first"),
-        address: to,
-        at: subject.place(["to"]),
-      });
+      subject.problems.add({ ...problem, address: to, at: subject.place(["to"]) });
       return [];
     }
     if (isGiven(values, "id") && isGiven(values, "name"))

@@ -44,20 +44,13 @@ function readFlush(subject: Subject, values: Values): FlushPolicy {
   if (fieldOf(values, "flush") === undefined) return { via: "ask" };
   const flush = readMap(subject, values, "flush");
   const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
+  // A command may stay in the file while another way is chosen: it is checked, and not used.
   const argv = readArgv(subject, flush, "command", ["flush"]);
   if (via === "command") {
     if (!isGiven(flush, "command"))
       reportMissing(subject, "command", "add command: [program, argument, …] beside via: command", ["flush"]);
     return { via, argv: argv ?? [] };
   }
-  if (isGiven(flush, "command"))
-    subject.problems.add({
-      code: "config/conflicting-setting",
-      summary: `a flush via ${via} takes no command`,
-      fix: "write via: command, or remove the command",
-      address: subject.address,
-      at: subject.place(["flush", "command"], "key"),
-    });
   return { via };
 }
 

@@ -3,7 +3,7 @@ import { formatAddress, type Kind, parseAddress, sectionOf } from "../core/model
 import type { Reference } from "../core/model/desired";
 import { nearestName } from "../core/text/nearest";
 import type { Block, Instance } from "./blocks";
-import { fieldOf, readText, reportValue, type Subject } from "./fields";
+import { isGiven, readText, reportMissing, reportValue, type Subject } from "./fields";
 import { type ConfigCode, listed } from "./problems";
 import { isMap, type Path } from "./yaml-file";
 
@@ -35,8 +35,7 @@ export function readReference(
 ): Reference | undefined {
   if (isMap(value)) {
     const id = readText(subject, value, "id", path);
-    if (id === undefined && fieldOf(value, "id") === undefined && !Object.hasOwn(value, "id"))
-      reportValue(subject, path, value, "a key, an address, or { id: … }");
+    if (!isGiven(value, "id")) reportMissing(subject, "id", "add id: and the id of the resource", path);
     return id === undefined ? undefined : { id };
   }
   if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");
@@ -90,6 +89,7 @@ export function unknownAddress(
     parts?.each !== undefined && nearestBlock?.eachKeys?.includes(parts.each)
       ? parts.each
       : nearestBlock?.eachKeys?.[0];
+  const declareFirst = `declare it under ${sectionOf[kind]}${full ? "" : ", or write { id: … } for one that is not managed here"}`;
   const right =
     nearest === undefined
       ? undefined
@@ -102,10 +102,7 @@ export function unknownAddress(
     code: "config/unknown-reference",
     summary: `${address} is not declared`,
     ...(declared.blocks[kind].size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
-    fix:
-      right === undefined
-        ? `declare it under ${sectionOf[kind]}, or write { id: … } for one that is not managed here`
-        : `write ${right}`,
+    fix: right === undefined ? declareFirst : `write ${right}`,
   };
 }
 

@@ -1,0 +1,376 @@
+import { describe, expect, it } from "vitest";
+import { readDesired } from "../../reconciler/config/read-desired";
+import { head, readText } from "../support/desired-file";
+
+/** `code line:column | summary | fix` of each problem; lines count from the first one below the head. */
+const problems = (body: string, options = {}) =>
+  readText(body, options).diagnostics.map(
+    ({ code, source, summary, fix }) =>
+      `${code.slice("config/".length)} ${source === undefined ? "-" : `${source.line - 4}:${source.column}`} | ${summary}${fix === undefined ? "" : ` | ${fix}`}`,
+  );
+
+const table = (cases: Record<string, [body: string, ...expected: string[]]>) =>
+  it.each(Object.entries(cases))("%s", (_, [body, ...expected]) => {
+    expect(problems(body)).toEqual(expected);
+  });
+
+const rule = (written: string) => `groups: { web: { rules: [ ${written} ] } }`;
+
+describe("shape", () => {
+  table({
+    "a misspelt key at the top": ["grups: {}", "unknown-key 1:1 | the key grups is not known here | write groups"],
+    "a misspelt key of a VM": [
+      "vms: { web: { flavour_id: x } }",
+      "unknown-key 1:15 | the key flavour_id is not known here | write flavor_id",
+    ],
+    "a misspelt key far inside": [
+      "vms: { web: { lifecycle: { verify_resize: { check: { tpc: 22 } } } } }",
+      "unknown-key 1:54 | the key tpc is not known here | write tcp",
+    ],
+    "a key that resembles nothing": [
+      "groups: { web: { xyzzy: 1 } }",
+      "unknown-key 1:18 | the key xyzzy is not known here | remove it",
+    ],
+    "a list where a map is expected": ["vms: [web]", "wrong-type 1:6 | vms cannot be a list"],
+    "a word where a VM is expected": ["vms: { web: yes }", 'wrong-type 1:13 | web cannot be "yes"'],
+    "a number where text is expected is quoted as written": [
+      "vms: { web: { user_id: 0042 } }",
+      'wrong-type 1:24 | user_id cannot be 42 | write "0042", in quotes',
+    ],
+    "a key that no address can hold": ["groups: { 'we b': }", "invalid-name 1:11 | the key we b is not allowed here"],
+    "everything at once, in the order of the file": [
+      "vms:\n  web: { size: 0, power: on }\ngroups:\n  net: { rules: [{ dst_port: x }] }",
+      "invalid-value 2:16 | size cannot be 0",
+      'not-allowed 2:26 | power cannot be "on"',
+      'invalid-value 4:30 | dst_port cannot be "x"',
+    ],
+  });
+
+  it("names the offending line, what was expected and what would be right", () => {
+    expect(readText("vms:\n  web: { power: runing }").diagnostics).toEqual([
+      {
+        severity: "error",
+        code: "config/not-allowed",
+        summary: 'power cannot be "runing"',
+        detail: "expected one of running, stopped",
+        fix: "write running",
+        address: "vm.web",
+        source: { file: "reconcile.yaml", line: 6, column: 17 },
+        excerpt: "  web: { power: runing }",
+      },
+    ]);
+  });
+
+  it.each([
+    ["project: p", "version is missing"],
+    ["version: 2", "version cannot be 2"],
+    ['version: "1"', 'version cannot be "1"'],
+  ])("%s needs version: 1", (text, summary) => {
+    const { desired, diagnostics } = readDesired([{ file: "f", text }]);
+    expect(desired).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      { code: "config/version", summary, fix: expect.stringContaining("version: 1") },
+    ]);
+  });
+
+  it("a VM names everything it lacks", () => {
+    const { diagnostics } = readDesired([{ file: "f", text: "version: 1\nvms: { web: {} }" }]);
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(
+      ["flavor_id", "image_id", "owner", "project", "region", "size", "user_id"].map((key) => `${key} is missing`),
+    );
+  });
+});
+
+describe("values", () => {
+  table({
+    "a size with a unit": ["vms: { web: { size: 20GB } }", 'invalid-value 1:21 | size cannot be "20GB" | write 20'],
+    "a fraction of a GB": ["volumes: { data: { size: 1.5 } }", "invalid-value 1:26 | size cannot be 1.5"],
+    "a VM without data volume (contract: at least 1)": [
+      "vms: { web: { size: '0' } }",
+      'invalid-value 1:21 | size cannot be "0"',
+    ],
+    "a large volume is only a warning": [
+      "volumes: { data: { size: 1601 } }",
+      "size-over-limit 1:26 | a size of 1601 GB is more than the service's console accepts",
+    ],
+    "a number without unit as duration": [
+      "service: { timing: { poll_interval: 2 } }",
+      "invalid-value 1:37 | poll_interval cannot be 2 | write 2s",
+    ],
+    "a duration that no timer can wait for": [
+      "service: { timing: { poll_interval: 1000h } }",
+      'invalid-value 1:37 | poll_interval cannot be "1000h"',
+    ],
+    "a base URL of another sort": [
+      "service: { base_url: ftp://x }",
+      'invalid-value 1:22 | base_url cannot be "ftp://x"',
+    ],
+    "two checks": [
+      "vms: { web: { lifecycle: { verify_resize: { check: { tcp: 1, http: 'http://x' } } } } }",
+      "invalid-value 1:52 | check cannot be a map",
+    ],
+    "a field that a volume does not have": [
+      "volumes: { data: { size: 1, lifecycle: { ignore_changes: [sise] } } }",
+      'not-allowed 1:59 | ignore_changes cannot be "sise" | write size',
+    ],
+    "a flush via a command that is not there": [
+      "volumes: { data: { size: 1, flush: { via: command } } }",
+      "missing 1:29 | command is missing | add command: [program, argument, …] beside via: command",
+    ],
+    "a command as one text": [
+      "volumes: { data: { size: 1, flush: { via: command, command: sync now } } }",
+      'wrong-type 1:61 | command cannot be "sync now" | write [sync, now]',
+    ],
+    "a control character": [
+      'vms: { web: { owner: "a\\e[31mb" } }',
+      'control-character 1:22 | owner cannot be "a\\u001b[31mb"',
+    ],
+  });
+
+  it("a credential in the base URL is refused and not repeated", () => {
+    const { diagnostics } = readText("service: { base_url: https://joe:s3cret@x }");
+    expect(diagnostics.map(({ code }) => code)).toEqual(["config/invalid-value"]);
+    expect(JSON.stringify(diagnostics)).not.toContain("s3cret");
+  });
+});
+
+describe("names", () => {
+  table({
+    "too short": [
+      "vms: { db: }",
+      "invalid-name 1:8 | the name db is 2 characters long; 3 to 50 are allowed | give it a name: name: db-1",
+    ],
+    "with an underscore": [
+      "vms: { web: { name: my_web } }",
+      'invalid-name 1:21 | the name my_web contains "_"; only a-z, 0-9 and hyphens are allowed | write my-web',
+    ],
+    "the platform's group": [
+      "groups: { net: { name: Default } }",
+      "reserved-name 1:24 | the group default is managed by the platform and cannot be declared | choose another name; a rule can still refer to it with { id: … }",
+    ],
+    "one name in a for_each": [
+      "vms: { web: { for_each: [a, b], name: one } }",
+      "duplicate-name 1:39 | several instances of one vm have the name one | put ${each} into the name",
+    ],
+  });
+
+  it("one name for two VMs, in whatever case, names both lines", () => {
+    const { diagnostics } = readText("vms:\n  one: { name: WEB-1 }\n  two: { name: web-1 }");
+    expect(diagnostics).toMatchObject([
+      { code: "config/duplicate-name", detail: "vm.one in reconcile.yaml:6 and vm.two in reconcile.yaml:7" },
+    ]);
+  });
+
+  it("a VM, a volume and a group may share a name", () => {
+    expect(problems("vms: { web: }\nvolumes: { web: { size: 1 } }\ngroups: { web: }")).toEqual([]);
+  });
+});
+
+describe("references", () => {
+  table({
+    "a misspelt VM": [
+      "vms: { web: }\nvolumes: { data: { size: 1, attach_to: wbe } }",
+      "unknown-reference 2:40 | vm.wbe is not declared | write web",
+    ],
+    "a for_each without key": [
+      "vms: { web: { for_each: [a, b] } }\nvolumes: { data: { size: 1, attach_to: web } }",
+      "reference-needs-key 2:40 | vm.web has a for_each: the reference must name one of its keys | write web[a]",
+    ],
+    "a key that is not there": [
+      "vms: { web: { for_each: [one, two] } }\nvolumes: { data: { size: 1, attach_to: 'vm.web[tow]' } }",
+      "unknown-reference 2:40 | vm.web[tow] is not declared | write vm.web[two]",
+    ],
+    "a key where there is no for_each": [
+      "vms: { web: }\nvolumes: { data: { size: 1, attach_to: 'web[a]' } }",
+      "unknown-reference 2:40 | vm.web[a] is not declared | write web",
+    ],
+    "a group where a VM is expected": [
+      "groups: { web: }\nvolumes: { data: { size: 1, attach_to: group.web } }",
+      'unknown-reference 2:40 | attach_to cannot be "group.web"',
+    ],
+    "a reference without id": [
+      "volumes: { data: { size: 1, attach_to: { name: x } } }",
+      "missing 1:29 | id is missing | add id: and the id of the resource",
+      "unknown-key 1:42 | the key name is not known here | remove it",
+    ],
+  });
+
+  it("lists the keys of the for_each", () => {
+    const { diagnostics } = readText("vms: { web: { for_each: 20 } }\nvolumes: { data: { size: 1, attach_to: web } }");
+    expect(diagnostics[0]?.detail).toBe("its keys are 0, 1, 2, 3, 4, 5, 6, 7 and 12 more");
+  });
+});
+
+describe("rules", () => {
+  table({
+    "a port for icmp": [
+      rule("{ protocol: icmp, dst_port: 1 }"),
+      "invalid-rule 1:45 | a rule for icmp takes no port | remove dst_port",
+    ],
+    "a port without protocol": [
+      rule("{ dst_port: 1 }"),
+      "invalid-rule 1:29 | a rule with a port needs a protocol | add protocol: tcp or protocol: udp",
+    ],
+    "an unknown protocol": [rule("{ protocol: tpc }"), 'not-allowed 1:39 | protocol cannot be "tpc" | write tcp'],
+    "port 0": [rule("{ protocol: tcp, dst_port: 0 }"), "invalid-value 1:54 | dst_port cannot be 0"],
+    "a port too large": [rule("{ protocol: tcp, dst_port: 65536 }"), "invalid-value 1:54 | dst_port cannot be 65536"],
+    "a range upside down": [
+      rule("{ protocol: tcp, dst_port: 20-10 }"),
+      'invalid-value 1:54 | dst_port cannot be "20-10" | write 10-20',
+    ],
+    "no CIDR": [rule("{ remote_ip: 10.0.0 }"), 'invalid-value 1:40 | remote_ip cannot be "10.0.0"'],
+    "a prefix too long": [rule("{ remote_ip: 10.0.0.0/33 }"), 'invalid-value 1:40 | remote_ip cannot be "10.0.0.0/33"'],
+    "two remotes": [
+      rule("{ remote_ip: 10.0.0.0/8, remote_group: self }"),
+      "invalid-rule 1:52 | a rule has either remote_ip or remote_group | make two rules of it",
+    ],
+    "IPv6 in a rule for IPv4": [
+      rule("{ ethertype: IPv4, remote_ip: '::/0' }"),
+      "invalid-rule 1:57 | remote_ip ::/0 is IPv6, but the rule's ethertype is IPv4 | write ethertype: IPv6, or leave it out",
+    ],
+  });
+
+  it.each([
+    ["{ protocol: tcp, dst_port: 80 }", "{ protocol: TCP, dst_port: '80', remote_ip: 0.0.0.0/0, description: again }"],
+    ["{ remote_ip: 10.1.2.3/8 }", "{ remote_ip: 10.0.0.0/8, direction: ingress, ethertype: IPv4 }"],
+    ["{ remote_group: self }", "{ remote_group: group.web }"],
+    ["{ protocol: udp, dst_port: 1-65535 }", "{ protocol: udp }"],
+  ])("%s and %s are identical, and the service would roll the group back", (a, b) => {
+    const { diagnostics } = readText(`groups:\n  web:\n    rules:\n      - ${a}\n      - ${b}`);
+    expect(diagnostics).toMatchObject([
+      { code: "config/duplicate-rule", detail: expect.stringContaining("reconcile.yaml:8 and reconcile.yaml:9") },
+    ]);
+  });
+});
+
+describe("variables and for_each", () => {
+  table({
+    "a variable without a value": [
+      "vars: { env: }",
+      "variable-without-value 1:9 | the variable env has no value and no default | give --var env=…, or set RECONCILE_VAR_env, or write a default",
+    ],
+    "a variable that is not declared": [
+      "vars: { env: { default: x } }\nvms: { web: { name: 'web-${var.evn}' } }",
+      "unknown-variable 2:21 | no variable evn is declared | write ${var.env}",
+    ],
+    "an interpolation that is not closed": [
+      "vms: { web: { name: 'web-${var.x' } }",
+      "interpolation 1:21 | an interpolation is not closed | close it with }, or write $${ for a literal ${",
+    ],
+    "something else in an interpolation": [
+      "vars: { env: { default: x } }\nvms: { web: { name: 'web-${env}' } }",
+      "interpolation 2:21 | ${env} is not known | write ${var.env}",
+    ],
+    "each without for_each": [
+      "vms: { web: { name: 'web-${each}' } }",
+      "interpolation 1:21 | ${each} has no meaning here | add for_each",
+    ],
+    "each.value of a list": [
+      "vms: { web: { for_each: [a], name: 'web-${each.value}' } }",
+      "interpolation 1:36 | ${each.value} needs a for_each that is a map | write ${each}",
+    ],
+    "a field that is not there, for one key": [
+      "vms: { web: { for_each: { a: { zone: x }, b: { } }, name: 'web-${each.value.zone}' } }",
+      "interpolation 1:59 | ${each.value.zone} has no value for the key b",
+    ],
+    "a list within a text": [
+      "vars: { l: { default: [a] } }\nvms: { web: { name: 'web-${var.l}' } }",
+      "interpolation 2:21 | ${var.l} is a list and cannot stand within text",
+    ],
+    "a repeated key": [
+      "vms: { web: { for_each: [a, b, a] } }",
+      "for-each 1:32 | the for_each key a is given twice | keep one of the two",
+    ],
+    "a key with a space": [
+      "vms: { web: { for_each: ['a b'] } }",
+      'for-each 1:26 | the for_each key "a b" holds a bracket, a space or a control character',
+    ],
+    "a negative number": ["vms: { web: { for_each: -1 } }", "for-each 1:25 | for_each cannot be -1"],
+    "a number that would fill the memory": [
+      "vms: { web: { for_each: 1e9 } }",
+      "for-each 1:25 | for_each makes too many instances",
+    ],
+    text: ["vms: { web: { for_each: abc } }", 'for-each 1:25 | for_each cannot be "abc" | write [abc]'],
+  });
+
+  it("--var for a variable that is not declared", () => {
+    expect(problems("vars: { env: { default: x } }", { vars: { evn: "y" } })).toEqual([
+      "unknown-variable - | --var evn sets a variable that is not declared | write --var env=…",
+    ]);
+  });
+
+  it("a variable file may hold more than is declared, with a warning", () => {
+    const { desired, diagnostics } = readText("vars: { env: { default: x } }", {
+      varFiles: [{ file: "v.yaml", text: "evn: 1" }],
+    });
+    expect(desired).toBeDefined();
+    expect(diagnostics).toMatchObject([{ severity: "warning", source: { file: "v.yaml", line: 1 }, fix: "write env" }]);
+  });
+
+  it("a problem in the defaults is reported there, and once", () => {
+    const text = `${head.replace("size: 10", "size: ten")}vms: { web: { for_each: 100 } }`;
+    expect(readDesired([{ file: "f", text }]).diagnostics).toMatchObject([
+      { source: { line: 4 }, address: "vm.web[0]" },
+    ]);
+  });
+});
+
+describe("imports, moved and removed", () => {
+  const vms = "vms: { web: , each: { for_each: [a] } }\ngroups: { net: }\n";
+  table({
+    "importing to what is not declared": [
+      `${vms}imports: [{ to: vm.wbe, id: x }]`,
+      "unknown-reference 3:17 | vm.wbe is not declared | write vm.web",
+    ],
+    "importing to a for_each": [
+      `${vms}imports: [{ to: vm.each, id: x }]`,
+      "reference-needs-key 3:17 | vm.each has a for_each: the reference must name one of its keys | write vm.each[a]",
+    ],
+    "importing nothing": [
+      `${vms}imports: [{ to: vm.web }]`,
+      "invalid-import 3:11 | an import needs the id of what exists | add id: or name:",
+    ],
+    "importing by id and name": [
+      `${vms}imports: [{ to: vm.web, id: x, name: y }]`,
+      "invalid-import 3:38 | an import takes an id or a name, not both | remove one of the two",
+    ],
+    "importing a group by name": [
+      `${vms}imports: [{ to: group.net, name: y }]`,
+      "invalid-import 3:34 | only a VM can be imported by its name | give its id: instead",
+    ],
+    "importing one thing twice": [
+      `${vms}imports: [{ to: vm.web, id: x }, { to: 'vm.each[a]', id: x }]`,
+      "invalid-import 3:58 | the id x is imported twice | one existing resource can have one address",
+    ],
+    "no address": [`${vms}moved: [{ from: web, to: vm.web }]`, 'invalid-value 3:17 | from cannot be "web"'],
+    "moving what is still declared": [
+      `${vms}moved: [{ from: vm.web, to: 'vm.each[a]' }]`,
+      "invalid-move 3:17 | vm.web is moved, and still declared | take its block out of the file, or the move",
+    ],
+    "moving to what is not declared": [
+      `${vms}moved: [{ from: vm.old, to: vm.wbe }]`,
+      "unknown-reference 3:29 | vm.wbe is not declared | write vm.web",
+    ],
+    "moving to what resembles nothing declared": [
+      `${vms}moved: [{ from: vm.old, to: vm.xyzzy }]`,
+      "unknown-reference 3:29 | vm.xyzzy is not declared | declare it under vms",
+    ],
+    "moving to another kind": [
+      `${vms}moved: [{ from: volume.old, to: vm.web }]`,
+      "invalid-move 3:33 | volume.old cannot become vm.web | keep one of the two",
+    ],
+    "moving two to one": [
+      `${vms}moved: [{ from: vm.x, to: vm.web }, { from: vm.y, to: vm.web }]`,
+      "invalid-move 3:55 | two resources are moved to vm.web | keep one of the two",
+    ],
+    "moving in a circle": [
+      `${vms}moved: [{ from: vm.x, to: vm.y }, { from: vm.y, to: vm.x }]`,
+      "invalid-move 3:17 | the moves from vm.x go round in a circle | take one of them out",
+      "invalid-move 3:43 | the moves from vm.y go round in a circle | take one of them out",
+    ],
+    "removing what is still declared": [
+      `${vms}removed: [{ from: vm.each }]`,
+      "invalid-removal 3:19 | vm.each is removed, and still declared | take its block out of the file, or this removal",
+    ],
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { compareAddresses, formatAddress, parseAddress } from "../../reconciler/core/model/address";
+import { nearestName } from "../../reconciler/core/text/nearest";
+
+describe("nearestName", () => {
+  it.each([
+    ["projct", ["version", "project", "groups"], "project"],
+    ["flavour_id", ["owner", "flavor_id"], "flavor_id"],
+    ["wbe", ["db", "web"], "web"],
+    ["xyzzy", ["size", "name"], undefined],
+    ["siz", ["siza", "size"], "siza"],
+  ])("of %s among %o is %s, in whatever order they come", (name, candidates, expected) => {
+    expect(nearestName(name, candidates)).toBe(expected);
+    expect(nearestName(name, candidates.toReversed())).toBe(expected);
+  });
+});
+
+describe("addresses", () => {
+  it.each(["vm.web", "vm.web[a]", "volume.db-data[10.0.0.1]", "group.a_b[x/y]"])("%s is one", (text) => {
+    expect(formatAddress(parseAddress(text)!)).toBe(text);
+  });
+  it.each([
+    "web",
+    "vm.",
+    "vms.web",
+    "vm.web[]",
+    "vm.web[a b]",
+    "vm.web[a]x",
+    "vm.web[\u001b[2J]",
+    "vm.web[\u202ea]",
+    "vm.w b",
+  ])("%j is none", (text) => {
+    expect(parseAddress(text)).toBeUndefined();
+  });
+  it("sort by number where they have one, however long", () => {
+    const sorted = ["vm.a[2]", "vm.a[10]", `vm.a[${"9".repeat(400)}]`, `vm.a[1${"0".repeat(400)}]`, "vm.b"];
+    expect(sorted.toReversed().sort(compareAddresses)).toEqual(sorted);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { readDesired } from "../../reconciler/config/read-desired";
+import { diagnosticsText } from "../../reconciler/report/diagnostics-text";
+
+const read = (text: string) => readDesired([{ file: "reconcile.yaml", text }]).diagnostics;
+
+describe("diagnostics for people", () => {
+  it("show the place, the line, the caret, what was expected and what to do", () => {
+    expect(diagnosticsText(read("version: 1\nvms:\n  web: { flavour_id: m1 }\nproject: 7\n"))).toContain(
+      `error[config/unknown-key]: the key flavour_id is not known here
+ --> reconcile.yaml:3:10
+  |
+3 |   web: { flavour_id: m1 }
+  |          ^^^^^^^^^^
+  = expected: one of flavor_id, for_each, image_id, lifecycle, name, owner, power, project, region, root_size, size, skip_floating_ip, user_id
+  = fix: write flavor_id
+`,
+    );
+  });
+  it("come errors first, and by line", () => {
+    const text = "version: 1\nvolumes:\n  big: { size: 2000 }\n  bad: { size: x }\n";
+    const heads = diagnosticsText(read(text))
+      .split("\n")
+      .filter((line) => /^\w+\[/.test(line));
+    expect(heads).toEqual([
+      'error[config/invalid-value]: size cannot be "x"',
+      "warning[config/size-over-limit]: a size of 2000 GB is more than the service's console accepts",
+    ]);
+  });
+  it("are coloured only when told", () => {
+    const problems = read("version: 2");
+    expect(diagnosticsText(problems)).not.toContain("\u001b");
+    expect(diagnosticsText(problems, { color: true })).toContain("\u001b[1;31merror[config/version]\u001b[0m");
+  });
+  it("never pass on a control character of the file", () => {
+    for (const text of [
+      "version: 1\n\u001b[2J: x\n",
+      'version: 1\n"\\e[2J": \u009bx\n',
+      "version: 1\nvms: { web: { name: \u202eabc } }",
+    ]) {
+      const shown = diagnosticsText(read(text));
+      expect(shown).not.toBe("");
+      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    }
+  });
+  it("are nothing when there are none", () => {
+    expect(diagnosticsText([])).toBe("");
+  });
+});
