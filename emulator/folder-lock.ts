@@ -3,13 +3,13 @@
  * its process; one whose process is gone, or whose number now belongs to a later process, is stale and taken over.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const held = new Set<string>();
 
 export function lockFolder(dir: string): () => void {
   mkdirSync(dir, { recursive: true });
-  const path = join(dir, "lock");
+  const path = join(resolve(dir), "lock");
   const own = `${process.pid} ${startOf(process.pid)}`;
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -49,11 +49,12 @@ function isAlive(holder: string): boolean {
   return started === startOf(Number(pid));
 }
 
-/** When a process started, where the system tells: its number alone may have been given away again. */
+/** When a process started, where the system tells: its number alone may have been given away again. Empty when it only waits to be reaped. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
   } catch {
     return "";
   }

@@ -63,7 +63,11 @@ async function readSnapshot(path: string): Promise<Snapshot | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  return JSON.parse(text) as Snapshot;
+  try {
+    return JSON.parse(text) as Snapshot;
+  } catch {
+    throw new Error("world.json is damaged: the world's folder was changed by something else");
+  }
 }
 
 export function readLines(text: string, name: string): (readonly Change[])[] {
@@ -109,6 +113,9 @@ export async function openJournal(
     while (waiting.length > 0) {
       const lines = pending;
       const waiters = waiting;
+      // Taken with its batch: what was appended before a world was replaced must not follow the new world's snapshot.
+      const compacting = wantsCompaction;
+      wantsCompaction = false;
       pending = [];
       waiting = [];
       try {
@@ -119,7 +126,7 @@ export async function openJournal(
           await file.datasync();
           written += Buffer.byteLength(text);
         }
-        if (wantsCompaction || written > threshold) await rotate();
+        if (compacting || (written > threshold && !wantsCompaction)) await rotate();
         for (const waiter of waiters) waiter.resolve();
       } catch (error) {
         failure = error;
@@ -129,7 +136,6 @@ export async function openJournal(
   }
 
   async function rotate(): Promise<void> {
-    wantsCompaction = false;
     const next = await open(join(dir, journalName(number + 1)), "a", 0o600);
     const before = file;
     number += 1;
@@ -151,7 +157,7 @@ export async function openJournal(
       pending.push(`${JSON.stringify(changes)}\n`);
       return enqueue();
     },
-    settled: () => (flushing === undefined ? undefined : enqueue()),
+    settled: () => (flushing === undefined && failure === undefined ? undefined : enqueue()),
     compact() {
       wantsCompaction = true;
       return enqueue();

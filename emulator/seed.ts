@@ -81,7 +81,7 @@ const builtInUsers: readonly User[] = [
   ...people.map(([token, email, project_id, role, active], n) => ({
     id: String(1041 + n),
     email,
-    username: email.slice(0, email.indexOf("@")),
+    username: email.split("@")[0] as string,
     token,
     system_admin: false,
     memberships: project_id === null ? [] : [{ project_id, role, active }],
@@ -119,7 +119,6 @@ export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => s
   let seq = 1;
   const vms: Vm[] = (seed.vms ?? []).map((vm) => ({
     id: newId(),
-    seq: seq++,
     project_id: ownProjectId,
     project: seed.project ?? "acme",
     status: "ACTIVE",
@@ -136,27 +135,28 @@ export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => s
     groups: [],
     created_at,
     ...vm,
+    seq: seq++,
     flavor_id: flavorIdOf(vm.flavor_id),
   }));
   const volumes: Volume[] = (seed.volumes ?? []).map((volume) => ({
     id: newId(),
-    seq: seq++,
     project_id: ownProjectId,
     status: (volume.attached_to ?? null) === null ? "available" : "in-use",
     attached_to: null,
     root: false,
     created_at,
     ...volume,
+    seq: seq++,
   }));
   const groups: Group[] = (seed.groups ?? []).map((group) => ({
     id: newId(),
-    seq: seq++,
     project_id: ownProjectId,
     description: "",
     created_by: "ops@acme.example",
     platform: group.name === "default",
     created_at,
     ...group,
+    seq: seq++,
   }));
   const rules: Rule[] = (seed.rules ?? []).map((rule) => ({
     id: newId(),
@@ -211,7 +211,7 @@ function userOf(seed: UserSeed, newId: () => string): User {
   return {
     id: seed.id ?? newId(),
     email: seed.email,
-    username: seed.username ?? seed.email.slice(0, seed.email.indexOf("@")),
+    username: seed.username ?? (seed.email.split("@")[0] as string),
     ...(seed.token === undefined ? {} : { token: seed.token }),
     system_admin: seed.system_admin ?? false,
     memberships:

@@ -87,7 +87,7 @@ async function serve(
   if (body === undefined) return undefined;
   const read = readJson(request, body, operations[operation].method);
   if ("refusal" in read) return read.refusal;
-  if (read.size > 0 && read.size <= 16_384) entry.body = read.value;
+  if (read.size > 0 && read.size <= 4_096) entry.body = read.value;
 
   // The world may have been replaced while the body arrived; from here to the changes nothing waits.
   const { world } = service;

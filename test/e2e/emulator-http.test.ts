@@ -49,7 +49,7 @@ describe("the envelope for errors", () => {
     "another version": ["GET", "/api/v2/vm/list", undefined, {}, 404],
     "a slash too many": ["GET", "/api/v1/vm/list/", undefined, {}, 404],
     "two slashes": ["GET", "//api/v1/vm/list", undefined, {}, 404],
-    "an empty id": ["POST", "/api/v1/vm/stop/", undefined, {}, 404],
+    "an empty id": ["GET", "/api/v1/volume/", undefined, {}, 404],
     "a method that is not there": ["PUT", "/api/v1/vm/create", {}, {}, 405],
     "no Authorization (clause 1)": ["GET", "/api/v1/vm/list", undefined, { authorization: "" }, 401],
     "an empty token": ["GET", "/api/v1/vm/list", undefined, { authorization: "Bearer " }, 401],
@@ -66,6 +66,15 @@ describe("the envelope for errors", () => {
     const answer = await call(method, path, body, headers);
     expect([answer.status, answer.body]).toEqual([status, envelope(status)]);
     expect(answer.headers.get("content-type")).toBe("application/json");
+  });
+
+  it.each([
+    [64, "must be a JSON object"],
+    [65, "nested more than 64 levels"],
+  ])("valid JSON that is %i levels deep: %s", async (depth, message) => {
+    const { call } = await start();
+    const answer = await call("POST", "/api/v1/volume/create", "[".repeat(depth) + "]".repeat(depth));
+    expect(answer.body.error.message).toContain(message);
   });
 
   it("bad UTF-8", async () => {
@@ -164,10 +173,17 @@ describe("which operations there are", () => {
 });
 
 describe("time", () => {
-  it("can be skipped: a stop that blocks is answered once its moment has come", async () => {
+  it("can be skipped: a stop that blocks is answered once its moment has come, and no sooner", {
+    timeout: 10_000,
+  }, async () => {
     const { call, running } = await start({ timeScale: 1, seed: { vms: [{ id: "v", name: "web" }] } });
-    const stopped = call("POST", "/api/v1/vm/stop/v");
-    while (running.dump().vms[0]?.status !== "STOPPING") await new Promise((resolve) => setTimeout(resolve, 5));
+    let answered = false;
+    const stopped = call("POST", "/api/v1/vm/stop/v").finally(() => {
+      answered = true;
+    });
+    while (running.dump().vms[0]?.status !== "STOPPING") await call("GET", "/api/v1/vm/list");
+    for (let n = 0; n < 5; n += 1) await call("GET", "/api/v1/vm/list");
+    expect(answered).toBe(false);
     await call("POST", "/_control/time", { advance_ms: 20_000 });
     expect(await stopped).toMatchObject({ status: 200, body: { data: "VM stopped" } });
     expect(running.dump().vms[0]?.status).toBe("SHUTOFF");
@@ -264,6 +280,14 @@ describe("control", () => {
     expect(running.dump()).toMatchObject({ vms: [{ status: "SHUTOFF", name: "drifted" }], volumes: [{ size: 7 }] });
     for (const body of [{ id: "x" }, { nothing: 1 }, { name: 5 }, []])
       expect((await call("PATCH", "/_control/vm/v", body)).status).toBe(400);
+  });
+
+  it("a status that was set stays, whatever was to become of the VM", async () => {
+    const { call, running } = await start({ timeScale: 1 });
+    await call("POST", "/api/v1/vm/create", vmBody());
+    await call("PATCH", `/_control/vm/${running.dump().vms[0]?.id}`, { status: "ERROR" });
+    await call("POST", "/_control/time", { advance_ms: 600_000 });
+    expect(running.dump().vms[0]?.status).toBe("ERROR");
   });
 
   it("makes things vanish", async () => {

@@ -277,6 +277,15 @@ describe("who may do what (authentication clauses 2 to 4)", () => {
     }
   });
 
+  it("an inactive member does not edit even a group of their own", () => {
+    const group = { id: unknownId, name: "web", created_by: "inactive@acme.example" };
+    const answer = emulatedWorld({}, { groups: [group] }).call("group.delete", undefined, {
+      id: unknownId,
+      as: "inactive-token",
+    });
+    expect(answer.status).toBe(403);
+  });
+
   it("a member without permission may still read the rules", () => {
     const emulated = emulatedWorld();
     const id = createdGroup(emulated, { name: "web" });
@@ -312,6 +321,8 @@ describe("deleting a rule and reading groups (assumed)", () => {
     const emulated = emulatedWorld();
     const id = createdGroup(emulated, { name: "web", rules: [https] });
     const ruleId = rules(emulated, id)[0]!.id;
+    const other = createdGroup(emulated, { name: "other" });
+    expect(emulated.call("group.rule.delete", undefined, { id: other, ruleId }).status).toBe(404);
     expect(emulated.call("group.rule.delete", undefined, { id, ruleId }).status).toBe(200);
     expect(rules(emulated, id)).toHaveLength(2);
     expect(emulated.call("group.rule.delete", undefined, { id, ruleId }).status).toBe(404);

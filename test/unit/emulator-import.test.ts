@@ -97,6 +97,13 @@ describe("the bulk import (rule 8)", () => {
     });
   });
 
+  it("lists every imported group from then on", () => {
+    const emulated = emulatedWorld();
+    importInto(emulated, { GroupName: "one-group" }, { GroupName: "two-group" });
+    const listed = emulated.call("group.list").body as { data: { name: string }[] };
+    expect(listed.data.map((group) => group.name)).toEqual(["default", "one-group", "two-group"]);
+  });
+
   const failing: Record<string, [Record<string, unknown>, string]> = {
     "a name this service cannot hold": [{ GroupName: "my group" }, "name must be one word"],
     "no name": [{}, "name cannot be empty"],

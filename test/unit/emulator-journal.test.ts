@@ -82,6 +82,27 @@ describe("the journal", () => {
     expect((await reload()).sort()).toEqual([...ids].sort());
   });
 
+  it("refuses everything, reads too, once the disk has refused a write", async () => {
+    const journal = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
+    expect(journal.settled()).toBeUndefined();
+    await journal.close();
+    await expect(journal.append(region("a"))).rejects.toThrow();
+    await expect(journal.settled()).rejects.toThrow();
+  });
+
+  it("keeps what was written before a world was replaced out of the new one", async () => {
+    const world = createWorld();
+    const journal = await openJournal(dir, 1, () => dumpWorld(world, 0));
+    const before = [journal.append(region("old-1"))];
+    await new Promise((resolve) => setImmediate(resolve));
+    before.push(journal.append(region("old-2")));
+    applyChanges(world, region("new"));
+    await Promise.all([...before, journal.compact()]);
+    await journal.close();
+    expect(await reload()).toEqual(["new"]);
+    expect(journals()).toEqual(["journal-2.jsonl"]);
+  });
+
   it("survives a kill between starting a journal and writing the snapshot that names it", async () => {
     const journal = await openJournal(dir, 1, () => dumpWorld(createWorld(), 0));
     await journal.append(region("a"));

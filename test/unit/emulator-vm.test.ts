@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allowedFrom } from "../../emulator/vm-states";
+import { applyChanges } from "../../emulator/world";
 import { builtVm, emulatedWorld, imageId, messageOf, unknownId, vmBody, vmOf } from "../support/emulated-world";
 
 describe("creating a VM", () => {
@@ -93,6 +94,21 @@ describe("creating a VM", () => {
     expect(emulated.call("volume.get", undefined, { id: vm.root }).body).toMatchObject({ size: 60, root: true });
   });
 
+  it("shows neither disks nor addresses before the VM is built", () => {
+    const emulated = emulatedWorld();
+    emulated.call("vm.create", vmBody());
+    const { data } = emulated.call("vm.list").body as { data: unknown[] };
+    expect(data).toMatchObject([{ status: "BUILD", volumes: [], floating_ip: null, private_ip: null }]);
+  });
+
+  it("shows its disks in one order, whatever happens to them", () => {
+    const emulated = emulatedWorld();
+    const vm = builtVm(emulated);
+    const root = emulated.world.tables.volume.get(vm.root)!;
+    applyChanges(emulated.world, [{ put: "volume", value: { ...root, name: "renamed" } }]);
+    expect(emulated.call("vm.get", undefined, { id: vm.id }).body).toMatchObject({ volumes: [{ root: true }, {}] });
+  });
+
   it("refuses a name that another VM of the project has, in whatever case, with a conflict", () => {
     const emulated = emulatedWorld();
     emulated.call("vm.create", vmBody());
@@ -181,7 +197,8 @@ describe("states of a VM", () => {
     emulated.call("vm.resize.revert", undefined, { id });
     expect(vmOf(emulated, id).status).toBe("REVERT_RESIZE");
     emulated.nowMs += 5_000;
-    expect(vmOf(emulated, id)).toMatchObject({ status: "SHUTOFF", flavor_id: expect.stringMatching(/8002-0+1$/) });
+    const flavor_id = expect.stringMatching(/8002-0+1$/);
+    expect(vmOf(emulated, id)).toMatchObject({ status: "SHUTOFF", flavor_id, resize_from: null });
   });
 
   it("a resize without capacity ends as it began", () => {
@@ -307,6 +324,8 @@ describe("listing VMs", () => {
     const emulated = emulatedWorld({ pageSize: 3 }, many(8));
     const second = page(emulated, page(emulated, "").page.next);
     expect(page(emulated, second.page.prev).data.map((vm) => vm.id)).toEqual(["v0", "v1", "v2"]);
+    const third = page(emulated, second.page.next);
+    expect(page(emulated, third.page.prev).data).toEqual(second.data);
   });
 
   it("misses nothing when an earlier VM goes while the list is read", () => {
@@ -315,6 +334,12 @@ describe("listing VMs", () => {
     emulated.call("vm.delete", undefined, { id: "v0" });
     emulated.call("vm.delete", undefined, { id: "v3" });
     expect(page(emulated, next).data.map((vm) => vm.id)).toEqual(["v4", "v5", "v6"]);
+  });
+
+  it("shows a VM once, however often it changed", () => {
+    const emulated = emulatedWorld({}, many(2));
+    emulated.call("vm.rename", { name: "renamed" }, { id: "v0" });
+    expect(page(emulated, "").data.map((vm) => vm.id)).toEqual(["v0", "v1"]);
   });
 
   it("shows nothing of another project", () => {
