@@ -301,12 +301,9 @@ async function deleteVm(
   const gone = outcome.status === "rejected" && outcome.condition === "not_found";
   if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
   const managed = new Set(action.managedVolumes);
-  const preserved =
-    outcome.status === "accepted"
-      ? outcome.value.preservedVolumes
-      : record?.dataVolumeId === undefined
-        ? []
-        : [record.dataVolumeId];
+  // Gone already, or deleted by a request whose answer was lost: the state knows of the data volume all the same.
+  const recorded = record?.dataVolumeId === undefined ? [] : [record.dataVolumeId];
+  const preserved = (outcome.status === "accepted" ? outcome.value.preservedVolumes : undefined) ?? recorded;
   const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
   const orphans = left.map(
     (volume): Orphan => ({
