@@ -165,7 +165,9 @@ export function createCaller(parts: CallerParts): Caller {
   ): void {
     if (outcome.status === "unavailable" && isThrottled(outcome)) {
       limiter.observe({ kind: "throttled", atMs });
-      if (outcome.retryAfterMs !== undefined) limiter.pauseFor(outcome.retryAfterMs);
+      // A pause that nobody would wait out holds nobody: each request is told so by the service itself, and gives up.
+      const { retryAfterMs } = outcome;
+      if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
     } else if (exchange.kind === "answer") {
       const isRead = requestKinds[operation] === "read";
       limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
+import { findAt } from "../../reconciler/dialect/pointers";
 import { createRecordReaders, payloadOf, readRule, readRules } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
 
@@ -298,6 +299,7 @@ describe("whatever the answer", () => {
     const body = JSON.parse('{"__proto__":{"id":"sneaky","polluted":true},"name":"n"}');
     expect(createRecordReaders(dialect).vm(body)).toMatchObject({ status: "accepted", value: { id: "sneaky" } });
     expect(createRecordReaders(dialect).vm({ name: "n" })).toMatchObject({ condition: "unreadable" });
+    for (const inherited of ["constructor", "__proto__", "toString"]) expect(findAt({}, [inherited])).toBeUndefined();
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });

@@ -64,6 +64,16 @@ describe("operations", () => {
     });
   });
 
+  test("a list that is not a GET is not tried, since it may not be a read", async () => {
+    const service = serviceWith({ "/search": [] });
+    const operations = {
+      ...builtInDialect.operations,
+      "vm.list": { method: "POST", path: "/search", items: [""] } as const,
+    };
+    await diagnoseService(service, { ...builtInDialect, operations });
+    expect(service.asked).not.toContain("/search");
+  });
+
   test("one VM is read by the id that the list shows", async () => {
     const service = serviceWith({
       "/api/v1/vm/list": [{ id: "a/b", name: "n" }],

@@ -81,6 +81,14 @@ describe("the helper command", () => {
     expect(runs()).toBe(2);
   });
 
+  test("a 401 that comes in late, on a value that was replaced since, does not run it again", async () => {
+    let ran = 0;
+    const { credential } = findCredential({}, { header, command: ["x"] }, async () => ({ output: `token-${++ran}` }));
+    const first = await credential!.reveal();
+    expect([await credential!.refresh(first), await credential!.refresh(first)]).toEqual([true, true]);
+    expect([ran, await credential!.reveal()]).toEqual([2, "Bearer token-2"]);
+  });
+
   test("a second 401 is the answer", async () => {
     const { credential } = findCredential({}, { header, command: helper(counting) });
     const { client, server } = await start([fault(401, "no")], { credential: credential! });
