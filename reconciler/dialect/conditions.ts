@@ -169,6 +169,9 @@ function hostOf(location: string | undefined): string {
 function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  let ms = Number.NaN;
+  if (/^\d{1,9}$/.test(text)) ms = Number(text) * 1000;
+  // Dates begin with the day's name; what else Date.parse makes of a text is nobody's meaning.
+  else if (/^[A-Za-z]{3}/.test(text)) ms = Date.parse(text) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 86_400_000) : undefined;
 }

@@ -52,7 +52,8 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   if (problems.length === 0)
     problems.push(...placeholderProblems(file, given), ...stateProblems(file, given), ...errorProblems(file, given));
   return {
-    dialect: problems.length === 0 ? mergeDialect(given) : builtInDialect,
+    // The copy leaves the places behind, which the reader keeps beside the values.
+    dialect: problems.length === 0 ? mergeDialect(structuredClone(given)) : builtInDialect,
     diagnostics: sortDiagnostics([...before, ...problems.map(asDiagnostic)]),
   };
 }

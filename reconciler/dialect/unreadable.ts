@@ -8,6 +8,7 @@ import { likelyKey, pointerTo } from "./likely-key";
 import { cleanMessage } from "./messages";
 
 const keysShown = 20;
+const longestKey = 100;
 
 /** `setting`: the dialect's key for these pointers, e.g. `records.vm.id`; `undefined` where the contract fixes them. */
 export function unreadable(
@@ -38,7 +39,10 @@ function describe(found: unknown, keys: readonly string[]): string {
   if (found === null || found === undefined) return "nothing";
   if (Array.isArray(found)) return `an array of ${found.length}`;
   if (typeof found !== "object") return `a ${typeof found}`;
-  const shown = keys.slice(0, keysShown).map((key) => cleanMessage(key).slice(0, 60));
+  // Never a piece of a key: were it a credential that the service repeats, nothing would recognise the piece.
+  const shown = keys
+    .slice(0, keysShown)
+    .map((key) => (key.length > longestKey ? `one of ${key.length} characters` : cleanMessage(key)));
   const more = keys.length > keysShown ? `, and ${keys.length - keysShown} more` : "";
   return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}`;
 }
@@ -47,5 +51,5 @@ function describe(found: unknown, keys: readonly string[]): string {
 function suggest(setting: string, keys: readonly string[]): string {
   const field = setting.endsWith(".items") ? setting.split(".")[1]! : setting.split(".").at(-1)!;
   const key = likelyKey(field, keys);
-  return key === undefined ? "/…" : cleanMessage(pointerTo(key));
+  return key === undefined || key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
 }

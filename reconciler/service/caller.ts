@@ -52,6 +52,8 @@ export interface Call {
 export interface Caller {
   /** Ends with the parsed body. */
   call(call: Call, options?: RequestOptions): Promise<Outcome<unknown>>;
+  /** The outcome without the credential, which a service may repeat anywhere in its answers. */
+  scrub<T>(outcome: Outcome<T>): Outcome<T>;
   readonly requestCounts: ReadonlyMap<Operation, number>;
 }
 
@@ -163,7 +165,9 @@ export function createCaller(parts: CallerParts): Caller {
   ): void {
     if (outcome.status === "unavailable" && isThrottled(outcome)) {
       limiter.observe({ kind: "throttled", atMs });
-      if (outcome.retryAfterMs !== undefined) limiter.pauseFor(outcome.retryAfterMs);
+      // A pause that nobody would wait out holds nobody: each request is told so by the service itself, and gives up.
+      const { retryAfterMs } = outcome;
+      if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
     } else if (exchange.kind === "answer") {
       const isRead = requestKinds[operation] === "read";
       limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });
@@ -179,7 +183,7 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  return { call, requestCounts };
+  return { call, scrub: (outcome) => scrubOutcome(outcome, scrub), requestCounts };
 }
 
 const cancelled: Failure = { status: "unavailable", reason: "cancelled before it was sent" };
@@ -202,12 +206,16 @@ function afterLost(operation: Operation, outcome: Failure & { status: "rejected"
   };
 }
 
-function scrubOutcome(outcome: Outcome<unknown>, scrub: (text: string) => string): Outcome<unknown> {
+function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): Outcome<T> {
   switch (outcome.status) {
     case "accepted":
       return outcome;
     case "rejected":
-      return { ...outcome, message: scrub(outcome.message) };
+      return {
+        ...outcome,
+        message: scrub(outcome.message),
+        ...(outcome.hint !== undefined && { hint: scrub(outcome.hint) }),
+      };
     case "unavailable":
     case "unknown":
       return { ...outcome, reason: scrub(outcome.reason) };

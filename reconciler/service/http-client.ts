@@ -88,7 +88,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
       requestOptions,
     );
-    return outcome.status === "accepted" ? settle(operation, reader(outcome.value)) : outcome;
+    return outcome.status === "accepted" ? caller.scrub(settle(operation, reader(outcome.value))) : outcome;
   }
 
   /** An acknowledgement: its text says nothing that the status did not. */
@@ -117,12 +117,12 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       const outcome = await caller.call({ operation, method: route.method, path }, requestOptions);
       if (outcome.status !== "accepted") return outcome;
       const page = readPage(payloadOf(outcome.value));
-      if (page.status !== "accepted") return page;
+      if (page.status !== "accepted") return caller.scrub(page);
       for (const value of page.value) values.set(value.id, value);
       const next = read.nextPage(outcome.value);
       if (next === undefined) return accepted([...values.values()]);
       const to = nextPage(next, { origin, basePath, firstPath, currentPath: path, param: dialect.pagination.param });
-      if ("problem" in to) return pagingBroken(operation, to.problem);
+      if ("problem" in to) return caller.scrub(pagingBroken(operation, to.problem));
       if (seen.has(to.path)) return pagingBroken(operation, "its pages lead in a circle");
       if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
       seen.add(to.path);

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import type { Operation } from "../../reconciler/core/model/operation";
+import { type Answer, judgeAnswer, judgeBreak } from "../../reconciler/dialect/conditions";
+import type { ErrorRule } from "../../reconciler/dialect/dialect";
+import { cleanMessage, messageFits } from "../../reconciler/dialect/messages";
+
+const nowMs = Date.parse("2030-01-01T00:00:00Z");
+const judge = (operation: Operation, answer: Partial<Answer> & { status: number }, errors: readonly ErrorRule[] = []) =>
+  judgeAnswer(operation, { text: "", ...answer }, { errors, nowMs, scrub: (text) => text });
+const envelope = (code: number, message: string): string => JSON.stringify({ error: { code, message } });
+const refusal = (operation: Operation, status: number, message = "no") =>
+  judge(operation, { status, text: envelope(status, message) });
+
+describe("refusals by name", () => {
+  const cases: Record<string, [Operation, number, string, string]> = {
+    "Errors 3: a missing group name is a bad request": ["group.create", 400, "name cannot be empty", "bad_request"],
+    "Errors 3: an empty data volume size is a bad request": [
+      "vm.create",
+      400,
+      "size must be at least 1",
+      "bad_request",
+    ],
+    "Errors 3: an identical rule is rule_exists": [
+      "group.rule.create",
+      409,
+      "This rule already exists in the selected security group.",
+      "rule_exists",
+    ],
+    "a quota is no rule that exists": ["group.rule.create", 409, "Quota exceeded for rules", "conflict"],
+    "Security groups 2: a rule twice in a create": ["group.create", 409, "This rule already exists", "rule_exists"],
+    "Security groups 4: a name already used": ["group.update", 409, "conflict", "name_taken"],
+    "a name already used on create": ["group.create", 409, "a group with that name already exists", "name_taken"],
+    "another conflict on create": ["group.create", 409, "conflict", "conflict"],
+    "Security groups 5: attached to VMs": [
+      "group.delete",
+      409,
+      "security group is attached to 2 VMs",
+      "group_attached",
+    ],
+    "attached to VMs, as a bad request": [
+      "group.delete",
+      400,
+      "group is attached to one or more VMs",
+      "group_attached",
+    ],
+    "Volumes 3: flush not confirmed": ["volume.detach", 400, "flush not confirmed", "flush_not_confirmed"],
+    "Volumes 3: flush not confirmed, as a conflict": [
+      "volume.detach",
+      409,
+      "flush_confirmed must be confirmed",
+      "flush_not_confirmed",
+    ],
+    "Volumes 6: attached and cannot be extended": [
+      "volume.resize",
+      400,
+      "Volume is attached and cannot be extended",
+      "volume_attached",
+    ],
+    "Volumes 5: a root disk": ["volume.resize", 400, "a root disk cannot be resized", "root_disk"],
+    "Volumes 7: not in the project": ["volume.get", 404, "volume not found", "not_found"],
+    "VM: invalid state transition by status": ["vm.resize", 409, "no", "invalid_state"],
+    "VM: invalid state transition by words": ["vm.stop", 400, "Invalid state transition", "invalid_state"],
+    "a name taken, never an invalid state": ["vm.create", 409, "a VM with this name already exists", "name_taken"],
+    "invalid id": ["group.rule.list", 400, "invalid security group id", "invalid_id"],
+    unauthenticated: ["vm.list", 401, "who are you", "unauthenticated"],
+    "Authentication 4: platform-managed": ["group.delete", 403, "not permitted", "forbidden"],
+    "an assumed list that is not there": ["image.list", 404, "no route", "unsupported"],
+    "a method that is not there": ["group.rule.delete", 405, "method not allowed", "unsupported"],
+    "any other refusal": ["vm.list", 418, "teapot", "refused"],
+  };
+  for (const [title, [operation, status, message, condition]] of Object.entries(cases))
+    test(title, () => {
+      expect(refusal(operation, status, message)).toEqual({
+        status: "rejected",
+        condition,
+        message,
+        httpStatus: status,
+      });
+    });
+
+  test("words count only for the operations that can mean them", () => {
+    expect(refusal("volume.attach", 409, "the name of db is already attached")).toMatchObject({
+      condition: "conflict",
+    });
+    expect(refusal("vm.create", 400, "flush-confirm is no image")).toMatchObject({ condition: "bad_request" });
+  });
+
+  test("the dialect's rules come before the defaults", () => {
+    const rules: ErrorRule[] = [
+      { is: "group_attached", status: 404, message: "in * use" },
+      { is: "forbidden", status: 409 },
+    ];
+    expect(judge("group.delete", { status: 404, text: envelope(404, "still In Some Use") }, rules)).toMatchObject({
+      condition: "group_attached",
+    });
+    expect(judge("group.delete", { status: 404, text: envelope(404, "no") }, rules)).toMatchObject({
+      condition: "not_found",
+    });
+    expect(judge("vm.stop", { status: 409, text: "" }, rules)).toMatchObject({ condition: "forbidden" });
+  });
+});
+
+describe("what is no refusal", () => {
+  const cases: Record<string, [Partial<Answer> & { status: number }, string, string]> = {
+    "500": [{ status: 500, text: envelope(500, "x") }, "unavailable", "unknown"],
+    "503 with HTML": [{ status: 503, text: "<html>", contentType: "text/html" }, "unavailable", "unknown"],
+    "500 whose message names a condition": [
+      { status: 500, text: envelope(500, "Volume is attached and cannot be extended") },
+      "unavailable",
+      "unknown",
+    ],
+    "408": [{ status: 408 }, "unavailable", "unknown"],
+    "429": [{ status: 429 }, "unavailable", "unavailable"],
+    "425": [{ status: 425 }, "unavailable", "unavailable"],
+    "200 with HTML": [{ status: 200, text: "<html>" }, "unavailable", "unknown"],
+    "200 with half of a JSON": [{ status: 200, text: '{"data":' }, "unavailable", "unknown"],
+    "200 with an error inside": [{ status: 200, text: envelope(500, "x") }, "unavailable", "unknown"],
+    "200 with JSON": [{ status: 200, text: '"ok"' }, "accepted", "accepted"],
+    "202 with an envelope": [{ status: 202, text: '{"data":"x","error":null}' }, "accepted", "accepted"],
+    "204 without a body": [{ status: 204 }, "accepted", "accepted"],
+    "302": [{ status: 302, location: "https://login.example/x" }, "rejected", "rejected"],
+    "303, which follows an effect": [{ status: 303, location: "https://login.example/x" }, "rejected", "unknown"],
+    "501": [{ status: 501 }, "rejected", "unknown"],
+  };
+  for (const [title, [answer, read, write]] of Object.entries(cases))
+    test(`${title}: a read is ${read}, a write ${write}, and so is a delete`, () => {
+      expect(judge("vm.list", answer).status).toBe(read);
+      expect(judge("vm.create", answer).status).toBe(write);
+      expect(judge("vm.delete", answer).status).toBe(write);
+    });
+
+  test("a dialect that names a 5xx makes a refusal of it", () => {
+    const errors: ErrorRule[] = [{ is: "volume_attached", status: 500, message: "attached" }];
+    const answer = { status: 500, text: envelope(500, "Volume is attached") };
+    expect(judge("volume.resize", answer, errors)).toMatchObject({ status: "rejected", condition: "volume_attached" });
+    expect(judge("volume.resize", answer, [{ is: "volume_attached", message: "attached" }]).status).toBe("unknown");
+  });
+
+  test("broken before it was sent is unavailable; after, a write is unknown and a read unavailable", () => {
+    expect(judgeBreak("vm.create", false, "refused")).toEqual({ status: "unavailable", reason: "refused" });
+    expect(judgeBreak("vm.create", true, "reset")).toEqual({ status: "unknown", reason: "reset" });
+    expect(judgeBreak("vm.list", true, "reset")).toEqual({ status: "unavailable", reason: "reset" });
+  });
+
+  test("a redirect names the host it leads to, and not what it carries", () => {
+    const redirect = (location?: string) =>
+      judge("vm.list", { status: 302, ...(location !== undefined && { location }) }) as { message: string };
+    expect(redirect("https://login.example/a?token=1").message).toMatch(/login\.example,/);
+    expect(redirect("//other.example/a").message).toMatch(/other\.example,/);
+    expect(redirect("/login?next=1").message).toMatch(/another path, \/login,/);
+    expect(redirect("::").message).toMatch(/not a URL/);
+    expect(redirect().message).toMatch(/unnamed/);
+  });
+
+  test.each([
+    ["7", 7000],
+    [" 0 ", 0],
+    ["Tue, 01 Jan 2030 00:00:30 GMT", 30_000],
+    ["Tue, 01 Jan 2019 00:00:30 GMT", 0],
+    ["999999999", 86_400_000],
+    ["soon", undefined],
+    ["-5", undefined],
+  ])("Retry-After %j is %j ms", (retryAfter, expected) => {
+    expect(judge("vm.create", { status: 429, retryAfter })).toMatchObject({ status: "unavailable" });
+    expect((judge("vm.create", { status: 429, retryAfter }) as { retryAfterMs?: number }).retryAfterMs).toBe(expected);
+  });
+});
+
+describe("messages", () => {
+  test.each([
+    ['{"error":{"message":"a"}}', "a"],
+    ['{"error":"a"}', "a"],
+    ['{"message":"a"}', "a"],
+    ['{"detail":"a"}', "a"],
+    ['"a"', "a"],
+    ['{"error":{"message":7}}', "the service answered 400"],
+    ["", "the service answered 400"],
+  ])("%s says %j", (text, message) => {
+    expect(judge("vm.create", { status: 400, text })).toMatchObject({ message });
+  });
+
+  test("HTML is not repeated, its type is", () => {
+    expect(judge("vm.create", { status: 400, text: "<h1>", contentType: "text/html; charset=x" })).toMatchObject({
+      message: "the service answered 400 (text/html)",
+    });
+  });
+
+  test("no control character and no direction mark gets through, and a long message is cut", () => {
+    expect(cleanMessage("a\u001b[31mred\u0007\r\nb\u202ec\u009b1m")).toBe("a [31mred b c 1m");
+    expect(cleanMessage("x".repeat(5000))).toHaveLength(500);
+  });
+
+  test("a pattern is found anywhere, in either case, with * for anything", () => {
+    expect(messageFits("The Volume IS attached", "volume is*")).toBe(true);
+    expect(messageFits("a b c", "a*c")).toBe(true);
+    expect(messageFits("c a", "a*c")).toBe(false);
+    expect(messageFits("a".repeat(400), `${"a*".repeat(200)}b`)).toBe(false);
+  });
+});

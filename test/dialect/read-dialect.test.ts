@@ -1,0 +1,201 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtInDialect, listItems } from "../../reconciler/dialect/built-in";
+import { patternWords, readDialectText, readInlineDialect } from "../../reconciler/dialect/read-dialect";
+
+const readText = (text: string) => readDialectText(text, "dialect.yaml");
+const dialectOf = (text: string) => {
+  const { dialect, diagnostics } = readText(text);
+  expect(diagnostics).toEqual([]);
+  return dialect;
+};
+
+describe("merging", () => {
+  test("an empty dialect is the built-in one", () => {
+    expect(dialectOf("")).toEqual(builtInDialect);
+    expect(dialectOf("{}")).toEqual(builtInDialect);
+  });
+
+  test("null switches an operation off, and nothing else changes", () => {
+    expect(dialectOf("operations: { vm.list: null }").operations).toEqual({
+      ...builtInDialect.operations,
+      "vm.list": null,
+    });
+  });
+
+  test("a list without items looks where the built-in one does", () => {
+    const { operations } = dialectOf("operations: { volume.list: { method: GET, path: /v } }");
+    expect(operations["volume.list"]).toEqual({ method: "GET", path: "/v", items: listItems["volume.list"] });
+  });
+
+  test("a list of pointers replaces the built-in list of that field alone", () => {
+    const { records } = dialectOf("records: { vm: { id: [/uid], volume_entry: { root: [/r] } } }");
+    expect(records).toEqual({
+      ...builtInDialect.records,
+      vm: {
+        ...builtInDialect.records.vm,
+        id: ["/uid"],
+        volume_entry: { ...builtInDialect.records.vm.volume_entry, root: ["/r"] },
+      },
+    });
+  });
+
+  test("a state word given one meaning loses the one it is built in with", () => {
+    const { states } = dialectOf("states: { vm: { failed: [ACTIVE] } }");
+    expect(states.vm.failed).toEqual(["ACTIVE"]);
+    expect(states.vm.running).toEqual(builtInDialect.states.vm.running.filter((word) => word !== "ACTIVE"));
+  });
+
+  test("every section can be given", () => {
+    const dialect = dialectOf(`
+pagination: { next: [/next], param: cursor }
+rules: { port_range: "{min}:{max}" }
+authorization: { header: "Token {token}", command: [get-token, --quiet] }
+errors: [ { is: volume_attached, message: "in use" }, { is: conflict, status: 500 } ]
+`);
+    expect(dialect).toMatchObject({
+      pagination: { next: ["/next"], param: "cursor" },
+      rules: { port_range: "{min}:{max}" },
+      authorization: { header: "Token {token}", command: ["get-token", "--quiet"] },
+      errors: [
+        { is: "volume_attached", message: "in use" },
+        { is: "conflict", status: 500 },
+      ],
+    });
+  });
+});
+
+describe("problems", () => {
+  const cases: Record<string, [string, object]> = {
+    "an unknown key has its place and the nearest right one": [
+      "operations:\n  vm.lst: null\n",
+      {
+        code: "dialect/unknown-key",
+        fix: "write vm.list",
+        source: { file: "dialect.yaml", line: 2, column: 3 },
+        excerpt: "  vm.lst: null",
+      },
+    ],
+    "an unknown section": ["record: {}\n", { code: "dialect/unknown-key", fix: "write records" }],
+    "a documented operation cannot be switched off": [
+      "operations:\n  vm.create: null\n",
+      { code: "dialect/documented-operation", source: { file: "dialect.yaml", line: 2, column: 3 } },
+    ],
+    "a documented operation cannot be moved": [
+      "operations: { volume.get: { method: GET, path: /x } }",
+      { code: "dialect/documented-operation" },
+    ],
+    "a method that is none": [
+      "operations: { vm.list: { method: get, path: /x } }",
+      { code: "dialect/not-allowed", fix: "write GET", source: { file: "dialect.yaml", line: 1, column: 34 } },
+    ],
+    "a route without its path": [
+      "operations: { vm.list: { method: GET } }",
+      { code: "dialect/missing", summary: "path is missing" },
+    ],
+    "a path that does not begin with a slash": [
+      "operations: { vm.list: { method: GET, path: vms } }",
+      { code: "dialect/wrong-type", detail: "expected a path that begins with /, without spaces" },
+    ],
+    "a pointer that is none": [
+      "records: { vm: { id: [id] } }",
+      { detail: "expected a JSON pointer: empty, or beginning with /" },
+    ],
+    "a pointer that is not in a list": ["records: { vm: { id: /id } }", { detail: "expected a list" }],
+    "a path without its id": [
+      "operations: { volume.delete: { method: DELETE, path: /v } }",
+      { code: "dialect/placeholder" },
+    ],
+    "a path with a placeholder that does not exist": [
+      "operations: { vm.list: { method: GET, path: '/p/{project}/vms' } }",
+      { code: "dialect/placeholder", detail: "It holds {project}." },
+    ],
+    "a rule's path without the rule's id": [
+      "operations: { group.rule.delete: { method: DELETE, path: '/g/{id}' } }",
+      { code: "dialect/placeholder", summary: "The path of group.rule.delete must hold {id} and {rule_id} once" },
+    ],
+    "a state with two meanings": ["states: { vm: { running: [UP], failed: [UP] } }", { code: "dialect/state-twice" }],
+    "a port range without its ends": [
+      "rules: { port_range: '{min}' }",
+      { detail: expect.stringContaining("{min}-{max}") },
+    ],
+    "a header that could add another": [
+      'authorization: { header: "Bearer {token}\\nX: y" }',
+      { code: "dialect/wrong-type" },
+    ],
+    "an empty command": ["authorization: { command: [] }", { code: "dialect/wrong-type" }],
+    "a condition that is none": ["errors: [ { is: volume_atached, status: 400 } ]", { fix: "write volume_attached" }],
+    "an error rule that would fit everything": [
+      "errors:\n  - is: conflict\n",
+      { code: "dialect/error-rule", source: { line: 2 } },
+    ],
+    "a list instead of a mapping": ["[1]", { code: "dialect/wrong-type" }],
+    "what is no YAML": ["operations: { vm.list", { code: "config/yaml-syntax", source: { file: "dialect.yaml" } }],
+    "a __proto__ key": ["__proto__: { operations: {} }", { severity: "error" }],
+  };
+  for (const [title, [text, expected]] of Object.entries(cases))
+    test(title, () => {
+      const { dialect, diagnostics } = readText(text);
+      expect(diagnostics[0]).toMatchObject(expected);
+      expect(diagnostics).toHaveLength(1);
+      expect(dialect).toBe(builtInDialect);
+    });
+
+  test("all of them are reported at once, in the order of the file", () => {
+    const { diagnostics } = readText("operations:\n  vm.lst: null\nrecords:\n  vm: { nam: [/n] }\nextra: 1\n");
+    expect(diagnostics.map(({ source }) => source?.line)).toEqual([2, 4, 5]);
+  });
+
+  test("an inline dialect without its file's text is shown where it begins", () => {
+    const source = { file: "reconcile.yaml", line: 7, column: 3 };
+    const { diagnostics } = readInlineDialect({ operations: { "vm.lst": null } }, source);
+    expect(diagnostics).toMatchObject([{ code: "dialect/unknown-key", source }]);
+    expect(readInlineDialect({ operations: { "vm.list": null } }, source).dialect.operations["vm.list"]).toBeNull();
+  });
+
+  test("reading never throws, and never changes a prototype", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.jsonValue().map((value) => JSON.stringify(value)),
+        ),
+        (text) => {
+          readText(text);
+          expect(Object.keys(Object.prototype)).toEqual([]);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test("every pattern of the schema has its words", () => {
+  const text = readFileSync(join(__dirname, "../../schemas/dialect.schema.json"), "utf8");
+  const patterns = new Set<string>();
+  JSON.parse(text, (key, value) => {
+    if (key === "pattern" && typeof value === "string") patterns.add(value);
+    return value;
+  });
+  expect(Object.keys(patternWords).sort()).toEqual([...patterns].sort());
+});
+
+test("every field of the schema is described", () => {
+  const schema = JSON.parse(readFileSync(join(__dirname, "../../schemas/dialect.schema.json"), "utf8"));
+  const bare: string[] = [];
+  const visit = (node: Record<string, unknown>, path: string) => {
+    for (const [name, child] of Object.entries((node["properties"] ?? {}) as Record<string, Record<string, unknown>>)) {
+      const target = String(child["$ref"] ?? "")
+        .split("/")
+        .at(-1)!;
+      if (child["description"] === undefined && schema.$defs[target]?.description === undefined)
+        bare.push(`${path}/${name}`);
+      visit(child, `${path}/${name}`);
+    }
+  };
+  visit(schema, "");
+  for (const definition of Object.values(schema.$defs)) visit(definition as Record<string, unknown>, "$defs");
+  expect(bare).toEqual([]);
+});

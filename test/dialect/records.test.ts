@@ -1,0 +1,305 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { findAt } from "../../reconciler/dialect/pointers";
+import { createRecordReaders, payloadOf, readRule, readRules } from "../../reconciler/dialect/records";
+import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
+
+const read = createRecordReaders(builtInDialect);
+const value = (reading: { status: string; value?: unknown }): unknown => {
+  expect(reading.status).toBe("accepted");
+  return reading.value;
+};
+
+describe("a VM", () => {
+  const vm = { kind: "vm", id: "1", name: "web", phase: "changing" };
+  const cases: Record<string, [object, object]> = {
+    "an id may be a number": [{ id: 1, name: "web" }, vm],
+    "a field that is not there is unobserved": [{ id: "1", name: "web" }, vm],
+    "a known state has its phase": [
+      { id: "1", name: "web", status: "SHUTOFF" },
+      { ...vm, status: "SHUTOFF", phase: "stopped" },
+    ],
+    "States: VERIFY_RESIZE": [
+      { id: "1", name: "web", state: "VERIFY_RESIZE" },
+      { ...vm, status: "VERIFY_RESIZE", phase: "verify_resize" },
+    ],
+    "an unknown state is shown and counts as in transition": [
+      { id: "1", name: "web", status: "PAUSED?" },
+      { ...vm, status: "PAUSED?" },
+    ],
+    "an object where a text is looked for is passed over": [
+      { id: "1", name: "web", flavor: { name: "m1" } },
+      { ...vm, flavor: "m1" },
+    ],
+    "volumes as ids": [
+      { id: "1", name: "web", volumes: ["a", 2] },
+      { ...vm, volumes: [{ id: "a" }, { id: "2" }] },
+    ],
+    "volumes as records, with the root disk": [
+      {
+        id: "1",
+        name: "web",
+        volumes: [
+          { id: "a", bootable: "true" },
+          { volume_id: "b", root: false },
+        ],
+      },
+      {
+        ...vm,
+        volumes: [
+          { id: "a", root: true },
+          { id: "b", root: false },
+        ],
+      },
+    ],
+    "volumes that are null are none": [
+      { id: "1", name: "web", volumes: null },
+      { ...vm, volumes: [] },
+    ],
+    "a null name is an empty one": [
+      { id: "1", name: null },
+      { ...vm, name: "" },
+    ],
+  };
+  for (const [title, [record, expected]] of Object.entries(cases))
+    test(title, () => expect(value(read.vm(record))).toEqual(expected));
+
+  test("without an id it is unreadable, and the hint holds pointers, keys and the line that would fix it", () => {
+    expect(read.vm({ VmId: "x", name: "web", width: 3 })).toEqual({
+      status: "rejected",
+      condition: "unreadable",
+      message: "the record of a VM shows no id where it is looked for",
+      hint: 'tried "/id", "/vm_id", "/instance_id", "/uuid", "/vm/id"; found the keys VmId, name, width; in the dialect: records.vm.id: [/VmId]',
+    });
+  });
+
+  test("no key is suggested when none is likely", () => {
+    expect(read.vm({ width: 1, ip: "10.0.0.1" })).toMatchObject({
+      hint: expect.stringContaining("records.vm.id: [/…]"),
+    });
+  });
+});
+
+describe("a volume", () => {
+  const volume = { kind: "volume", id: "1", failed: false };
+  const cases: Record<string, [object, object]> = {
+    "its size may be text": [
+      { id: "1", size: "20" },
+      { ...volume, sizeGb: 20 },
+    ],
+    "its size may have a unit": [
+      { id: "1", size: "20 GB" },
+      { ...volume, sizeGb: 20 },
+    ],
+    "a null attachment is none": [
+      { id: "1", attached_to: null },
+      { ...volume, attachedTo: null },
+    ],
+    "an empty attachment is none": [
+      { id: "1", vm_id: "" },
+      { ...volume, attachedTo: null },
+    ],
+    "an empty list of attachments is none": [
+      { id: "1", attachments: [] },
+      { ...volume, attachedTo: null },
+    ],
+    "attached to the first of the list": [
+      { id: "1", attached_to: null, attachments: [{ vm_id: 7 }] },
+      { ...volume, attachedTo: "7" },
+    ],
+    "no attachment shown is unobserved": [{ id: "1" }, volume],
+    "a failed state": [
+      { id: "1", status: "error", name: "d" },
+      { ...volume, status: "error", name: "d", failed: true },
+    ],
+  };
+  for (const [title, [record, expected]] of Object.entries(cases))
+    test(title, () => expect(value(read.volume(record))).toEqual(expected));
+
+  test("a size that is no number is unreadable, since growing hangs on it", () => {
+    expect(read.volume({ id: "1", size: "big" })).toMatchObject({
+      condition: "unreadable",
+      hint: expect.stringContaining("records.volume.size"),
+    });
+  });
+});
+
+describe("a group", () => {
+  test("with its rules", () => {
+    const record = {
+      security_group_id: "g",
+      name: "web",
+      description: null,
+      rules: [{ id: "r", direction: "egress" }],
+    };
+    expect(value(read.group(record))).toEqual({
+      kind: "group",
+      id: "g",
+      name: "web",
+      description: "",
+      rules: [{ id: "r", direction: "egress" }],
+    });
+  });
+  test("rules that are not shown are unobserved", () => {
+    expect(value(read.group({ id: "g" }))).toEqual({ kind: "group", id: "g" });
+  });
+});
+
+describe("a rule", () => {
+  test("Security group rule as returned: every field", () => {
+    expect(
+      value(
+        readRule({
+          id: "r",
+          security_group_id: "g",
+          project_id: "p",
+          name: null,
+          direction: "ingress",
+          protocol: "tcp",
+          port_range_min: 80,
+          port_range_max: "80",
+          ether_type: "IPv6",
+          remote_ip_prefix: "::/0",
+          normalized_cidr: "::/0",
+          remote_group_id: null,
+          remote_address_group_id: "a",
+          belongs_to_default_sg: true,
+          revision_number: 0,
+          description: "d",
+          created_at: "2030",
+        }),
+      ),
+    ).toEqual({
+      id: "r",
+      direction: "ingress",
+      protocol: "tcp",
+      portMin: 80,
+      portMax: 80,
+      ethertype: "IPv6",
+      remoteIp: "::/0",
+      remoteAddressGroupId: "a",
+      platform: true,
+      description: "d",
+    });
+  });
+  test("a null list has no rules, another value is unreadable", () => {
+    expect(readRules(null)).toEqual({ status: "accepted", value: [] });
+    expect(readRules("x")).toMatchObject({ condition: "unreadable" });
+  });
+});
+
+describe("answers", () => {
+  test.each([
+    [{ data: { id: "x" } }, { id: "x" }],
+    [{ data: null, error: null }, null],
+    [
+      { id: "x", data: "own field" },
+      { id: "x", data: "own field" },
+    ],
+    [["a"], ["a"]],
+    ["text", "text"],
+    [undefined, undefined],
+  ])("the payload of %j is %j", (body, payload) => expect(payloadOf(body)).toEqual(payload));
+
+  test("a list is where the first pointer finds an array; null is an empty one", () => {
+    expect(read.items("vm.list", [1])).toEqual({ status: "accepted", value: [1] });
+    expect(read.items("vm.list", { total: 1, items: [1] })).toEqual({ status: "accepted", value: [1] });
+    expect(read.items("vm.list", null)).toEqual({ status: "accepted", value: [] });
+    expect(read.items("vm.list", { machines: [] })).toMatchObject({
+      hint: expect.stringContaining("operations.vm.list.items: [/…]"),
+    });
+  });
+
+  test("regions may be bare names", () => {
+    expect(value(read.region("in-west-1"))).toEqual({ id: "in-west-1" });
+    expect(value(read.region({ name: "in-west-1" }))).toEqual({ id: "in-west-1", name: "in-west-1" });
+  });
+
+  test("Delete VM response", () => {
+    expect(readDeletedVm({ message: "x", preserved_volumes: ["a"] })).toEqual({ preservedVolumes: ["a"] });
+    expect(readDeletedVm({ preserved_volumes: null })).toEqual({ preservedVolumes: [] });
+    expect(readDeletedVm("gone")).toEqual({ preservedVolumes: undefined });
+  });
+
+  test("Security group import report", () => {
+    const report = {
+      imported: 1,
+      failed: 1,
+      groups: [
+        { name: "a", id: "1", status: "created", rules_created: 2, skipped: ["pl-1"] },
+        { name: "b", status: "failed", error: "x", skipped: null },
+      ],
+    };
+    expect(value(readImportReport(report))).toEqual({
+      imported: 1,
+      failed: 1,
+      groups: [
+        { name: "a", id: "1", status: "created", rulesCreated: 2, skipped: ["pl-1"] },
+        { name: "b", status: "failed", rulesCreated: 0, skipped: [], error: "x" },
+      ],
+    });
+    expect(readImportReport({ imported: 1 })).toMatchObject({ condition: "unreadable" });
+  });
+});
+
+describe("whatever the answer", () => {
+  const hostile = fc.oneof(
+    fc.jsonValue({ maxDepth: 6 }),
+    // Records that look almost right go deeper than chance does.
+    fc.record(
+      {
+        id: fc.jsonValue({ maxDepth: 1 }),
+        name: fc.jsonValue({ maxDepth: 1 }),
+        status: fc.jsonValue({ maxDepth: 1 }),
+        size: fc.jsonValue({ maxDepth: 1 }),
+        volumes: fc.jsonValue({ maxDepth: 3 }),
+        attachments: fc.jsonValue({ maxDepth: 3 }),
+        rules: fc.jsonValue({ maxDepth: 3 }),
+        direction: fc.jsonValue({ maxDepth: 1 }),
+        data: fc.jsonValue({ maxDepth: 3 }),
+        groups: fc.jsonValue({ maxDepth: 3 }),
+        page: fc.jsonValue({ maxDepth: 3 }),
+      },
+      { requiredKeys: [] },
+    ),
+  );
+
+  test("reading never throws, and ends accepted or unreadable", () => {
+    fc.assert(
+      fc.property(hostile, (body) => {
+        const readings = [
+          ...[read.vm, read.volume, read.group, read.flavor, read.image, read.region, readRule].map((each) =>
+            each(payloadOf(body)),
+          ),
+          readRules(body),
+          readImportReport(body),
+          read.items("vm.list", body),
+        ];
+        for (const reading of readings)
+          if (reading.status === "rejected") expect(reading.condition).toBe("unreadable");
+          else expect(reading.status).toBe("accepted");
+        readDeletedVm(body);
+        read.nextPage(body);
+        read.snapshotImage(body);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("__proto__ in an answer is a key like any other, and reaches nothing", () => {
+    const dialect: Dialect = {
+      ...builtInDialect,
+      records: {
+        ...builtInDialect.records,
+        vm: { ...builtInDialect.records.vm, id: ["/constructor/name", "/__proto__/id", "/id"] },
+      },
+    };
+    const body = JSON.parse('{"__proto__":{"id":"sneaky","polluted":true},"name":"n"}');
+    expect(createRecordReaders(dialect).vm(body)).toMatchObject({ status: "accepted", value: { id: "sneaky" } });
+    expect(createRecordReaders(dialect).vm({ name: "n" })).toMatchObject({ condition: "unreadable" });
+    for (const inherited of ["constructor", "__proto__", "toString"]) expect(findAt({}, [inherited])).toBeUndefined();
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});

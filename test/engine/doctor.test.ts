@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { assumedOperations } from "../../reconciler/core/model/operation";
+import type { Outcome } from "../../reconciler/core/model/outcome";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import { fallbacks } from "../../reconciler/dialect/fallbacks";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { diagnoseService } from "../../reconciler/engine/doctor";
+import { dialectYaml, doctorText } from "../../reconciler/report/doctor-text";
+import { start } from "../service/make-client";
+import { fault, json, type Script } from "../service/scripted-server";
+
+const absent: Outcome<unknown> = { status: "rejected", condition: "not_found", message: "not found", httpStatus: 404 };
+
+function serviceWith(answers: Record<string, unknown>) {
+  const asked: string[] = [];
+  const get = async (_operation: string, path: string): Promise<Outcome<unknown>> => {
+    asked.push(path);
+    const answer = answers[path];
+    if (answer === undefined) return absent;
+    return typeof answer === "object" && answer !== null && "status" in answer
+      ? (answer as Outcome<unknown>)
+      : { status: "accepted", value: answer };
+  };
+  return { asked, get };
+}
+
+describe("operations", () => {
+  test("what the dialect assumes is found where it says", async () => {
+    const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": [] }), builtInDialect);
+    expect(report.operations[0]).toMatchObject({
+      operation: "vm.list",
+      verdict: "found",
+      route: { path: "/api/v1/vm/list" },
+    });
+    expect(report).toMatchObject({ reachable: true, credential: "accepted" });
+  });
+
+  test("another common place is tried, and goes into the dialect that fits", async () => {
+    const report = await diagnoseService(serviceWith({ "/api/v1/volumes": { data: [{ id: "d" }] } }), builtInDialect);
+    expect(report.dialect.operations["volume.list"]).toMatchObject({ method: "GET", path: "/api/v1/volumes" });
+  });
+
+  test("what is not there is switched off, with its cost", async () => {
+    const report = await diagnoseService(serviceWith({}), builtInDialect);
+    expect(report.dialect.operations["flavor.list"]).toBeNull();
+    expect(report.operations.find(({ operation }) => operation === "flavor.list")).toMatchObject({
+      verdict: "missing",
+      fallback: fallbacks["flavor.list"],
+    });
+  });
+
+  test("what is out of order decides nothing, and stays as it was", async () => {
+    const down: Outcome<unknown> = { status: "unavailable", reason: "down", httpStatus: 503 };
+    const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": down }), builtInDialect);
+    expect(report.operations[0]).toMatchObject({ verdict: "unclear" });
+    expect(report.dialect.operations["vm.list"]).toEqual(builtInDialect.operations["vm.list"]);
+  });
+
+  test("an answer without a list is no list", async () => {
+    const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": { id: "list" } }), builtInDialect);
+    expect(report.operations[0]).toMatchObject({
+      verdict: "missing",
+      tried: [{ answer: "an answer without a list" }, {}, {}, {}],
+    });
+  });
+
+  test("a list that is not a GET is not tried, since it may not be a read", async () => {
+    const service = serviceWith({ "/search": [] });
+    const operations = {
+      ...builtInDialect.operations,
+      "vm.list": { method: "POST", path: "/search", items: [""] } as const,
+    };
+    await diagnoseService(service, { ...builtInDialect, operations });
+    expect(service.asked).not.toContain("/search");
+  });
+
+  test("one VM is read by the id that the list shows", async () => {
+    const service = serviceWith({
+      "/api/v1/vm/list": [{ id: "a/b", name: "n" }],
+      "/api/v1/vm/a%2Fb": { data: { id: "a/b" } },
+    });
+    const report = await diagnoseService(service, builtInDialect);
+    expect(report.dialect.operations["vm.get"]).toEqual({ method: "GET", path: "/api/v1/vm/{id}" });
+  });
+
+  test("every assumed operation is in the report, and every one has a fallback", async () => {
+    const report = await diagnoseService(serviceWith({}), builtInDialect);
+    expect(report.operations.map(({ operation }) => operation)).toEqual([...assumedOperations]);
+    expect(Object.keys(fallbacks).sort()).toEqual([...assumedOperations].sort());
+  });
+
+  test("a service that is not there, or refuses the credential, is asked nothing more", async () => {
+    for (const [outcome, expected] of [
+      [
+        { status: "unavailable", reason: "refused" },
+        { reachable: false, diagnostics: [{ code: "service/unreachable" }] },
+      ],
+      [
+        { status: "rejected", condition: "unauthenticated", message: "no" },
+        { credential: "refused", diagnostics: [{ code: "service/credential-refused" }] },
+      ],
+    ] as const) {
+      const asked: string[] = [];
+      const report = await diagnoseService(
+        { get: async (_o, path) => (asked.push(path) > 0 ? outcome : absent) },
+        builtInDialect,
+      );
+      expect(report).toMatchObject(expected);
+      expect(asked).toHaveLength(1);
+    }
+  });
+});
+
+describe("records", () => {
+  const vms = [{ Uid: "1", name: "web", vmState: "PAUSED", volumes: ["d1"] }];
+
+  test("each field is shown with the pointer that finds it, or with the key that may be meant", async () => {
+    const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": vms }), builtInDialect);
+    const vm = report.records.find(({ record }) => record === "vm")!;
+    expect(vm.keys).toEqual(["Uid", "name", "vmState", "volumes"]);
+    expect(vm.fields).toContainEqual({ field: "id", suggestion: "/Uid" });
+    expect(vm.fields).toContainEqual({ field: "name", pointer: "/name" });
+    expect(report.dialect.records.vm.id[0]).toBe("/Uid");
+  });
+
+  test("a volume that a VM's record names is read by its id", async () => {
+    const service = serviceWith({ "/api/v1/vm/list": vms, "/api/v1/volume/d1": { data: { id: "d1", size: "9" } } });
+    const report = await diagnoseService(service, builtInDialect);
+    expect(report.records.find(({ record }) => record === "volume")?.fields).toContainEqual({
+      field: "size",
+      pointer: "/size",
+    });
+  });
+
+  test("states without a meaning are listed", async () => {
+    const report = await diagnoseService(
+      serviceWith({
+        "/api/v1/vm/list": [
+          { id: "1", status: "PAUSED" },
+          { id: "2", status: "ACTIVE" },
+        ],
+      }),
+      builtInDialect,
+    );
+    expect(report.unknownVmStates).toEqual(["PAUSED"]);
+  });
+});
+
+describe("over HTTP", () => {
+  const service: Script = (request, response, raw) => {
+    const path = request.url;
+    if (path === "/api/v1/vm/list") json(200, { data: [{ uid: "1", name: "web" }] })(request, response, raw);
+    else if (path === "/api/v1/images") json(200, [{ id: "i", name: "n" }])(request, response, raw);
+    else fault(404, "not found")(request, response, raw);
+  };
+
+  test("nothing but GET is sent", async () => {
+    const { client, server } = await start([service]);
+    await diagnoseService(client, builtInDialect);
+    expect(new Set(server.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    expect(server.received.length).toBeGreaterThan(10);
+  });
+
+  test("the dialect it prints is one that can be read, and it fits", async () => {
+    const { client } = await start([service]);
+    const report = await diagnoseService(client, builtInDialect);
+    const { dialect, diagnostics } = readDialectText(dialectYaml(report), "printed");
+    expect(diagnostics).toEqual([]);
+    expect(dialect.operations["image.list"]).toMatchObject({ path: "/api/v1/images" });
+    expect(dialect.operations["flavor.list"]).toBeNull();
+    expect(dialect.records.vm.id).toEqual(["/uid"]);
+    expect(await diagnoseService(client, dialect)).toMatchObject({ records: [{ record: "vm" }, { record: "image" }] });
+  });
+
+  test("the text names what was found, what is missing, and what that costs", async () => {
+    const { client } = await start([service]);
+    const text = doctorText(await diagnoseService(client, builtInDialect));
+    expect(text).toContain("credential  accepted");
+    expect(text).toMatch(/image\.list {10}found {6}GET \/api\/v1\/images/);
+    expect(text).toContain(fallbacks["volume.list"].cost);
+    expect(text).toContain("A dialect that fits");
+    expect(text).toMatch(/id {10}"?\/uid"?|perhaps \/uid/);
+  });
+});

@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterEach, describe, expect, test } from "vitest";
+import { Credential, findCredential } from "../../reconciler/service/credential";
+import { checkBaseUrl } from "../../reconciler/service/transport";
+import { canary, makeClient, open, start } from "./make-client";
+import { fault, json, type Script, startServer } from "./scripted-server";
+
+const secret = canary.slice("Bearer ".length);
+const header = "Bearer {token}";
+const plain = { header, command: null };
+
+describe("where it comes from", () => {
+  test("RECONCILE_AUTHORIZATION is the whole value, and comes first", async () => {
+    const environment = { RECONCILE_AUTHORIZATION: "Custom abc", RECONCILE_TOKEN: "t" };
+    const { credential } = findCredential(environment, { header, command: ["never"] });
+    expect(await credential!.reveal()).toBe("Custom abc");
+  });
+
+  test("RECONCILE_TOKEN is put into the dialect's header", async () => {
+    const { credential } = findCredential({ RECONCILE_TOKEN: " $&tok " }, { header: "Token {token}", command: null });
+    expect(await credential!.reveal()).toBe("Token $&tok");
+  });
+
+  test("without any there is a diagnostic that names all three", () => {
+    const { credential, diagnostics } = findCredential({ RECONCILE_TOKEN: " " }, plain);
+    expect(credential).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      {
+        code: "service/no-credential",
+        fix: expect.stringMatching(/RECONCILE_TOKEN.*RECONCILE_AUTHORIZATION.*authorization\.command/),
+      },
+    ]);
+  });
+
+  test.each(["a\r\nX-Evil: 1", "a\nb", "a\u0000b", "tök"])(
+    "%j is refused: it could add a header of its own",
+    (token) => {
+      for (const variable of ["RECONCILE_TOKEN", "RECONCILE_AUTHORIZATION"]) {
+        const { diagnostics } = findCredential({ [variable]: token }, plain);
+        expect(diagnostics).toMatchObject([{ code: "service/malformed-credential" }]);
+        expect(JSON.stringify(diagnostics)).not.toContain("Evil");
+      }
+    },
+  );
+});
+
+describe("the helper command", () => {
+  const folder = mkdtempSync(join(tmpdir(), "credential-"));
+  afterEach(() => rmSync(join(folder, "runs"), { force: true }));
+  const helper = (script: string): string[] => {
+    const path = join(folder, `helper-${script.length}.cjs`);
+    writeFileSync(path, `require("node:fs").appendFileSync(${JSON.stringify(join(folder, "runs"))}, "x");\n${script}`);
+    return [process.execPath, path];
+  };
+  const runs = () => readFileSync(join(folder, "runs"), "utf8").length;
+  const tokens =
+    (expected: string): Script =>
+    (request, response) => {
+      const known = request.authorization === `Bearer ${expected}`;
+      (known ? json(200, []) : fault(401, "expired"))(request, response, undefined as never);
+    };
+  const counting = `console.log("token-" + require("node:fs").readFileSync(${JSON.stringify(join(folder, "runs"))}, "utf8").length);`;
+
+  test("runs once for many requests, without a shell", async () => {
+    const { credential } = findCredential({}, { header, command: [...helper(counting), "; touch /tmp/never"] });
+    const { client, server } = await start([tokens("token-1")], { credential: credential! });
+    const outcomes = await Promise.all([client.listVms(), client.listImages(), client.listFlavors()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
+    expect(server.received).toHaveLength(3);
+    expect(runs()).toBe(1);
+  });
+
+  test("a 401 runs it again, once for all requests that got one, and they are sent again", async () => {
+    const { credential } = findCredential({}, { header, command: helper(counting) });
+    const { client } = await start([tokens("token-2")], { credential: credential! });
+    const outcomes = await Promise.all([client.listVms(), client.stopVm("v"), client.listFlavors()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
+    expect(runs()).toBe(2);
+  });
+
+  test("a 401 that comes in late, on a value that was replaced since, does not run it again", async () => {
+    let ran = 0;
+    const { credential } = findCredential({}, { header, command: ["x"] }, async () => ({ output: `token-${++ran}` }));
+    const first = await credential!.reveal();
+    expect([await credential!.refresh(first), await credential!.refresh(first)]).toEqual([true, true]);
+    expect([ran, await credential!.reveal()]).toEqual([2, "Bearer token-2"]);
+  });
+
+  test("a second 401 is the answer", async () => {
+    const { credential } = findCredential({}, { header, command: helper(counting) });
+    const { client, server } = await start([fault(401, "no")], { credential: credential! });
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unauthenticated" });
+    expect(server.received).toHaveLength(2);
+  });
+
+  test("a fixed credential is not tried twice", async () => {
+    const { client, server } = await start([fault(401, "no")]);
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unauthenticated" });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each([
+    ["it fails", `console.log("${secret}"); console.error("${secret}"); process.exit(3)`, /exit code 3/],
+    ["it prints nothing", "", /printed nothing/],
+    ["it prints two lines", `console.log("${secret}\\n${secret}")`, /more than one line/],
+  ])(
+    "when %s the request is refused without being sent, and nothing it printed is shown",
+    async (_title, script, words) => {
+      const { credential } = findCredential({}, { header, command: helper(script) });
+      const { client, server } = await start([json(200, [])], { credential: credential! });
+      const outcome = await client.listVms();
+      expect(outcome).toMatchObject({
+        status: "rejected",
+        condition: "unauthenticated",
+        message: expect.stringMatching(words),
+      });
+      expect(JSON.stringify(outcome)).not.toContain(secret);
+      expect(server.received).toEqual([]);
+    },
+  );
+
+  test("a program that does not exist is named", async () => {
+    const { credential } = findCredential({}, { header, command: ["no-such-helper-program"] });
+    await expect(credential!.reveal()).rejects.toThrow(/no-such-helper-program failed: it was not found/);
+  });
+});
+
+describe("it is never shown", () => {
+  test("text, JSON, inspection and its own keys give a mask", () => {
+    const credential = new Credential(canary, { kind: "fixed" });
+    const holder = { options: { credential } };
+    const shown = [
+      `${credential}`,
+      String(credential),
+      JSON.stringify(holder),
+      inspect(holder, { depth: 9, showHidden: true }),
+      Object.entries(credential).join(),
+      JSON.stringify({ ...credential }),
+      JSON.stringify(Object.getOwnPropertyDescriptors(credential)),
+    ];
+    for (const text of shown) expect(text).not.toContain(secret);
+    expect(shown[0]).toBe("********");
+  });
+
+  test("a service that repeats it in messages, headers, redirects and keys gets it into no outcome and no event", async () => {
+    const echo: Script[] = [
+      fault(400, `bad token ${canary}`),
+      // Cut in the middle it would still be a piece of a credential.
+      fault(403, `${"x".repeat(490)}${secret}`),
+      json(302, {}, { location: `https://${secret}.example/` }),
+      json(200, { error: { code: 1, message: canary } }),
+      json(429, { error: { message: secret } }, { "retry-after": "9999" }),
+      json(503, secret),
+      json(200, { data: [], page: { next: `/api/${secret}?t=${secret}` } }),
+      json(200, { data: { [secret]: 1 } }),
+    ];
+    const { client, events } = await start(echo);
+    const outcomes = [
+      await client.stopVm("v"),
+      await client.stopVm("v"),
+      await client.stopVm("v"),
+      await client.stopVm("v"),
+      await client.stopVm("v"),
+      await client.stopVm("v"),
+      await client.listVms(),
+    ];
+    const shown = `${JSON.stringify(outcomes)}${JSON.stringify(events)}${inspect([outcomes, events], { depth: 9 })}`;
+    expect(events.length).toBeGreaterThanOrEqual(8);
+    for (let length = secret.length; length >= 9; length--) expect(shown).not.toContain(secret.slice(0, length));
+    expect(inspect(client, { depth: 9, showHidden: true })).not.toContain(secret);
+  });
+
+  test("what a broken connection leaves behind does not hold it", async () => {
+    const server = await startServer(json(200, []));
+    await server.close();
+    const { client, events } = makeClient(server.baseUrl);
+    open.push(client);
+    expect(inspect([await client.listVms(), events], { depth: 9 })).not.toContain(secret);
+  });
+});
+
+describe("where it may go", () => {
+  test.each([
+    "https://cloud.example",
+    "https://cloud.example/base",
+    "http://127.0.0.1:80",
+    "http://127.9.9.9",
+    "http://localhost:3000",
+    "http://[::1]:9",
+    "http://2130706433",
+  ])("%s is taken", (url) => expect(checkBaseUrl(url, false)).toBeUndefined());
+
+  test.each([
+    ["http://cloud.example", "service/insecure-http"],
+    ["http://127.0.0.1.example", "service/insecure-http"],
+    ["http://localhost.example", "service/insecure-http"],
+    ["http://[::ffff:10.0.0.1]", "service/insecure-http"],
+    ["http://0.0.0.0", "service/insecure-http"],
+    ["http://128.0.0.1", "service/insecure-http"],
+    ["ftp://cloud.example", "service/base-url"],
+    ["cloud.example", "service/base-url"],
+    ["https://user:pw@cloud.example", "service/base-url"],
+    ["https://cloud.example?x=1", "service/base-url"],
+  ])("%s is refused as %s", (url, code) => {
+    expect(checkBaseUrl(url, false)).toMatchObject({ code });
+    expect(JSON.stringify(checkBaseUrl(url, false))).not.toContain("pw");
+  });
+
+  test("--insecure-http permits plain http, and a client for a refused URL is a bug", () => {
+    expect(checkBaseUrl("http://cloud.example", true)).toBeUndefined();
+    expect(() => makeClient("http://cloud.example")).toThrow(/bug/);
+  });
+});
