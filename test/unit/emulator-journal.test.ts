@@ -98,8 +98,9 @@ describe("the journal", () => {
     before.push(journal.append(region("old-2")));
     applyChanges(world, region("new"));
     await Promise.all([...before, journal.compact()]);
+    await journal.append(region("later"));
     await journal.close();
-    expect(await reload()).toEqual(["new"]);
+    expect(await reload()).toEqual(["new", "later"]);
     expect(journals()).toEqual(["journal-2.jsonl"]);
   });
 
