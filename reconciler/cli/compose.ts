@@ -5,8 +5,8 @@ import { hostname, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import type { Dialect } from "../dialect/dialect";
 import { builtInDialect } from "../dialect/built-in";
+import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import { type Clock, defaultTiming, type Ports } from "../engine/ports";
 import type { HttpServiceClient } from "../service/http-client";
@@ -33,7 +33,11 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   const { dialect, diagnostics } = readDialect(workspace, flags);
   const baseUrl = flags["base-url"] ?? process.env["RECONCILE_BASE_URL"] ?? workspace.desired.service.baseUrl;
   if (baseUrl === undefined || baseUrl === "")
-    throw fail("service/no-base-url", "no service is named", "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url");
+    throw fail(
+      "service/no-base-url",
+      "no service is named",
+      "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url",
+    );
   const parallelism = readCount(flags.parallelism, "--parallelism") ?? 10;
   const { createServiceClient } = require("../service/http-client") as typeof import("../service/http-client");
   const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
@@ -57,10 +61,18 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       insecureHttp: flags["insecure-http"] === true,
       parallelism,
       ...(debug
-        ? { onRequest: (event) => output.note(`${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`) }
+        ? {
+            onRequest: (event) =>
+              output.note(
+                `${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
+              ),
+          }
         : {}),
     });
-    if (embedded !== undefined) output.note(`Embedded service: a world of its own under ${embedded.shown}, ${embedded.timeScale} times faster than the real one. It is no cloud.`);
+    if (embedded !== undefined)
+      output.note(
+        `Embedded service: a world of its own under ${embedded.shown}, ${embedded.timeScale} times faster than the real one. It is no cloud.`,
+      );
     return {
       client,
       dialect,
@@ -81,26 +93,37 @@ export async function openService(workspace: Workspace, invocation: Invocation):
 async function startEmbedded(workspace: Workspace, flags: Flags) {
   const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
   const dir = join(workspace.folder, ".reconcile", "world");
-  const timeScale = readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
+  const timeScale =
+    readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
   try {
     const emulator = await startEmulator({ dir, timeScale });
     return { url: emulator.url, timeScale, shown: join(".reconcile", "world"), close: () => emulator.close() };
   } catch (error) {
-    throw fail("service/embedded", `the embedded service cannot start: ${(error as Error).message}`, "another command may be using the same world: wait for it to end");
+    throw fail(
+      "service/embedded",
+      `the embedded service cannot start: ${(error as Error).message}`,
+      "another command may be using the same world: wait for it to end",
+    );
   }
 }
 
-export function readDialect(workspace: Workspace, flags: Flags): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
+export function readDialect(
+  workspace: Workspace,
+  flags: Flags,
+): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? process.env["RECONCILE_DIALECT"];
   if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [] };
-  const { readDialectText, readInlineDialect } = require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");
+  const { readDialectText, readInlineDialect } =
+    require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");
   let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
   if (outside === undefined && given !== undefined && "inline" in given) {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const path = outside ?? join(dirname(resolve((given as { source: { file: string } }).source.file)), (given as { path: string }).path);
+    const path =
+      outside ??
+      join(dirname(resolve((given as { source: { file: string } }).source.file)), (given as { path: string }).path);
     read = readDialectText(readText(path, "the dialect"), path === outside ? path : (given as { path: string }).path);
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
@@ -111,7 +134,11 @@ function readText(path: string, what: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw fail("cli/file-unreadable", `${what} ${path} cannot be read: ${(error as Error).message}`, "correct the path");
+    throw fail(
+      "cli/file-unreadable",
+      `${what} ${path} cannot be read: ${(error as Error).message}`,
+      "correct the path",
+    );
   }
 }
 
@@ -164,7 +191,13 @@ export function createPorts(service: Service, workspace: Workspace, emit: (event
 export const newLineage = (): string => randomUUID();
 
 export function holderOf(command: string): Holder {
-  return { who: userName(), host: hostname(), pid: process.pid, since: new Date().toISOString(), command: `reconcile ${command}` };
+  return {
+    who: userName(),
+    host: hostname(),
+    pid: process.pid,
+    since: new Date().toISOString(),
+    command: `reconcile ${command}`,
+  };
 }
 
 function userName(): string {
@@ -178,14 +211,17 @@ function userName(): string {
 function readNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) throw fail("cli/bad-flag", `${flag} must be a number, not ${text}`, `${flag} 20`);
+  if (!Number.isFinite(value) || value < 0)
+    throw fail("cli/bad-flag", `${flag} must be a number, not ${text}`, `${flag} 20`);
   return value;
 }
 
 export function readCount(text: string | undefined, flag: string): number | undefined {
   const value = readNumber(text, flag);
-  if (value !== undefined && (!Number.isInteger(value) || value < 1)) throw fail("cli/bad-flag", `${flag} must be a whole number of at least 1, not ${text}`, `${flag} 10`);
+  if (value !== undefined && (!Number.isInteger(value) || value < 1))
+    throw fail("cli/bad-flag", `${flag} must be a whole number of at least 1, not ${text}`, `${flag} 10`);
   return value;
 }
 
-export const fail = (code: string, summary: string, fix?: string): CommandFailed => new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);
+export const fail = (code: string, summary: string, fix?: string): CommandFailed =>
+  new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);

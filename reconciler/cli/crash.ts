@@ -20,14 +20,17 @@ export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
   if (Array.isArray(carried)) return carried as Diagnostic[];
   const { code, message } = error as Coded;
   if (typeof code !== "string") return undefined;
-  if (/^(state|service|config|cli)\//.test(code)) return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
+  if (/^(state|service|config|cli)\//.test(code))
+    return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
   if (/^E[A-Z]+$/.test(code)) return [{ severity: "error", code: "cli/system", summary: message }];
   return undefined;
 }
 
 export function reportCrash(error: unknown, argv: readonly string[]): void {
   const text = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`reconcile ${printable(argv[0] ?? "")} stopped on a bug of its own: ${printable(text)}\nNothing that was recorded is lost; run the same command again. Please report this with RECONCILE_DEBUG=1 set.\n`);
+  process.stderr.write(
+    `reconcile ${printable(argv[0] ?? "")} stopped on a bug of its own: ${printable(text)}\nNothing that was recorded is lost; run the same command again. Please report this with RECONCILE_DEBUG=1 set.\n`,
+  );
   if (process.env["RECONCILE_DEBUG"] === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
 }
 

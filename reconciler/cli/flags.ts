@@ -12,15 +12,29 @@ export interface FlagRow {
 }
 
 export const flagTable = {
-  file: { type: "string", multiple: true, short: "f", value: "FILE", help: "a file or folder of the desired state (repeatable)" },
-  state: { type: "string", value: "URL", help: "where the state lives: a file, https://…, s3://bucket/key, postgres://…" },
+  file: {
+    type: "string",
+    multiple: true,
+    short: "f",
+    value: "FILE",
+    help: "a file or folder of the desired state (repeatable)",
+  },
+  state: {
+    type: "string",
+    value: "URL",
+    help: "where the state lives: a file, https://…, s3://bucket/key, postgres://…",
+  },
   "base-url": { type: "string", value: "URL", help: "the service, or `embedded`" },
   dialect: { type: "string", value: "FILE", help: "what this deployment of the service has" },
   var: { type: "string", multiple: true, value: "NAME=VALUE", help: "sets a variable (repeatable)" },
   "var-file": { type: "string", multiple: true, value: "FILE", help: "variables as a YAML or JSON map" },
   json: { type: "boolean", help: "one JSON object a line on standard output" },
   "no-color": { type: "boolean", help: "no colours" },
-  "log-level": { type: "string", value: "LEVEL", help: "silent, info (default) or debug: every request on standard error" },
+  "log-level": {
+    type: "string",
+    value: "LEVEL",
+    help: "silent, info (default) or debug: every request on standard error",
+  },
   parallelism: { type: "string", value: "N", help: "requests at once (default 10)" },
   "insecure-http": { type: "boolean", help: "send the credential over plain http to another host" },
   "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
@@ -28,7 +42,12 @@ export const flagTable = {
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   annotations: { type: "string", value: "FORMAT", help: "findings on the YAML lines: github or gitlab" },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },
-  target: { type: "string", multiple: true, value: "ADDR", help: "only this resource and what it stands on (repeatable)" },
+  target: {
+    type: "string",
+    multiple: true,
+    value: "ADDR",
+    help: "only this resource and what it stands on (repeatable)",
+  },
   replace: { type: "string", multiple: true, value: "ADDR", help: "replaces this resource (repeatable)" },
   "no-refresh": { type: "boolean", help: "plans from the state alone" },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
@@ -36,7 +55,12 @@ export const flagTable = {
   adopt: { type: "boolean", help: "takes over VMs found by name" },
   "auto-approve": { type: "boolean", short: "y", help: "does not ask" },
   "allow-data-loss": { type: "boolean", help: "permits what loses data" },
-  "confirm-flush": { type: "string", multiple: true, value: "ADDR", help: "this volume is unmounted or synced inside the guest (repeatable; `all`)" },
+  "confirm-flush": {
+    type: "string",
+    multiple: true,
+    value: "ADDR",
+    help: "this volume is unmounted or synced inside the guest (repeatable; `all`)",
+  },
   "allow-empty": { type: "boolean", help: "permits a desired state that became empty" },
   report: { type: "string", value: "FILE", help: "writes a report of the run as one HTML page" },
   generate: { type: "boolean", help: "prints the YAML for the imported resource" },
@@ -50,10 +74,26 @@ export const flagTable = {
 
 export type FlagName = keyof typeof flagTable;
 export type Flags = {
-  readonly [N in FlagName]?: (typeof flagTable)[N] extends { type: "boolean" } ? boolean : (typeof flagTable)[N] extends { multiple: true } ? readonly string[] : string;
+  readonly [N in FlagName]?: (typeof flagTable)[N] extends { type: "boolean" }
+    ? boolean
+    : (typeof flagTable)[N] extends { multiple: true }
+      ? readonly string[]
+      : string;
 };
 
-export const commonFlags = ["state", "base-url", "dialect", "var", "var-file", "json", "no-color", "log-level", "parallelism", "insecure-http", "time-scale"] as const satisfies readonly FlagName[];
+export const commonFlags = [
+  "state",
+  "base-url",
+  "dialect",
+  "var",
+  "var-file",
+  "json",
+  "no-color",
+  "log-level",
+  "parallelism",
+  "insecure-http",
+  "time-scale",
+] as const satisfies readonly FlagName[];
 
 export interface ReadFlags {
   readonly flags: Flags;
@@ -63,8 +103,19 @@ export interface ReadFlags {
 
 export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags {
   const rows: Record<string, FlagRow> = flagTable;
-  const options = Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) }]));
-  const { values, positionals, tokens } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false, tokens: true });
+  const options = Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [
+      name,
+      { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) },
+    ]),
+  );
+  const { values, positionals, tokens } = parseArgs({
+    args: [...argv],
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
   const problems: string[] = [];
   const known = new Set<string>(spec.flags);
   for (const token of tokens) {
@@ -72,11 +123,21 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
     const row = rows[token.name];
     if (row === undefined || !known.has(token.name)) {
       const near = nearestName(token.name, known);
-      problems.push(`reconcile ${spec.name} has no flag ${token.rawName}${near === undefined ? "" : `; did you mean --${near}?`}`);
-    } else if (row.type === "string" && (token.value === undefined || token.value === "")) problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
+      problems.push(
+        `reconcile ${spec.name} has no flag ${token.rawName}${near === undefined ? "" : `; did you mean --${near}?`}`,
+      );
+    } else if (row.type === "string" && (token.value === undefined || token.value === ""))
+      problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
     else if (row.type === "boolean" && token.value !== undefined) problems.push(`${token.rawName} takes no value`);
   }
-  if (spec.positionals !== undefined && (positionals.length < spec.positionals.min || positionals.length > spec.positionals.max))
-    problems.push(positionals.length < spec.positionals.min ? `reconcile ${spec.name} needs ${spec.positionals.what}` : `reconcile ${spec.name} takes no ${JSON.stringify(positionals[spec.positionals.max])}`);
+  if (
+    spec.positionals !== undefined &&
+    (positionals.length < spec.positionals.min || positionals.length > spec.positionals.max)
+  )
+    problems.push(
+      positionals.length < spec.positionals.min
+        ? `reconcile ${spec.name} needs ${spec.positionals.what}`
+        : `reconcile ${spec.name} takes no ${JSON.stringify(positionals[spec.positionals.max])}`,
+    );
   return { flags: values as Flags, args: positionals, problems };
 }

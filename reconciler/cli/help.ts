@@ -24,9 +24,23 @@ export function printHelp(words: readonly string[]): number {
 
 function overview(): string {
   const width = Math.max(...commands.map((command) => command.name.length));
-  const lines = ["reconcile: makes VMs, volumes and security groups what a YAML file says they should be", "", "Usage: reconcile COMMAND [FILE|DIR]… [flags]", ""];
+  const lines = [
+    "reconcile: makes VMs, volumes and security groups what a YAML file says they should be",
+    "",
+    "Usage: reconcile COMMAND [FILE|DIR]… [flags]",
+    "",
+  ];
   for (const command of commands) lines.push(`  ${command.name.padEnd(width)}  ${command.summary}`);
-  lines.push("", "Common flags:", ...flagLines(commonFlags), "", "Without a file, reconcile.yaml in this folder. `reconcile help COMMAND` tells more.", "Exit codes: 0 done, 1 error, 2 changes pending, 3 consent missing, 4 something waits for you outside.", "Credentials: RECONCILE_TOKEN, RECONCILE_AUTHORIZATION, or a command named in the dialect.", "");
+  lines.push(
+    "",
+    "Common flags:",
+    ...flagLines(commonFlags),
+    "",
+    "Without a file, reconcile.yaml in this folder. `reconcile help COMMAND` tells more.",
+    "Exit codes: 0 done, 1 error, 2 changes pending, 3 consent missing, 4 something waits for you outside.",
+    "Credentials: RECONCILE_TOKEN, RECONCILE_AUTHORIZATION, or a command named in the dialect.",
+    "",
+  );
   return lines.join("\n");
 }
 
@@ -43,7 +57,10 @@ function commandHelp(command: (typeof commands)[number]): string {
 function flagLines(names: readonly FlagName[]): string[] {
   const shown = names.map((name) => {
     const row: FlagRow = flagTable[name];
-    return { left: `--${name}${row.value === undefined ? "" : ` ${row.value}`}${row.short === undefined ? "" : `, -${row.short}`}`, help: row.help };
+    return {
+      left: `--${name}${row.value === undefined ? "" : ` ${row.value}`}${row.short === undefined ? "" : `, -${row.short}`}`,
+      help: row.help,
+    };
   });
   const width = Math.max(...shown.map(({ left }) => left.length));
   return shown.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`);

@@ -2,8 +2,9 @@
  * The command line's entry: finds the command, reads its flags and runs it. Each command's code is loaded only when
  * it is the one that was asked for.
  */
-import { type CommandSpec, commandNames, findCommand } from "./command-table";
+
 import { nearestName } from "../core/text/nearest";
+import { type CommandSpec, commandNames, findCommand } from "./command-table";
 import { readFlags } from "./flags";
 import type { CommandModule } from "./invocation";
 
@@ -23,7 +24,13 @@ export function main(argv: readonly string[]): void {
 export async function run(argv: readonly string[]): Promise<number> {
   const words = argv.filter((word) => !word.startsWith("-"));
   const first = argv[0];
-  if (first === undefined || first === "help" || first === "--help" || first === "-h" || (first.startsWith("-") && words.length === 0)) {
+  if (
+    first === undefined ||
+    first === "help" ||
+    first === "--help" ||
+    first === "-h" ||
+    (first.startsWith("-") && words.length === 0)
+  ) {
     const { printHelp } = require("./help") as typeof import("./help");
     return printHelp(argv.filter((word) => word !== "help" && !word.startsWith("-")));
   }
@@ -34,14 +41,17 @@ export async function run(argv: readonly string[]): Promise<number> {
     const { printHelp } = require("./help") as typeof import("./help");
     return printHelp(spec.name.split(" "));
   }
-  if (spec.ownArguments === true) return (spec.load() as { runArguments(rest: readonly string[]): Promise<number> }).runArguments(rest);
+  if (spec.ownArguments === true)
+    return (spec.load() as { runArguments(rest: readonly string[]): Promise<number> }).runArguments(rest);
   return runCommand(spec, rest);
 }
 
 async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const read = readFlags(rest, spec);
   if (read.problems.length > 0) {
-    process.stderr.write(`${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`);
+    process.stderr.write(
+      `${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`,
+    );
     return 1;
   }
   const { createOutput } = require("./output") as typeof import("./output");
@@ -59,6 +69,8 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
 function unknownCommand(words: readonly string[]): number {
   const asked = words.slice(0, 2).join(" ") || words[0] || "";
   const near = nearestName(asked, commandNames) ?? nearestName(words[0] ?? "", commandNames);
-  process.stderr.write(`reconcile has no command ${JSON.stringify(words[0] ?? "")}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`);
+  process.stderr.write(
+    `reconcile has no command ${JSON.stringify(words[0] ?? "")}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`,
+  );
   return 1;
 }

@@ -36,7 +36,8 @@ export function createOutput(command: string, flags: Flags): Output {
   const startedAt = performance.now();
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
-  const colour = !json && flags["no-color"] !== true && process.env["NO_COLOR"] === undefined && process.stdout.isTTY === true;
+  const colour =
+    !json && flags["no-color"] !== true && process.env["NO_COLOR"] === undefined && process.stdout.isTTY === true;
   return {
     json,
     colour,
@@ -55,9 +56,12 @@ export function createOutput(command: string, flags: Flags): Output {
       if (json) {
         const { summaryLine } = require("../report/json-lines") as typeof import("../report/json-lines");
         const durationMs = Math.round(performance.now() - startedAt);
-        process.stdout.write(`${JSON.stringify(summaryLine({ command, exitCode, diagnostics, orphans, durationMs, ...(plan === undefined ? {} : { plan }), ...(run === undefined ? {} : { run }) }))}\n`);
+        process.stdout.write(
+          `${JSON.stringify(summaryLine({ command, exitCode, diagnostics, orphans, durationMs, ...(plan === undefined ? {} : { plan }), ...(run === undefined ? {} : { run }) }))}\n`,
+        );
       } else if (diagnostics.length > 0) {
-        const { diagnosticsText } = require("../report/diagnostics-text") as typeof import("../report/diagnostics-text");
+        const { diagnosticsText } =
+          require("../report/diagnostics-text") as typeof import("../report/diagnostics-text");
         const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
         process.stderr.write(diagnosticsText(shown, { color: colour && process.stderr.isTTY === true }));
       }

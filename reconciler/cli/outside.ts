@@ -15,9 +15,19 @@ function environmentWithoutCredential(extra: Record<string, string>): NodeJS.Pro
   return { ...environment, ...extra };
 }
 
-export function runCommand(argv: readonly string[], folder: string, signal?: AbortSignal, extra: Record<string, string> = {}): Promise<CommandResult> {
+export function runCommand(
+  argv: readonly string[],
+  folder: string,
+  signal?: AbortSignal,
+  extra: Record<string, string> = {},
+): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const child = spawn(argv[0]!, argv.slice(1), { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: environmentWithoutCredential(extra), ...(signal === undefined ? {} : { signal }) });
+    const child = spawn(argv[0]!, argv.slice(1), {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: environmentWithoutCredential(extra),
+      ...(signal === undefined ? {} : { signal }),
+    });
     let output = "";
     const keep = (chunk: Buffer): void => {
       output = (output + chunk.toString("utf8")).slice(-keptOutput);
@@ -29,7 +39,12 @@ export function runCommand(argv: readonly string[], folder: string, signal?: Abo
   });
 }
 
-export async function checkHealth(check: HealthCheck, vm: LiveVm, folder: string, signal?: AbortSignal): Promise<boolean> {
+export async function checkHealth(
+  check: HealthCheck,
+  vm: LiveVm,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const address = vm.floatingIp ?? vm.privateIp;
   switch (check.kind) {
     case "tcp":
@@ -38,7 +53,11 @@ export async function checkHealth(check: HealthCheck, vm: LiveVm, folder: string
       return answersHttp(address === undefined ? check.url : check.url.replaceAll("{ip}", address), signal);
     case "command": {
       const argv = check.argv.map((word) => (address === undefined ? word : word.replaceAll("{ip}", address)));
-      const result = await runCommand(argv, folder, signal, { RECONCILE_VM_ID: vm.id, RECONCILE_VM_NAME: vm.name, ...(address === undefined ? {} : { RECONCILE_VM_IP: address }) });
+      const result = await runCommand(argv, folder, signal, {
+        RECONCILE_VM_ID: vm.id,
+        RECONCILE_VM_NAME: vm.name,
+        ...(address === undefined ? {} : { RECONCILE_VM_IP: address }),
+      });
       return result.exitCode === 0;
     }
     default:
@@ -61,7 +80,10 @@ function answersTcp(host: string, port: number): Promise<boolean> {
 
 async function answersHttp(url: string, signal?: AbortSignal): Promise<boolean> {
   try {
-    const answer = await fetch(url, { redirect: "follow", signal: AbortSignal.any([AbortSignal.timeout(tryMs), ...(signal === undefined ? [] : [signal])]) });
+    const answer = await fetch(url, {
+      redirect: "follow",
+      signal: AbortSignal.any([AbortSignal.timeout(tryMs), ...(signal === undefined ? [] : [signal])]),
+    });
     await answer.body?.cancel();
     return answer.ok;
   } catch {

@@ -22,7 +22,11 @@ export interface Session {
   readonly store: StateStore;
 }
 
-export async function withSession(invocation: Invocation, workspace: Workspace, use: (session: Session) => Promise<number>): Promise<number> {
+export async function withSession(
+  invocation: Invocation,
+  workspace: Workspace,
+  use: (session: Session) => Promise<number>,
+): Promise<number> {
   const store = openStore(workspace, invocation.flags);
   const service = await openService(workspace, invocation);
   try {
@@ -39,7 +43,11 @@ export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.adopt === true ? { adopt: true } : {}),
 });
 
-export async function prepare(session: Session, options: PlanOptions, desired: Desired = session.workspace.desired): Promise<Prepared> {
+export async function prepare(
+  session: Session,
+  options: PlanOptions,
+  desired: Desired = session.workspace.desired,
+): Promise<Prepared> {
   const { store, service, invocation } = session;
   return preparePlan({
     desired,
@@ -64,7 +72,11 @@ export function showPlan(invocation: Invocation, plan: Plan): void {
   output.print(planText(plan, { colour: output.colour, width: output.width, steps: flags.steps === true }));
 }
 
-export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [...session.workspace.diagnostics, ...session.service.diagnostics, ...plan.diagnostics];
+export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
+  ...session.workspace.diagnostics,
+  ...session.service.diagnostics,
+  ...plan.diagnostics,
+];
 
 export interface Approval {
   /** A plan that was reviewed as a file: what it loses was seen. */
@@ -76,7 +88,13 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
   const { store, service, workspace, invocation } = session;
   const stop = listenForStop(invocation.output);
   try {
-    await awaitInterrupted(store, service.client, createPorts(service, workspace, () => undefined), newLineage(), stop.soft);
+    await awaitInterrupted(
+      store,
+      service.client,
+      createPorts(service, workspace, () => undefined),
+      newLineage(),
+      stop.soft,
+    );
     const prepared = await prepare(session, options);
     showPlan(invocation, prepared.plan);
     return await approveAndApply(session, prepared, { reviewed: false }, stop);
@@ -85,7 +103,12 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
   }
 }
 
-export async function approveAndApply(session: Session, prepared: Prepared, approval: Approval, stop: ReturnType<typeof listenForStop>): Promise<number> {
+export async function approveAndApply(
+  session: Session,
+  prepared: Prepared,
+  approval: Approval,
+  stop: ReturnType<typeof listenForStop>,
+): Promise<number> {
   const { invocation } = session;
   const { output, flags } = invocation;
   const { plan } = prepared;
@@ -94,13 +117,19 @@ export async function approveAndApply(session: Session, prepared: Prepared, appr
   if (hasNothingToDo(plan)) return output.finish({ exitCode: 0, diagnostics, plan });
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval);
-    if (refused.length > 0) return output.finish({ exitCode: 3, diagnostics: [...diagnostics, ...refused.map(consentMissing)], plan });
+    if (refused.length > 0)
+      return output.finish({ exitCode: 3, diagnostics: [...diagnostics, ...refused.map(consentMissing)], plan });
   }
   const report = await carryOut(session, prepared, stop, flags);
   return finishRun(session, prepared, report, diagnostics);
 }
 
-async function carryOut(session: Session, prepared: Prepared, stop: ReturnType<typeof listenForStop>, flags: Flags): Promise<RunReport> {
+async function carryOut(
+  session: Session,
+  prepared: Prepared,
+  stop: ReturnType<typeof listenForStop>,
+  flags: Flags,
+): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
   const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
@@ -126,15 +155,24 @@ async function carryOut(session: Session, prepared: Prepared, stop: ReturnType<t
 async function writeReport(path: string, prepared: Prepared, report: RunReport, startedAt: number): Promise<void> {
   const { writeFileSync } = require("node:fs") as typeof import("node:fs");
   const { reportHtml } = require("../report/html") as typeof import("../report/html");
-  writeFileSync(path, reportHtml({ plan: prepared.plan, run: report, startedAt, endedAt: Date.now() }), { mode: 0o600 });
+  writeFileSync(path, reportHtml({ plan: prepared.plan, run: report, startedAt, endedAt: Date.now() }), {
+    mode: 0o600,
+  });
 }
 
-function finishRun(session: Session, prepared: Prepared, report: RunReport, diagnostics: readonly Diagnostic[]): number {
+function finishRun(
+  session: Session,
+  prepared: Prepared,
+  report: RunReport,
+  diagnostics: readonly Diagnostic[],
+): number {
   const { output } = session.invocation;
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
-  const shown = output.json ? [...diagnostics, ...stepDiagnostics(report)] : diagnostics.filter((diagnostic) => diagnostic.severity !== "note");
+  const shown = output.json
+    ? [...diagnostics, ...stepDiagnostics(report)]
+    : diagnostics.filter((diagnostic) => diagnostic.severity !== "note");
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
 
@@ -172,15 +210,32 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
   const missing: MissingConsent[] = missingConsents(plan.consents, grants);
   if (missing.length > 0) return missing;
   if (automatic) return [];
-  if (!interactive) return [{ kind: "approval", detail: "the plan was not approved, and there is nobody to ask", grant: "--auto-approve (or save it with plan --out and apply that)" }];
+  if (!interactive)
+    return [
+      {
+        kind: "approval",
+        detail: "the plan was not approved, and there is nobody to ask",
+        grant: "--auto-approve (or save it with plan --out and apply that)",
+      },
+    ];
   const { ask } = require("./ask") as typeof import("./ask");
   const confirmed = new Set(flags["confirm-flush"] ?? []);
   for (const consent of plan.consents)
-    if (consent.kind === "flush" && !confirmed.has("all") && !confirmed.has(consent.address ?? "") && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
+    if (
+      consent.kind === "flush" &&
+      !confirmed.has("all") &&
+      !confirmed.has(consent.address ?? "") &&
+      !(await ask(`${consent.detail}. Is it unmounted or synced?`))
+    )
       return [consent];
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
-  const question = losses === 0 ? "Apply this plan?" : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
-  return (await ask(question)) ? [] : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
+  const question =
+    losses === 0
+      ? "Apply this plan?"
+      : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
+  return (await ask(question))
+    ? []
+    : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
 }
 
 type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };

@@ -38,7 +38,12 @@ function liveProgress(output: Output, plan: Plan): Progress {
   let shown = 0;
   const clear = (): string => (shown === 0 ? "" : `\u001b[${shown}A\u001b[J`);
   const draw = (): void => {
-    const lines = liveView(state, { width: process.stderr.columns ?? 80, height: process.stderr.rows ?? 24, now: Date.now(), colour: output.colour });
+    const lines = liveView(state, {
+      width: process.stderr.columns ?? 80,
+      height: process.stderr.rows ?? 24,
+      now: Date.now(),
+      colour: output.colour,
+    });
     process.stderr.write(`${clear()}${lines.map((line) => `${line}\n`).join("")}`);
     shown = lines.length;
   };

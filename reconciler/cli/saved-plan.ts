@@ -33,17 +33,30 @@ export interface SavedPlan {
   readonly unchanged: number;
 }
 
-
-
 export function savePlan(plan: Plan, desired: Desired, folder: string): SavedPlan {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
-  const body = { created_by: `reconcile ${version}`, lineage, serial, options, desired, folder, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged };
+  const body = {
+    created_by: `reconcile ${version}`,
+    lineage,
+    serial,
+    options,
+    desired,
+    folder,
+    changes,
+    steps,
+    bookkeeping,
+    consents,
+    diagnostics,
+    estimate,
+    unchanged,
+  };
   return { format: planFormat, version: 1, id: planId(body), ...body };
 }
 
 const planId = (body: object): string => createHash("sha256").update(canonicalJson(body)).digest("hex");
 
-export const writePlan = (path: string, saved: SavedPlan): void => writeFileSync(path, `${canonicalJson(saved, 1)}\n`, { mode: 0o600 });
+export const writePlan = (path: string, saved: SavedPlan): void =>
+  writeFileSync(path, `${canonicalJson(saved, 1)}\n`, { mode: 0o600 });
 
 /** `undefined`: the file is no plan, so it is a file of the desired state. */
 export function readPlan(path: string): SavedPlan | undefined {
@@ -61,22 +74,38 @@ export function readPlan(path: string): SavedPlan | undefined {
     throw fail("plan/unreadable", `${path} is not JSON`, "plan again with --out");
   }
   const saved = parsed as SavedPlan;
-  if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat) throw fail("plan/unreadable", `${path} is no plan of this tool`, "plan again with --out");
-  if (saved.version !== 1) throw fail("plan/unreadable", `${path} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`, "plan again with --out");
+  if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)
+    throw fail("plan/unreadable", `${path} is no plan of this tool`, "plan again with --out");
+  if (saved.version !== 1)
+    throw fail(
+      "plan/unreadable",
+      `${path} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`,
+      "plan again with --out",
+    );
   const { format: _format, version: _version, id, ...body } = saved;
-  if (planId(body) !== id) throw fail("plan/tampered", `${path} was changed after it was made`, "plan again with --out");
+  if (planId(body) !== id)
+    throw fail("plan/tampered", `${path} was changed after it was made`, "plan again with --out");
   return saved;
 }
 
 /** What is not as it was when the plan was made, in words; empty when it still holds. */
 export function whatChanged(saved: SavedPlan, now: Plan): string[] {
-  if (saved.lineage !== now.lineage && saved.serial !== 0) return [`the state is another one (lineage ${now.lineage}, the plan was made from ${saved.lineage})`];
+  if (saved.lineage !== now.lineage && saved.serial !== 0)
+    return [`the state is another one (lineage ${now.lineage}, the plan was made from ${saved.lineage})`];
   const differences: string[] = [];
-  if (saved.serial !== now.serial) differences.push(`the state has moved on (serial ${saved.serial} then, ${now.serial} now)`);
+  if (saved.serial !== now.serial)
+    differences.push(`the state has moved on (serial ${saved.serial} then, ${now.serial} now)`);
   const before = new Map(saved.changes.map((change) => [change.address, canonicalJson(change)]));
   const after = new Map(now.changes.map((change) => [change.address, canonicalJson(change)]));
-  for (const [address, change] of after) if (before.get(address) !== change) differences.push(before.has(address) ? `${address} would change in another way now` : `${address} would change now, and did not then`);
+  for (const [address, change] of after)
+    if (before.get(address) !== change)
+      differences.push(
+        before.has(address)
+          ? `${address} would change in another way now`
+          : `${address} would change now, and did not then`,
+      );
   for (const address of before.keys()) if (!after.has(address)) differences.push(`${address} needs no change any more`);
-  if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps)) differences.push("the steps would be others now");
+  if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps))
+    differences.push("the steps would be others now");
   return differences;
 }

@@ -23,7 +23,10 @@ export interface Workspace {
 export const defaultFile = "reconcile.yaml";
 
 /** `needed: false`: without a file the command works on the state alone. */
-export function readWorkspace(invocation: Invocation, options: { readonly args?: readonly string[]; readonly needed?: boolean } = {}): Workspace {
+export function readWorkspace(
+  invocation: Invocation,
+  options: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
+): Workspace {
   const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
   if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
     return { desired: emptyDesired, diagnostics: [], sources: [], folder: process.cwd() };
@@ -34,7 +37,14 @@ export function readWorkspace(invocation: Invocation, options: { readonly args?:
   return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };
 }
 
-const emptyDesired: Desired = { service: { timing: {} }, resources: [], imports: [], moved: [], removed: [], files: [] };
+const emptyDesired: Desired = {
+  service: { timing: {} },
+  resources: [],
+  imports: [],
+  moved: [],
+  removed: [],
+  files: [],
+};
 
 /** In a folder, dialects and variables lie beside the desired state and are no part of it. */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);
@@ -45,7 +55,15 @@ function expandFolder(path: string): string[] {
     .filter((name) => /\.ya?ml$/.test(name) && !isNoDesiredFile(name))
     .sort()
     .map((name) => join(path, name));
-  if (files.length === 0) throw new CommandFailed([{ severity: "error", code: "cli/no-files", summary: `the folder ${path} has no .yaml file`, fix: "reconcile init writes one" }]);
+  if (files.length === 0)
+    throw new CommandFailed([
+      {
+        severity: "error",
+        code: "cli/no-files",
+        summary: `the folder ${path} has no .yaml file`,
+        fix: "reconcile init writes one",
+      },
+    ]);
   return files;
 }
 
@@ -71,10 +89,18 @@ function readOptions(flags: Flags) {
   for (const assignment of flags.var ?? []) {
     const equals = assignment.indexOf("=");
     if (equals > 0) vars[assignment.slice(0, equals)] = assignment.slice(equals + 1);
-    else problems.push({ severity: "error", code: "cli/bad-var", summary: `--var ${assignment} sets nothing`, fix: "--var NAME=VALUE" });
+    else
+      problems.push({
+        severity: "error",
+        code: "cli/bad-var",
+        summary: `--var ${assignment} sets nothing`,
+        fix: "--var NAME=VALUE",
+      });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
   const environment: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(process.env)) if (name.startsWith("RECONCILE_VAR_") && value !== undefined) environment[name.slice("RECONCILE_VAR_".length)] = value;
+  for (const [name, value] of Object.entries(process.env))
+    if (name.startsWith("RECONCILE_VAR_") && value !== undefined)
+      environment[name.slice("RECONCILE_VAR_".length)] = value;
   return { vars, environment, varFiles: (flags["var-file"] ?? []).map(readSource) };
 }

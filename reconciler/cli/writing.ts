@@ -6,7 +6,11 @@ import { holderOf, newLineage } from "./compose";
 import type { Invocation } from "./invocation";
 
 /** `decide` sees the state under the lock and says what becomes true. */
-export async function changeState(invocation: Invocation, store: StateStore, decide: (state: State) => readonly StateChange[] | Promise<readonly StateChange[]>): Promise<void> {
+export async function changeState(
+  invocation: Invocation,
+  store: StateStore,
+  decide: (state: State) => readonly StateChange[] | Promise<readonly StateChange[]>,
+): Promise<void> {
   const { recorder } = await openForWriting(store, holderOf(invocation.spec.name), newLineage());
   try {
     await recorder.record(await decide(recorder.state));

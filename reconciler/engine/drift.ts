@@ -26,20 +26,37 @@ export interface DriftReport {
 export async function findDrift(client: ServiceClient, state: State): Promise<DriftReport> {
   const desired = desiredAsRecorded(state);
   const seen = await refresh(client, desired, state);
-  const plan = makePlan({ desired, state, live: seen.live, has: (operation) => client.has(operation), options: {}, findings: seen.findings });
+  const plan = makePlan({
+    desired,
+    state,
+    live: seen.live,
+    has: (operation) => client.has(operation),
+    options: {},
+    findings: seen.findings,
+  });
   const drifts = plan.changes
     .filter((change) => change.reason === "gone" || change.fields.length > 0)
     .map(
       (change): Drift => ({
         address: change.address,
         name: change.name,
-        ...(state.resources.get(change.address)?.id === undefined ? {} : { id: state.resources.get(change.address)!.id! }),
+        ...(state.resources.get(change.address)?.id === undefined
+          ? {}
+          : { id: state.resources.get(change.address)!.id! }),
         gone: change.reason === "gone",
-        fields: change.reason === "gone" ? [] : change.fields.map(({ field, before, after }) => ({ field, before: after, after: before })),
+        fields:
+          change.reason === "gone"
+            ? []
+            : change.fields.map(({ field, before, after }) => ({ field, before: after, after: before })),
       }),
     )
     .sort((a, b) => compareAddresses(a.address, b.address));
   // What a plan would object to is no drift; what could not be read is.
-  const diagnostics = plan.diagnostics.filter((diagnostic) => /^(service|state)\//.test(diagnostic.code) || diagnostic.code.endsWith("unobserved") || diagnostic.code === "plan/forbidden");
+  const diagnostics = plan.diagnostics.filter(
+    (diagnostic) =>
+      /^(service|state)\//.test(diagnostic.code) ||
+      diagnostic.code.endsWith("unobserved") ||
+      diagnostic.code === "plan/forbidden",
+  );
   return { drifts, compared: state.resources.size, diagnostics };
 }

@@ -66,6 +66,8 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
     case "vm.snapshot":
       return snapshot(step, action, id, run);
     case "vm.stop": {
+      if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
+        return recordDone(step, run);
       const outcome = await sendAndLook(
         () => client.stopVm(id, options),
         lookAt(run, id, (vm) => vm.phase === "stopped"),
@@ -78,6 +80,9 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
     }
     case "vm.start":
     case "vm.reboot": {
+      const looksFirst = action.operation === "vm.start" && action.looksFirst === true;
+      if (looksFirst && (await lookAt(run, id, (vm) => vm.phase === "running")()) === "done")
+        return recordDone(step, run);
       const send =
         action.operation === "vm.start" ? () => client.startVm(id, options) : () => client.rebootVm(id, options);
       const outcome = await sendAndLook(
@@ -301,7 +306,8 @@ async function deleteVm(
   const gone = outcome.status === "rejected" && outcome.condition === "not_found";
   if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
   const managed = new Set(action.managedVolumes);
-  const preserved = (outcome.status === "accepted" ? outcome.value.preservedVolumes : undefined) ?? lastKnownVolumes(id, record, run);
+  const preserved =
+    (outcome.status === "accepted" ? outcome.value.preservedVolumes : undefined) ?? lastKnownVolumes(id, record, run);
   const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
   const orphans = left.map(
     (volume): Orphan => ({

@@ -18,8 +18,12 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-/** A journal longer than this is folded into the snapshot at the end of a run. */
-const compactAfter = 64;
+/**
+ * At its end a run folds the journal into the snapshot, so that one file says everything; not so for a large state of
+ * which little changed, where rewriting it all would cost more than the run.
+ */
+const isWorthFolding = (journalled: number, records: number): boolean =>
+  journalled > 0 && (records <= 10_000 || journalled * 10 > records);
 
 export function createRecorder(initial: FoldedState, session: StateSession): Recorder {
   const state: MutableState = {
@@ -87,7 +91,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     },
     async close() {
       await writing;
-      if (broken === undefined && journalled > compactAfter)
+      if (broken === undefined && isWorthFolding(journalled, state.resources.size))
         await session.replace(
           writeSnapshot({
             lineage: initial.lineage,

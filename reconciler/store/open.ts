@@ -10,6 +10,8 @@ export function openStateStore(location: string): StateStore {
     case "file":
       return createFileStore(decodeURIComponent(new URL(location).pathname));
     default:
-      throw new StoreFailed(`--state ${location.slice(0, location.indexOf("://") + 3)}… is of no kind this version knows; it knows files`);
+      throw new StoreFailed(
+        `--state ${location.slice(0, location.indexOf("://") + 3)}… is of no kind this version knows; it knows files`,
+      );
   }
 }

@@ -6,17 +6,23 @@ import type { Invocation } from "../invocation";
 export async function run({ args }: Invocation): Promise<number> {
   const shell = args[0]!;
   const script = scripts[shell];
-  if (script === undefined) throw fail("cli/unknown-shell", `there is no completion for ${shell}`, "reconcile completion bash, zsh or fish");
+  if (script === undefined)
+    throw fail("cli/unknown-shell", `there is no completion for ${shell}`, "reconcile completion bash, zsh or fish");
   process.stdout.write(script());
   return 0;
 }
 
 const firstWords = (): string[] => [...new Set(commands.map((command) => command.name.split(" ")[0]!)), "help"];
-const secondWords = (first: string): string[] => commands.filter((command) => command.name.startsWith(`${first} `)).map((command) => command.name.split(" ")[1]!);
+const secondWords = (first: string): string[] =>
+  commands.filter((command) => command.name.startsWith(`${first} `)).map((command) => command.name.split(" ")[1]!);
 const withSecond = (): string[] => firstWords().filter((first) => secondWords(first).length > 0);
-const flagsOf = (name: string): string[] => commands.filter((command) => command.name === name || command.name.startsWith(`${name} `)).flatMap((command) => command.flags.map((flag) => `--${flag}`));
+const flagsOf = (name: string): string[] =>
+  commands
+    .filter((command) => command.name === name || command.name.startsWith(`${name} `))
+    .flatMap((command) => command.flags.map((flag) => `--${flag}`));
 
-const addresses = "reconcile state list --json 2>/dev/null | sed -n 's/.*\"type\":\"resource\",\"address\":\"\\([^\"]*\\)\".*/\\1/p'";
+const addresses =
+  'reconcile state list --json 2>/dev/null | sed -n \'s/.*"type":"resource","address":"\\([^"]*\\)".*/\\1/p\'';
 
 const scripts: Record<string, () => string> = {
   bash: () => `# bash completion for reconcile: eval "$(reconcile completion bash)"
@@ -26,7 +32,10 @@ _reconcile() {
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${firstWords().join(" ")}" -- "$word")); return; fi
   case "$first" in
 ${withSecond()
-  .map((first) => `    ${first}) if [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "${secondWords(first).join(" ")}" -- "$word")); return; fi ;;`)
+  .map(
+    (first) =>
+      `    ${first}) if [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "${secondWords(first).join(" ")}" -- "$word")); return; fi ;;`,
+  )
   .join("\n")}
   esac
   if [[ "$word" == -* ]]; then
@@ -52,7 +61,10 @@ complete -o filenames -F _reconcile reconcile
 _reconcile() {
   local -a first
   first=(${firstWords()
-    .map((word) => `'${word}:${(commands.find((command) => command.name.split(" ")[0] === word)?.summary ?? "help").replaceAll("'", "").replaceAll(":", "")}'`)
+    .map(
+      (word) =>
+        `'${word}:${(commands.find((command) => command.name.split(" ")[0] === word)?.summary ?? "help").replaceAll("'", "").replaceAll(":", "")}'`,
+    )
     .join(" ")})
   if (( CURRENT == 2 )); then _describe command first; return; fi
   case "$words[2]" in

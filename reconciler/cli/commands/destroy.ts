@@ -5,5 +5,7 @@ import { readWorkspace } from "../workspace";
 
 export function run(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { needed: false });
-  return withSession(invocation, workspace, (session) => planAndApply(session, { ...planOptions(invocation.flags), destroy: true }));
+  return withSession(invocation, workspace, (session) =>
+    planAndApply(session, { ...planOptions(invocation.flags), destroy: true }),
+  );
 }

@@ -13,13 +13,28 @@ export function run(invocation: Invocation): Promise<number> {
     const known: { vm?: string; volume?: string; group?: string } = {};
     const { state } = openState(await store.read(), store.location, newLineage());
     for (const record of state.resources.values()) if (record.id !== undefined) known[record.kind] ??= record.id;
-    const report = await diagnoseService({ get: (operation, path) => service.client.get(operation, path) }, service.dialect, known);
-    const { dialectYaml, doctorText } = require("../../report/doctor-text") as typeof import("../../report/doctor-text");
-    for (const finding of report.operations) output.event({ type: "operation", operation: finding.operation, verdict: finding.verdict, route: finding.route, ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }) });
+    const report = await diagnoseService(
+      { get: (operation, path) => service.client.get(operation, path) },
+      service.dialect,
+      known,
+    );
+    const { dialectYaml, doctorText } =
+      require("../../report/doctor-text") as typeof import("../../report/doctor-text");
+    for (const finding of report.operations)
+      output.event({
+        type: "operation",
+        operation: finding.operation,
+        verdict: finding.verdict,
+        route: finding.route,
+        ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }),
+      });
     if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report) });
     output.print(doctorText(report));
     const failed = !report.reachable || report.credential === "refused" || hasErrors(report.diagnostics);
     // The text shows them in their place; JSON readers find them in the summary.
-    return output.finish({ exitCode: failed ? 1 : 0, diagnostics: output.json ? [...service.diagnostics, ...report.diagnostics] : service.diagnostics });
+    return output.finish({
+      exitCode: failed ? 1 : 0,
+      diagnostics: output.json ? [...service.diagnostics, ...report.diagnostics] : service.diagnostics,
+    });
   });
 }

@@ -13,7 +13,13 @@ export function run(invocation: Invocation): Promise<number> {
     const { state } = openState(await store.read(), store.location, newLineage());
     const report = await findDrift(service.client, state);
     for (const drift of report.drifts)
-      output.event({ type: "change", address: drift.address, action: drift.gone ? "delete" : "update", fields: drift.fields, ...(drift.id === undefined ? {} : { id: drift.id }) });
+      output.event({
+        type: "change",
+        address: drift.address,
+        action: drift.gone ? "delete" : "update",
+        fields: drift.fields,
+        ...(drift.id === undefined ? {} : { id: drift.id }),
+      });
     const { driftText } = require("../../report/drift-text") as typeof import("../../report/drift-text");
     output.print(driftText(report, { colour: output.colour }));
     const failed = hasErrors(report.diagnostics);

@@ -23,5 +23,7 @@ function schemaFor(path: string): string {
   const schema = "schemas/desired-state.schema.json";
   const installed = `node_modules/reconcile-cloud/${schema}`;
   if (existsSync(join(dirname(path), installed))) return `./${installed}`;
-  return relative(dirname(path), join(__dirname, "../../../..", schema)).split("\\").join("/");
+  return relative(dirname(path), join(__dirname, "../../../..", schema))
+    .split("\\")
+    .join("/");
 }

@@ -1,7 +1,7 @@
 /** `reconcile orphans …`: what deletes left alive, and ending it. */
 import { orphanKey } from "../../core/model/recorded";
-import { openState } from "../../engine/plan";
 import { failedBy } from "../../engine/perform";
+import { openState } from "../../engine/plan";
 import { fail, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -24,17 +24,29 @@ export async function run(invocation: Invocation): Promise<number> {
 function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspace>): Promise<number> {
   const { args, flags, output } = invocation;
   return withSession(invocation, workspace, async ({ store, service }) => {
-    if (!service.client.has("volume.delete")) throw fail("service/unsupported", "this service cannot delete volumes", "delete them in its console, then: reconcile state list");
+    if (!service.client.has("volume.delete"))
+      throw fail(
+        "service/unsupported",
+        "this service cannot delete volumes",
+        "delete them in its console, then: reconcile state list",
+      );
     const { state } = openState(await store.read(), store.location, newLineage());
     const wanted = args.map((id) => {
-      const orphan = state.orphans.get(orphanKey({ kind: "volume", id })) ?? [...state.orphans.values()].find((one) => one.id === id);
+      const orphan =
+        state.orphans.get(orphanKey({ kind: "volume", id })) ??
+        [...state.orphans.values()].find((one) => one.id === id);
       if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
       return orphan;
     });
     if (flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
-        diagnostics: wanted.map((orphan) => ({ severity: "error", code: "consent/data-loss", summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`, fix: "--allow-data-loss" })),
+        diagnostics: wanted.map((orphan) => ({
+          severity: "error",
+          code: "consent/data-loss",
+          summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`,
+          fix: "--allow-data-loss",
+        })),
       });
     for (const orphan of wanted) {
       const outcome = await service.client.deleteVolume(orphan.id);

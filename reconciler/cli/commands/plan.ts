@@ -24,6 +24,10 @@ export function run(invocation: Invocation): Promise<number> {
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0;
-    return output.finish({ exitCode: failed ? 1 : pending && flags["detailed-exitcode"] === true ? 2 : 0, diagnostics, plan });
+    return output.finish({
+      exitCode: failed ? 1 : pending && flags["detailed-exitcode"] === true ? 2 : 0,
+      diagnostics,
+      plan,
+    });
   });
 }

@@ -35,11 +35,13 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-const read = async (store: StateStore): Promise<FoldedState> => openState(await store.read(), store.location, newLineage()).state;
+const read = async (store: StateStore): Promise<FoldedState> =>
+  openState(await store.read(), store.location, newLineage()).state;
 
 function list({ output }: Invocation, state: FoldedState): number {
   const { stateListText } = require("../../report/state-text") as typeof import("../../report/state-text");
-  for (const record of state.resources.values()) output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
+  for (const record of state.resources.values())
+    output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
   output.print(stateListText(state));
   return output.finish({ exitCode: 0, orphans: [...state.orphans.values()] });
 }
@@ -65,7 +67,8 @@ async function remove(invocation: Invocation, store: StateStore): Promise<number
   await changeState(invocation, store, (state) =>
     invocation.args.flatMap((address): StateChange[] => {
       const quarantined = state.quarantined.some((piece) => piece.address === address);
-      if (!state.resources.has(address) && !state.intents.has(address) && !quarantined) throw unknownAddress(address, state);
+      if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
+        throw unknownAddress(address, state);
       return [
         ...(state.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
         ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
@@ -79,17 +82,29 @@ async function remove(invocation: Invocation, store: StateStore): Promise<number
 
 async function move(invocation: Invocation, store: StateStore): Promise<number> {
   const [from, to] = invocation.args as [string, string];
-  if (parseAddress(to) === undefined) throw fail("state/bad-address", `${to} is no address`, "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each");
+  if (parseAddress(to) === undefined)
+    throw fail(
+      "state/bad-address",
+      `${to} is no address`,
+      "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each",
+    );
   await changeState(invocation, store, (state) => {
     const record = state.resources.get(from);
     if (record === undefined) throw unknownAddress(from, state);
-    if (kindOf(from) !== kindOf(to)) throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
-    if (state.resources.has(to)) throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
+    if (kindOf(from) !== kindOf(to))
+      throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
+    if (state.resources.has(to))
+      throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
     const intent = state.intents.get(from);
     return [
       { type: "resource", address: from, record: null },
       { type: "resource", address: to, record: { ...record, address: to } },
-      ...(intent === undefined ? [] : [{ type: "intent" as const, address: from, intent: null }, { type: "intent" as const, address: to, intent: { ...intent, address: to } }]),
+      ...(intent === undefined
+        ? []
+        : [
+            { type: "intent" as const, address: from, intent: null },
+            { type: "intent" as const, address: to, intent: { ...intent, address: to } },
+          ]),
     ];
   });
   invocation.output.print(`${from} is ${to} now.`);
@@ -99,13 +114,20 @@ async function move(invocation: Invocation, store: StateStore): Promise<number> 
 async function push(invocation: Invocation, store: StateStore): Promise<number> {
   const path = invocation.args[0]!;
   const pushed = readState({ snapshot: readFileSync(path === "-" ? 0 : path, "utf8"), journal: [] }, newLineage());
-  if (!pushed.ok) throw fail("state/unreadable", `${path} is no state: ${pushed.problem}`, "push what state pull printed");
+  if (!pushed.ok)
+    throw fail("state/unreadable", `${path} is no state: ${pushed.problem}`, "push what state pull printed");
   const session = await store.lock(holderOf(invocation.spec.name));
   try {
     const stored = await session.read();
     const present = openState(stored, store.location, pushed.state.lineage).state;
     if (stored.snapshot !== undefined && invocation.flags.force !== true) refusePush(present, pushed.state);
-    await session.replace(writeSnapshot({ ...pushed.state, serial: Math.max(pushed.state.serial, present.serial + 1), epoch: session.epoch }));
+    await session.replace(
+      writeSnapshot({
+        ...pushed.state,
+        serial: Math.max(pushed.state.serial, present.serial + 1),
+        epoch: session.epoch,
+      }),
+    );
   } finally {
     await session.release();
   }
@@ -115,21 +137,44 @@ async function push(invocation: Invocation, store: StateStore): Promise<number> 
 
 /** A push is for repairs; what looks like an accident needs to be said twice. */
 function refusePush(present: State, pushed: State): void {
-  if (present.lineage !== pushed.lineage) throw fail("state/other-lineage", `the pushed state is of another lineage (${pushed.lineage}, not ${present.lineage})`, "--force, if it shall really take its place");
-  if (pushed.serial < present.serial) throw fail("state/older", `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`, "--force, if it shall really take its place");
+  if (present.lineage !== pushed.lineage)
+    throw fail(
+      "state/other-lineage",
+      `the pushed state is of another lineage (${pushed.lineage}, not ${present.lineage})`,
+      "--force, if it shall really take its place",
+    );
+  if (pushed.serial < present.serial)
+    throw fail(
+      "state/older",
+      `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`,
+      "--force, if it shall really take its place",
+    );
   const lost = [...present.resources.keys()].filter((address) => !pushed.resources.has(address));
-  if (lost.length > 0) throw fail("state/shrinks", `the pushed state forgets ${lost.length} ${lost.length === 1 ? "resource" : "resources"}: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? ", …" : ""}`, "--force, or forget them one by one with state rm");
+  if (lost.length > 0)
+    throw fail(
+      "state/shrinks",
+      `the pushed state forgets ${lost.length} ${lost.length === 1 ? "resource" : "resources"}: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? ", …" : ""}`,
+      "--force, or forget them one by one with state rm",
+    );
 }
 
 async function resolve(invocation: Invocation, store: StateStore): Promise<number> {
   const address = invocation.args[0]!;
-  if (invocation.flags["not-created"] !== true) throw fail("state/resolve-how", "say how it ended", `reconcile state resolve ${address} --not-created, or reconcile import ${address} ID if it exists`);
+  if (invocation.flags["not-created"] !== true)
+    throw fail(
+      "state/resolve-how",
+      "say how it ended",
+      `reconcile state resolve ${address} --not-created, or reconcile import ${address} ID if it exists`,
+    );
   await changeState(invocation, store, (state) => {
     const withoutId = state.resources.get(address);
-    if (!state.intents.has(address) && !(withoutId !== undefined && withoutId.id === undefined)) throw fail("state/nothing-open", `no create of ${address} is open`, "reconcile state list shows what is");
+    if (!state.intents.has(address) && !(withoutId !== undefined && withoutId.id === undefined))
+      throw fail("state/nothing-open", `no create of ${address} is open`, "reconcile state list shows what is");
     return [
       ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
-      ...(withoutId !== undefined && withoutId.id === undefined ? [{ type: "resource" as const, address, record: null }] : []),
+      ...(withoutId !== undefined && withoutId.id === undefined
+        ? [{ type: "resource" as const, address, record: null }]
+        : []),
     ];
   });
   invocation.output.print(`${address} counts as not created; the next apply creates it.`);
@@ -139,14 +184,26 @@ async function resolve(invocation: Invocation, store: StateStore): Promise<numbe
 async function unlock(invocation: Invocation, store: StateStore): Promise<number> {
   const holder = await store.holder();
   if (holder !== undefined && invocation.flags.force !== true)
-    throw fail("state/still-held", `the lock is held by ${holder.who} on ${holder.host} (pid ${holder.pid}, ${holder.command}) since ${holder.since}, and its lease is alive`, "reconcile state unlock --force, if that process is really gone");
+    throw fail(
+      "state/still-held",
+      `the lock is held by ${holder.who} on ${holder.host} (pid ${holder.pid}, ${holder.command}) since ${holder.since}, and its lease is alive`,
+      "reconcile state unlock --force, if that process is really gone",
+    );
   const broken = await store.breakLock();
-  invocation.output.print(broken === undefined ? "The state was not locked." : `Took the lock from ${broken.who} on ${broken.host} (pid ${broken.pid}).`);
+  invocation.output.print(
+    broken === undefined
+      ? "The state was not locked."
+      : `Took the lock from ${broken.who} on ${broken.host} (pid ${broken.pid}).`,
+  );
   return invocation.output.finish({ exitCode: 0 });
 }
 
 function unknownAddress(address: string, state: State) {
   const known = [...state.resources.keys(), ...state.intents.keys()];
   const near = nearestName(address, known);
-  return fail("state/unknown-address", `the state has no ${address}`, near === undefined ? "reconcile state list shows what it has" : `did you mean ${near}?`);
+  return fail(
+    "state/unknown-address",
+    `the state has no ${address}`,
+    near === undefined ? "reconcile state list shows what it has" : `did you mean ${near}?`,
+  );
 }

@@ -8,6 +8,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const dialect = readDialect(workspace, invocation.flags);
   const { resources, files } = workspace.desired;
   const count = (kind: string): number => resources.filter((resource) => resource.kind === kind).length;
-  invocation.output.print(`Valid: ${count("vm")} VMs, ${count("volume")} volumes and ${count("group")} security groups in ${files.length} ${files.length === 1 ? "file" : "files"}.`);
+  invocation.output.print(
+    `Valid: ${count("vm")} VMs, ${count("volume")} volumes and ${count("group")} security groups in ${files.length} ${files.length === 1 ? "file" : "files"}.`,
+  );
   return invocation.output.finish({ exitCode: 0, diagnostics: [...workspace.diagnostics, ...dialect.diagnostics] });
 }

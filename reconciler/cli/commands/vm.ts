@@ -1,14 +1,15 @@
 /** `reconcile vm start|stop|reboot|snapshot`: actions, which the state does not remember. */
-import type { StepAction } from "../../core/plan/step";
+
 import { estimateMs } from "../../core/plan/estimate";
 import type { Plan } from "../../core/plan/plan";
+import type { StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
-import { exitCodeOf, prepare, withSession } from "../planning";
-import { createPorts, fail, newLineage } from "../compose";
 import { createRecorder } from "../../engine/recorder";
 import { runPlan } from "../../engine/run-plan";
+import { createPorts, fail, newLineage } from "../compose";
 import type { Invocation } from "../invocation";
+import { exitCodeOf, prepare, withSession } from "../planning";
 import { startProgress } from "../progress";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
@@ -17,25 +18,49 @@ export function run(invocation: Invocation): Promise<number> {
   const { args, flags, output, spec } = invocation;
   const address = args[0]!;
   const verb = spec.name.slice("vm ".length) as "start" | "stop" | "reboot" | "snapshot";
-  if (verb === "snapshot" && flags.name === undefined) throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
+  if (verb === "snapshot" && flags.name === undefined)
+    throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
   return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (session) => {
     const { state } = openState(await session.store.read(), session.store.location, newLineage());
     const record = state.resources.get(address);
     if (record?.kind !== "vm" || record.id === undefined) {
       const near = nearestName(address, state.resources.keys());
-      throw fail("state/unknown-address", record?.kind === "vm" ? `the id of ${address} is not known yet` : `the state has no VM ${address}`, near === undefined ? "reconcile state list" : `did you mean ${near}?`);
+      throw fail(
+        "state/unknown-address",
+        record?.kind === "vm" ? `the id of ${address} is not known yet` : `the state has no VM ${address}`,
+        near === undefined ? "reconcile state list" : `did you mean ${near}?`,
+      );
     }
     const vm = { id: record.id };
-    const action: StepAction = verb === "snapshot" ? { operation: "vm.snapshot", vm, name: flags.name! } : { operation: `vm.${verb}`, vm };
-    const step = { id: `${address}/${verb}`, address, action, title: `${verb} VM ${record.name}`, needs: [], holds: [`vm:${address}`], estimateMs: estimateMs[action.operation] };
-    const { plan: empty, live } = await prepare(session, { targets: [address] }, { service: { timing: {} }, resources: [], imports: [], moved: [], removed: [], files: [] });
+    const action: StepAction =
+      verb === "snapshot" ? { operation: "vm.snapshot", vm, name: flags.name! } : { operation: `vm.${verb}`, vm };
+    const step = {
+      id: `${address}/${verb}`,
+      address,
+      action,
+      title: `${verb} VM ${record.name}`,
+      needs: [],
+      holds: [`vm:${address}`],
+      estimateMs: estimateMs[action.operation],
+    };
+    const { plan: empty, live } = await prepare(
+      session,
+      { targets: [address] },
+      { service: { timing: {} }, resources: [], imports: [], moved: [], removed: [], files: [] },
+    );
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
     const stop = listenForStop(output);
     const progress = startProgress(output, plan);
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
       // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.
-      const recorder = createRecorder(state, { epoch: 0, read: () => session.store.read(), append: async () => undefined, replace: async () => undefined, release: async () => undefined });
+      const recorder = createRecorder(state, {
+        epoch: 0,
+        read: () => session.store.read(),
+        append: async () => undefined,
+        replace: async () => undefined,
+        release: async () => undefined,
+      });
       const report = await runPlan(plan, live, recorder, ports, stop, "");
       progress.close();
       const { runText } = require("../../report/run-text") as typeof import("../../report/run-text");

@@ -19,7 +19,9 @@ export function desiredAsRecorded(state: State): Desired {
 }
 
 function vmAsRecorded(record: RecordedVm): DesiredVm {
-  const unknown = (Object.keys(vmFields) as (keyof typeof vmFields)[]).filter((key) => record[key] === undefined).map((key) => vmFields[key].field);
+  const unknown = (Object.keys(vmFields) as (keyof typeof vmFields)[])
+    .filter((key) => record[key] === undefined)
+    .map((key) => vmFields[key].field);
   return {
     kind: "vm",
     address: record.address,
@@ -68,6 +70,10 @@ const groupAsRecorded = (record: RecordedGroup): DesiredGroup => ({
   ...(record.description === undefined ? {} : { description: record.description }),
   rulesMode: "authoritative",
   rules: record.rules,
-  lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: record.name === undefined ? ["name"] : [], onRuleRemoval: "replace" },
+  lifecycle: {
+    preventDestroy: record.preventDestroy,
+    ignoreChanges: record.name === undefined ? ["name"] : [],
+    onRuleRemoval: "replace",
+  },
   source,
 });

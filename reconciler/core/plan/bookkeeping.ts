@@ -2,6 +2,7 @@
  * What the state learns although nothing is sent: a lifecycle flag, another spelling of the same value, the id of a
  * data volume that a record showed for the first time, a new address. A run in which it learns nothing writes nothing.
  */
+import { recordRules } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
@@ -96,6 +97,7 @@ function nextRecord(
     case "group": {
       if (change?.action === "replace") return undefined;
       const old = recorded as RecordedGroup;
+      const { added, removed } = difference;
       const next: RecordedGroup = {
         ...old,
         ...groupRecord(
@@ -104,8 +106,17 @@ function nextRecord(
           difference.platformRules.length > 0 ? difference.platformRules : old.platformRules,
         ),
         id: old.id,
+        // What is there already, and what is there still; the steps of each rule say the rest.
+        rules: recordRules(
+          [...difference.desired!.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
+          resolve,
+        ),
       };
-      return holdBack(next, old, pending);
+      return holdBack(
+        next,
+        old,
+        pending.filter((field) => field !== "rules"),
+      );
     }
     default:
       return difference satisfies never;

@@ -27,6 +27,8 @@ export interface Draft {
   /** Steps that free or take a name, by kind: ordered by core/plan/edges.ts. */
   readonly frees: Map<string, string>;
   readonly takes: { readonly key: string; readonly step: string }[];
+  /** VMs that this plan stops because they shall be stopped, by id. */
+  readonly powerStops: Map<string, string>;
   /** VMs stopped for a flush: what has to end before they start again. */
   readonly stops: Map<string, { readonly stop?: string; readonly vm: Reference; readonly users: string[] }>;
 }

@@ -72,8 +72,10 @@ function takeNameAfterItIsFree(draft: Draft): void {
 function stopAfterVmChanges(draft: Draft): void {
   if (draft.stops.size === 0) return;
   const stopOf = new Map<string, string>();
+  // A VM that is deleted is not changed any more; what comes after belongs to the new one.
   for (const [id, { stop }] of draft.stops)
-    if (stop !== undefined) stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
+    if (stop !== undefined && stop !== draft.powerStops.get(id) && !draft.vmDeletes.has(id))
+      stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
   const before = new Map<string, Need[]>();
   for (const step of draft.steps) {
     const stop = stopOf.get(step.address);
@@ -95,11 +97,10 @@ function stopAfterVmChanges(draft: Draft): void {
 /** A VM stopped for flushes starts again when the last volume is done, however that ended. */
 function startAfterFlushes(draft: Draft): void {
   if (draft.stops.size === 0) return;
-  const planned = new Set(draft.steps.map((step) => step.id));
   for (const [id, { stop, vm, users }] of draft.stops) {
     if (stop === undefined || draft.vmDeletes.has(id)) continue;
     const address = draft.context.addressOfId.get(id) ?? id;
-    if (planned.has(`${address}/stop`)) continue;
+    if (draft.powerStops.has(id)) continue;
     addStep(draft, {
       id: `${address}/flush-start`,
       address,

@@ -82,8 +82,8 @@ function createGroup(
   const oldId = replaces ? difference.id! : undefined;
   const oldName = change!.name;
   let aside: string | undefined;
-  if (replaces && oldName.toLowerCase() === desired.name) {
-    aside = asideName(oldName, oldId!);
+  if (replaces && oldName !== asideName(desired.name, oldId!)) {
+    aside = asideName(desired.name, oldId!);
     const renamed = addStep(draft, {
       id: `${address}/aside`,
       address,
@@ -93,6 +93,7 @@ function createGroup(
       record: { name: aside },
     });
     needs.push(need(renamed));
+    draft.frees.set(nameKey("group", oldName), renamed);
   }
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open));
   for (const target of new Set(atomic.map(ruleTarget)))
@@ -374,7 +375,7 @@ function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft
         address: neighbour.address,
         action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired!.rules },
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
-        needs: [need(step)],
+        needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((added) => need(added, "end"))],
         holds: [hold(neighbour.address)],
       });
     }
@@ -382,10 +383,7 @@ function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft
 }
 
 /** What the replaced group is called by the time it is deleted. */
-const nameAside = (difference: GroupDifference): string => {
-  const name = difference.change!.name;
-  return name.toLowerCase() === difference.desired!.name ? asideName(name, difference.id!) : name;
-};
+const nameAside = (difference: GroupDifference): string => asideName(difference.desired!.name, difference.id!);
 
 function retireSteps(
   difference: GroupDifference,

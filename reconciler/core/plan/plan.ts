@@ -142,6 +142,7 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     vmDeletes: new Map(),
     frees: new Map(),
     takes: [],
+    powerStops: new Map(),
     stops: new Map(),
   };
 }

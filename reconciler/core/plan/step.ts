@@ -38,8 +38,9 @@ export type StepAction =
   | { readonly operation: "vm.resize.confirm"; readonly vm: Reference; readonly manual: boolean }
   | { readonly operation: "vm.resize.revert"; readonly vm: Reference }
   | { readonly operation: "vm.snapshot"; readonly vm: Reference; readonly name: string }
-  | { readonly operation: "vm.stop"; readonly vm: Reference }
-  | { readonly operation: "vm.start"; readonly vm: Reference }
+  /** `looksFirst`: an earlier step may have left it so already, and the service refuses to do it twice. */
+  | { readonly operation: "vm.stop"; readonly vm: Reference; readonly looksFirst?: boolean }
+  | { readonly operation: "vm.start"; readonly vm: Reference; readonly looksFirst?: boolean }
   | { readonly operation: "vm.reboot"; readonly vm: Reference }
   | {
       readonly operation: "vm.delete";

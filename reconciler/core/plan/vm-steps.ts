@@ -263,14 +263,17 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
   if (difference.dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
     growDataVolume(difference, desired, vm, label, then);
   const power = fields.get("power");
-  if (power !== undefined) {
+  // A rebuild or a resize may leave a VM running that was stopped, or the other way round: look, then say.
+  const disturbed = desired.power !== undefined && (resize !== undefined || image !== undefined);
+  if (power !== undefined || disturbed) {
     const stops = desired.power === "stopped";
-    then({
+    const step = then({
       id: `${address}/${stops ? "stop" : "start"}`,
-      action: { operation: stops ? "vm.stop" : "vm.start", vm },
-      title: `${stops ? "stop" : "start"} VM ${label}`,
+      action: { operation: stops ? "vm.stop" : "vm.start", vm, ...(disturbed ? { looksFirst: true } : {}) },
+      title: `${stops ? "stop" : "start"} VM ${label}${disturbed ? (stops ? " unless it is stopped" : " unless it runs") : ""}`,
       record: patch("power"),
     });
+    if (stops) draft.powerStops.set(id, step);
   }
 }
 

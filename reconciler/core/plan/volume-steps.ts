@@ -114,16 +114,19 @@ function stopForFlush(vm: { readonly id: string }, draft: Draft): { readonly ste
   const live = draft.context.live.vmById.get(vm.id);
   const stopped = live?.seen === "yes" && live.value.phase === "stopped";
   const address = draft.context.addressOfId.get(vm.id) ?? vm.id;
+  const powerStop = draft.powerStops.get(vm.id);
   const step = stopped
     ? undefined
-    : addStep(draft, {
-        id: `${address}/flush-stop`,
-        address,
-        action: { operation: "vm.stop", vm },
-        title: `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
-        holds: [vmHold(draft, vm)],
-        downtimeOf: address,
-      });
+    : powerStop !== undefined
+      ? powerStop
+      : addStep(draft, {
+          id: `${address}/flush-stop`,
+          address,
+          action: { operation: "vm.stop", vm },
+          title: `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
+          holds: [vmHold(draft, vm)],
+          downtimeOf: address,
+        });
   draft.stops.set(vm.id, { stop: step, vm, users });
   return { step, users };
 }

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-desired";
+
+/** Every pair runs through the real engine and the emulator; RANDOM_WORLDS says how many. */
+const runs = Number(process.env["RANDOM_WORLDS"] ?? 150);
+
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+
+describe.each([
+  ["the built-in dialect", {}],
+  ["a service that has every operation", { with: everything }],
+])("any edit converges in one apply, with %s", (_, capabilities: { with?: string[] }) => {
+  const worlds: BenchWorld[] = [];
+  const fresh = async (): Promise<BenchWorld> => {
+    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+    worlds.push(world);
+    return world;
+  };
+  beforeAll(() => undefined);
+  afterAll(async () => {
+    for (const world of worlds) await world.close();
+  });
+
+  it(`plan, apply, plan again is empty; no call is refused and a second run writes nothing (${runs} sequences)`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 4 }), async (sequence) => {
+        const world = await fresh();
+        try {
+          let before: RandomWorld = { vms: {}, volumes: {}, groups: {} };
+          for (const raw of sequence) {
+            const after = keepSizes(before, raw);
+            await convergeTo(world, after);
+            before = after;
+          }
+        } finally {
+          worlds.splice(worlds.indexOf(world), 1);
+          await world.close();
+        }
+      }),
+      { numRuns: runs, endOnFailure: false },
+    );
+  }, 1_200_000);
+});
+
+async function convergeTo(world: BenchWorld, wanted: RandomWorld): Promise<void> {
+  const desired = desiredOf(yamlOf(wanted));
+  const { plan, report } = await world.apply(desired);
+  expect(plan.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(
+    report?.steps.filter(({ result }) => result.end !== "done").map(({ step, result }) => [step.id, result]) ?? [],
+  ).toEqual([]);
+  expect(world.refusals()).toEqual([]);
+  const writes = world.store.writes;
+  const again = await world.apply(desired);
+  expect(again.plan.changes).toEqual([]);
+  expect(again.plan.bookkeeping).toEqual([]);
+  expect(again.plan.steps).toEqual([]);
+  expect(world.store.writes).toBe(writes);
+}

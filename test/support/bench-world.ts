@@ -1,0 +1,143 @@
+/**
+ * The engine in one process with the emulated service over real HTTP: what the CLI composes, without the command line.
+ * Time is compressed to nothing, so thousands of worlds fit into a test run.
+ */
+import { randomUUID } from "node:crypto";
+import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
+import { systemClock } from "../../reconciler/cli/compose";
+import { readDesired } from "../../reconciler/config/read-desired";
+import type { PlanOptions } from "../../reconciler/core/diff/context";
+import type { Desired } from "../../reconciler/core/model/desired";
+import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
+import type { Plan } from "../../reconciler/core/plan/plan";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
+import { applyPlan, awaitInterrupted, hasNothingToDo } from "../../reconciler/engine/apply";
+import type { EngineEvent } from "../../reconciler/engine/events";
+import { preparePlan } from "../../reconciler/engine/plan";
+import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
+import type { RunReport } from "../../reconciler/engine/run-plan";
+import { Credential } from "../../reconciler/service/credential";
+import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
+import { createMemoryStore, type MemoryStore } from "./memory-store";
+
+export interface BenchWorld {
+  readonly emulator: RunningEmulator;
+  readonly client: HttpServiceClient;
+  readonly store: MemoryStore;
+  readonly ports: Ports;
+  readonly events: EngineEvent[];
+  /** Refused requests since the last call. */
+  refusals(): { readonly operation: string; readonly status: number; readonly path: string }[];
+  plan(desired: Desired, options?: PlanOptions): Promise<Plan>;
+  apply(desired: Desired, options?: PlanOptions): Promise<{ readonly plan: Plan; readonly report?: RunReport }>;
+  control(method: string, path: string, body?: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface BenchOptions extends EmulatorOptions {
+  readonly dialect?: Dialect;
+  readonly checkHealth?: Ports["checkHealth"];
+  readonly runCommand?: Ports["runCommand"];
+}
+
+export const token = "ops-token";
+
+/** A dialect for an emulator that was given `with` and `without`. */
+export function dialectFor(options: {
+  readonly with?: readonly string[];
+  readonly without?: readonly string[];
+}): Dialect {
+  const paths: Record<string, { method: "GET" | "DELETE"; path: string }> = {
+    "vm.get": { method: "GET", path: "/api/v1/vm/{id}" },
+    "volume.list": { method: "GET", path: "/api/v1/volume/list" },
+    "group.list": { method: "GET", path: "/api/v1/security-group" },
+    "group.get": { method: "GET", path: "/api/v1/security-group/{id}" },
+    "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" },
+  };
+  const operations: Record<string, unknown> = {};
+  for (const name of options.with ?? []) operations[name] = paths[name];
+  for (const name of options.without ?? []) operations[name] = null;
+  return mergeDialect({ operations } as Parameters<typeof mergeDialect>[0]);
+}
+
+export async function startBenchWorld(options: BenchOptions = {}): Promise<BenchWorld> {
+  const emulator = await startEmulator({ timeScale: 0, ...options });
+  const timing = { ...defaultTiming, pollIntervalMs: 2, discoveryWindowMs: 60, vmCreateTimeoutMs: 5000 };
+  const client = createServiceClient({
+    baseUrl: emulator.url,
+    dialect: options.dialect ?? builtInDialect,
+    credential: new Credential(`Bearer ${token}`, { kind: "fixed" }),
+    timing,
+  });
+  const store = createMemoryStore();
+  const events: EngineEvent[] = [];
+  const ports: Ports = {
+    client,
+    clock: systemClock,
+    timing,
+    runCommand: options.runCommand ?? (async () => ({ exitCode: 0, output: "" })),
+    checkHealth: options.checkHealth ?? (async () => true),
+    emit: (event) => events.push(event),
+  };
+  let seen = 0;
+  const lineage = randomUUID();
+  const prepare = (desired: Desired, planOptions: PlanOptions) =>
+    preparePlan({ desired, store, client, options: planOptions, clock: systemClock, lineage, observe: true });
+  return {
+    emulator,
+    client,
+    store,
+    ports,
+    events,
+    refusals() {
+      const { log } = emulator.requests();
+      const fresh = log.slice(seen);
+      seen = log.length;
+      return fresh
+        .filter(({ status }) => (status ?? 0) >= 400)
+        .map(({ operation, status, path }) => ({ operation: String(operation), status: status ?? 0, path }));
+    },
+    plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
+    async apply(desired, planOptions = {}) {
+      const quiet = new AbortController();
+      await awaitInterrupted(store, client, ports, lineage, quiet.signal);
+      const prepared = await prepare(desired, planOptions);
+      if (hasNothingToDo(prepared.plan) || prepared.plan.diagnostics.some(({ severity }) => severity === "error"))
+        return { plan: prepared.plan };
+      const report = await applyPlan({
+        prepared,
+        store,
+        ports,
+        holder: { who: "test", host: "here", pid: 1, since: "now", command: "test" },
+        stop: { soft: quiet.signal, hard: quiet.signal },
+        planId: "test",
+      });
+      return { plan: prepared.plan, report };
+    },
+    async control(method, path, body) {
+      const answer = await fetch(`${emulator.url}/_control${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      });
+      if (!answer.ok) throw new Error(`control ${method} ${path}: ${answer.status} ${await answer.text()}`);
+      const text = await answer.text();
+      return text === "" ? undefined : JSON.parse(text);
+    },
+    async close() {
+      await client.close();
+      await emulator.close();
+    },
+  };
+}
+
+/** The desired state of a YAML text; its problems are the test's failure. */
+export function desiredOf(text: string): Desired {
+  const read = readDesired([{ file: "reconcile.yaml", text }]);
+  if (read.desired === undefined)
+    throw new Error(
+      read.diagnostics.map((diagnostic: Diagnostic) => `${diagnostic.source?.line}: ${diagnostic.summary}`).join("\n"),
+    );
+  return read.desired;
+}
