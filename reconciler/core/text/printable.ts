@@ -2,7 +2,7 @@
  * Text of others (files, service answers) before it is shown: a control character or a direction mark could move the
  * cursor, colour the terminal or hide what a line says, so each is shown as its number instead.
  */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
 
 export const printable = (text: string): string =>
   text.replace(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,0 +1,93 @@
+/**
+ * What `--json` prints: values for one line each, whose keys and their order other people's scripts rest on. A key of
+ * the fixed format is always there, `null` where there is nothing to say; `jsonLine` writes it as one line.
+ */
+import type { Change } from "../core/diff/changes";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Orphan } from "../core/model/recorded";
+import { countChanges, type Plan, sortChanges } from "../core/plan/plan";
+import { printable } from "../core/text/printable";
+import type { EngineEvent, StepEvent } from "../engine/events";
+import type { RunReport } from "../engine/run-plan";
+
+/** Control characters and direction marks leave as escapes: the same value to a reader, harmless on a terminal. */
+export const jsonLine = (value: object): string => `${printable(JSON.stringify(value))}\n`;
+
+export const changeEvents = (plan: Plan): object[] => sortChanges(plan.changes).map(changeEvent);
+
+const changeEvent = (change: Change): object => ({
+  type: "change",
+  address: change.address,
+  action: change.action,
+  fields: change.fields.map(({ field, before, after, forces }) => ({ field, before, after, forces: forces ?? null })),
+  id: change.id ?? null,
+  name: change.name,
+  reason: change.reason,
+  because: change.because,
+  losses: change.losses,
+  ...(change.movedFrom === undefined ? {} : { moved_from: change.movedFrom }),
+  file: change.source?.file ?? null,
+  line: change.source?.line ?? null,
+});
+
+export const stepEvent = (event: StepEvent): object => ({
+  type: "step",
+  status: event.status,
+  step: event.step,
+  address: event.address,
+  operation: event.operation,
+  attempt: event.attempt,
+  elapsed_ms: Math.round(event.elapsedMs),
+  ...(event.message === undefined ? {} : { message: event.message }),
+  ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
+});
+
+/** Any event of a run; `undefined` for what the format has no line for. */
+export const engineEvent = (event: EngineEvent): object | undefined =>
+  event.type === "step" ? stepEvent(event) : undefined;
+
+export interface SummaryInput {
+  readonly command: string;
+  readonly exitCode: number;
+  /** Left out: true unless it failed (1) or was blocked (3). Pending changes and outside acts are no failure. */
+  readonly ok?: boolean;
+  readonly plan?: Plan;
+  readonly run?: RunReport;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly orphans: readonly Orphan[];
+  readonly durationMs: number;
+  /** What one command has to say beyond the common keys. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+export function summaryLine(input: SummaryInput): object {
+  const { command, exitCode, plan, run } = input;
+  return {
+    type: "summary",
+    command,
+    ok: input.ok ?? (exitCode !== 1 && exitCode !== 3),
+    exit_code: exitCode,
+    changes: countChanges(plan?.changes ?? []),
+    steps: stepCounts(run),
+    diagnostics: input.diagnostics.map(diagnosticEntry),
+    orphans: input.orphans.map(({ kind, id, name, reason }) => ({ kind, id, name, reason })),
+    duration_ms: Math.round(input.durationMs),
+    ...input.extra,
+  };
+}
+
+const stepCounts = (run: RunReport | undefined): object => {
+  const { done, failed, skipped, waiting } = run?.counts ?? { done: 0, failed: 0, skipped: 0, waiting: 0 };
+  return { done, failed, skipped, waiting };
+};
+
+const diagnosticEntry = ({ severity, summary, address, source, code, detail, fix }: Diagnostic): object => ({
+  severity,
+  summary,
+  address: address ?? null,
+  file: source?.file ?? null,
+  line: source?.line ?? null,
+  code,
+  ...(detail === undefined ? {} : { detail }),
+  ...(fix === undefined ? {} : { fix }),
+});

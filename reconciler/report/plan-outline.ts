@@ -1,0 +1,245 @@
+/**
+ * A plan as people think of it: one block a resource, with what happens to it named by its consequence, its steps
+ * and its downtime; and the words of the summary. Text, Markdown and the graph are views of this; it has no layout.
+ */
+import type { Change, FieldChange } from "../core/diff/changes";
+import type { Address } from "../core/model/address";
+import { hasErrors } from "../core/model/diagnostic";
+import type { Consent, ConsentKind } from "../core/plan/consent";
+import { isFallback } from "../core/plan/estimate";
+import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
+import { countOf, durationText, listText } from "./style";
+
+export interface Block {
+  readonly change: Change;
+  /** What happens, by its consequence: `rebuild (wipes the root disk)`. */
+  readonly verb: string;
+  readonly loses: boolean;
+  /** Every request for this resource, in order. */
+  readonly steps: readonly Step[];
+  /** A plain create or delete is one thing to everybody; elsewhere the order is what one wants to see. */
+  readonly orderMatters: boolean;
+  readonly downtimeMs?: number;
+}
+
+/** Steps at a resource that does not change itself: stopped for a neighbour's flush, read again, waited for. */
+export interface Touched {
+  readonly address: Address;
+  readonly steps: readonly Step[];
+  readonly downtimeMs?: number;
+}
+
+export interface Outline {
+  readonly blocks: readonly Block[];
+  readonly touched: readonly Touched[];
+}
+
+/** A step that orders others and sends nothing. */
+export const isGate = (step: Step): boolean => step.action.operation === "record" && step.action.changes.length === 0;
+
+export function outlinePlan(plan: Plan): Outline {
+  const stepsOf = new Map<Address, Step[]>();
+  for (const step of plan.steps) {
+    if (isGate(step)) continue;
+    const steps = stepsOf.get(step.address);
+    if (steps === undefined) stepsOf.set(step.address, [step]);
+    else steps.push(step);
+  }
+  const downtime = (address: Address) => {
+    const ms = plan.estimate.downtimeMs[address];
+    return ms === undefined ? {} : { downtimeMs: ms };
+  };
+  const blocks = sortChanges(plan.changes).map((change): Block => {
+    const steps = stepsOf.get(change.address) ?? [];
+    stepsOf.delete(change.address);
+    const plain = change.action === "create" || change.action === "forget";
+    return {
+      change,
+      verb: verbOf(change, steps),
+      loses: change.losses.length > 0,
+      steps,
+      orderMatters: steps.length > 1 && !plain,
+      ...downtime(change.address),
+    };
+  });
+  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
+}
+
+function verbOf(change: Change, steps: readonly Step[]): string {
+  const remarks = stepRemarks(steps);
+  switch (change.action) {
+    case "create":
+      return withRemarks(change.reason === "gone" ? "create again" : "create", remarks);
+    case "import":
+      return change.fields.length === 0
+        ? withRemarks("import", remarks)
+        : `import, then ${withRemarks(fieldVerbs(change.fields), [...fieldRemarks(change), ...remarks])}`;
+    case "update":
+      return change.fields.length === 0
+        ? withRemarks("finish what was begun", remarks)
+        : withRemarks(fieldVerbs(change.fields), [...fieldRemarks(change), ...remarks]);
+    case "replace":
+      return withRemarks("replace", [...replaceRemarks[change.kind], ...remarks]);
+    case "delete":
+      return withRemarks("delete", [...deleteRemarks[change.kind], ...remarks]);
+    case "forget":
+      return steps.some(leavesOrphan)
+        ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
+        : withRemarks("forget", change.reason === "gone" ? ["it is gone already"] : ["it stays alive, unmanaged"]);
+    default:
+      return change.action satisfies never;
+  }
+}
+
+const replaceRemarks: Record<Change["kind"], readonly string[]> = {
+  vm: ["new id, new address"],
+  volume: ["an empty one takes its place"],
+  group: ["new id, without a gap in what it admits"],
+};
+
+const deleteRemarks: Record<Change["kind"], readonly string[]> = {
+  vm: ["with its root disk"],
+  volume: ["with its data"],
+  group: [],
+};
+
+const leavesOrphan = (step: Step): boolean =>
+  step.action.operation === "record" && step.action.changes.some((change) => change.type === "orphan");
+
+const withRemarks = (verb: string, remarks: readonly string[]): string =>
+  remarks.length === 0 ? verb : `${verb} (${[...new Set(remarks)].join(", ")})`;
+
+function fieldVerbs(fields: readonly FieldChange[]): string {
+  const counts = new Map<string, number>();
+  for (const field of fields) {
+    const verb = field.field === "address" ? "move to this address" : field.verb;
+    counts.set(verb, (counts.get(verb) ?? 0) + 1);
+  }
+  return listText(
+    [...counts].map(([verb, count]) =>
+      verb.endsWith(" rule") ? `${verb.slice(0, -" rule".length)} ${countOf(count, "rule")}` : verb,
+    ),
+  );
+}
+
+const fieldRemarks = (change: Change): string[] =>
+  change.fields.some((field) => field.verb === "rebuild") ? ["wipes the root disk"] : [];
+
+/** What a step means for people beyond what its verb says. */
+function stepRemarks(steps: readonly Step[]): string[] {
+  const remarks: string[] = [];
+  for (const { action } of steps) {
+    switch (action.operation) {
+      case "vm.delete":
+        remarks.push(
+          action.preservedVolumes === "delete"
+            ? "volumes on it that are not declared are deleted too"
+            : "strands volumes on it that are not declared",
+        );
+        break;
+      case "volume.detach":
+        remarks.push(
+          action.flush === "ask"
+            ? "needs a flush"
+            : action.flush === "stop"
+              ? "its VM is stopped for the flush"
+              : "flushed by its command",
+        );
+        break;
+      case "vm.resize.confirm":
+        if (action.manual) remarks.push("waits for you to confirm it");
+        break;
+      case "outside":
+        remarks.push("waits for an outside act");
+    }
+  }
+  return remarks;
+}
+
+/** Steps with the numbers people call them by; one that runs only when another failed has none. */
+export function numberSteps(steps: readonly Step[]): Map<string, number> {
+  const numbers = new Map<string, number>();
+  for (const step of steps) if (!isFallback(step)) numbers.set(step.id, numbers.size + 1);
+  return numbers;
+}
+
+export interface ConsentBlock {
+  readonly kind: ConsentKind;
+  readonly title: string;
+  readonly consents: readonly Consent[];
+  /** One flag that gives all of them, where there is one. */
+  readonly grant?: string;
+}
+
+export function consentBlocks(consents: readonly Consent[]): ConsentBlock[] {
+  const byKind = new Map<ConsentKind, Consent[]>();
+  for (const consent of consents) {
+    const list = byKind.get(consent.kind);
+    if (list === undefined) byKind.set(consent.kind, [consent]);
+    else list.push(consent);
+  }
+  // The gravest last, where it is read last.
+  return (["flush", "prevent_destroy", "empty", "data_loss"] as const).flatMap((kind) => {
+    const list = byKind.get(kind);
+    return list === undefined ? [] : [consentBlock(kind, list)];
+  });
+}
+
+function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentBlock {
+  const count = consents.length;
+  switch (kind) {
+    case "flush":
+      return {
+        kind,
+        title: `NEEDS A FLUSH: ${countOf(count, "volume comes", "volumes come")} off a running VM`,
+        consents,
+        ...(count > 1 ? { grant: "--confirm-flush all, once every one of them is flushed" } : {}),
+      };
+    case "prevent_destroy":
+      return { kind, title: `PROTECTED: prevent_destroy forbids ${countOf(count, "change")} of this plan`, consents };
+    case "empty":
+      return { kind, title: "EMPTY FILE: everything would be deleted", consents };
+    case "data_loss":
+      return {
+        kind,
+        title: `DATA LOSS: ${countOf(count, "thing is", "things are")} lost for good`,
+        consents,
+        grant: consents[0]!.grant,
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The one line that says it all. */
+export function summaryText(plan: Plan): string {
+  const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
+  const scope = plan.options.targets === undefined ? "" : ", targets only";
+  if (isEmpty(plan) && errors === 0) {
+    const known = `${countOf(plan.unchanged, "resource")}${scope}`;
+    if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
+    return plan.bookkeeping.length === 0
+      ? `Nothing to do: the service matches the file (${known}).`
+      : `Nothing to do in the service, which matches the file (${known}); the state learns ${countOf(plan.bookkeeping.length, "thing")}.`;
+  }
+  const words = changeWords(plan);
+  const changes = words.length === 0 ? "no changes" : words.join(", ");
+  if (hasErrors(plan.diagnostics)) return `No plan: ${countOf(errors, "error")} in the way of ${changes}${scope}.`;
+  const losing = plan.changes.filter((change) => change.losses.length > 0).length;
+  const parts = [`Plan: ${changes}`];
+  if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);
+  if (plan.unchanged > 0) parts.push(`${plan.unchanged.toLocaleString("en-US")} unchanged`);
+  if (plan.steps.length > 0)
+    parts.push(`${countOf(plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length, "step")}`);
+  if (plan.estimate.durationMs > 0) parts.push(`about ${durationText(plan.estimate.durationMs)}`);
+  return `${parts.join("; ")}${scope}.`;
+}
+
+export function changeWords(plan: Plan): string[] {
+  const counts = countChanges(plan.changes);
+  const forgets = plan.changes.filter((change) => change.action === "forget").length;
+  return [...Object.entries(counts), ["forget", forgets] as const].flatMap(([action, count]) =>
+    count === 0 ? [] : [`${count.toLocaleString("en-US")} to ${action}`],
+  );
+}

@@ -1,0 +1,192 @@
+/**
+ * A plan for people on a terminal: a block a resource with before and after, the order of requests where order matters,
+ * then what needs their consent, what is lost, and one line that sums it up, last because the last line is read first.
+ * A generator, so that a plan of any size streams. Diagnostics are printed by their own report.
+ */
+import type { FieldChange } from "../core/diff/changes";
+import type { SourcePosition } from "../core/model/diagnostic";
+import { type Grants, missingConsents } from "../core/plan/consent";
+import { isFallback } from "../core/plan/estimate";
+import type { Plan } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
+import { printable } from "../core/text/printable";
+import { type Block, consentBlocks, isGate, numberSteps, outlinePlan, summaryText, type Touched } from "./plan-outline";
+import {
+  columnsOf,
+  countOf,
+  durationText,
+  type Hue,
+  hang,
+  type Paint,
+  padTo,
+  painter,
+  type TextOptions,
+  valueText,
+  wrapItems,
+} from "./style";
+
+export interface PlanTextOptions extends TextOptions {
+  /** Every step with what it waits for, instead of only those whose order matters. */
+  readonly steps?: boolean;
+  /** What was permitted already; left out, everything that needs a consent says so. */
+  readonly grants?: Grants;
+}
+
+export const planText = (plan: Plan, options: PlanTextOptions = {}): string =>
+  `${[...planLines(plan, options)].join("\n")}\n`;
+
+interface Look {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
+  const look: Look = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80) };
+  const { blocks, touched } = outlinePlan(plan);
+  for (const block of blocks) {
+    yield* blockLines(block, options.steps !== true, look);
+    yield "";
+  }
+  if (touched.length > 0) yield* touchedLines(touched, look);
+  if (options.steps === true && plan.steps.length > 0) yield* stepLines(plan, look);
+  if (plan.orphans.length > 0) {
+    yield look.paint(
+      "note",
+      `${countOf(plan.orphans.length, "orphan")} of earlier runs still alive: reconcile orphans list`,
+    );
+    yield "";
+  }
+  yield* consentLines(plan, options.grants, look);
+  yield look.paint("strong", summaryText(plan));
+}
+
+const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
+  create: { sign: "+", hue: "good" },
+  update: { sign: "~", hue: "change" },
+  replace: { sign: "±", hue: "danger" },
+  delete: { sign: "-", hue: "danger" },
+  import: { sign: "<", hue: "note" },
+  forget: { sign: "x", hue: "note" },
+};
+
+function* blockLines({ change, verb, loses, steps, orderMatters, downtimeMs }: Block, showOrder: boolean, look: Look) {
+  const { paint, width } = look;
+  const { sign, hue } = signs[change.action];
+  const address = printable(change.address);
+  const lead = `${loses ? paint("danger", "!") : " "} ${paint(hue, sign)} ${paint("strong", address)}  `;
+  const verbs = hang(" ".repeat(columnsOf(address) + 6), verb, width);
+  // A long address leaves no room beside it: then the verb gets the next line.
+  if (columnsOf(address) + 6 > width / 2) {
+    yield lead.trimEnd();
+    for (const line of hang("      ", verb, width)) yield paint(loses ? "danger" : hue, line);
+  } else
+    for (const [index, line] of verbs.entries())
+      yield index === 0
+        ? `${lead}${paint(loses ? "danger" : hue, line.trimStart())}`
+        : paint(loses ? "danger" : hue, line);
+  const reason = `${printable(change.because)}${placeText(change.source)}`;
+  for (const line of hang("      ", reason, width)) yield paint("quiet", line);
+  yield* change.action === "create" ? createdLines(change.fields, look) : changedLines(change.fields, look);
+  if (showOrder && orderMatters) yield* orderLines(steps, look);
+  if (downtimeMs !== undefined && downtimeMs > 0)
+    yield `      ${padTo("downtime", 12)}  about ${durationText(downtimeMs)}`;
+}
+
+const placeText = (source: SourcePosition | undefined): string =>
+  source === undefined ? "" : ` (${printable(source.file)}:${source.line})`;
+
+/** A new resource has no before: its values run on, and only rules get a line each. */
+function* createdLines(fields: readonly FieldChange[], look: Look) {
+  const values = fields.filter((field) => field.field !== "rules" && field.after !== null);
+  const items = values.map(
+    ({ field, after }, index) => `${field} ${valueText(field, after)}${index < values.length - 1 ? "," : ""}`,
+  );
+  if (items.length > 0) for (const line of wrapItems(items, look.width - 6)) yield `      ${line}`;
+  for (const field of fields) if (field.field === "rules") yield* ruleLines(field, look);
+}
+
+function* changedLines(fields: readonly FieldChange[], look: Look) {
+  let labelWidth = 12;
+  for (const { field } of fields) labelWidth = Math.max(labelWidth, columnsOf(printable(field)));
+  for (const change of fields) {
+    const { field, before, after, forces } = change;
+    if (field === "rules") {
+      yield* ruleLines(change, look);
+      continue;
+    }
+    const label = `      ${padTo(printable(field), labelWidth)}  `;
+    const values = `${valueText(field, before)} → ${valueText(field, after)}`;
+    yield* hang(label, `${values}${forces === undefined ? "" : " (forces the replacement)"}`, look.width);
+  }
+}
+
+function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Look) {
+  const [sign, hue, rule] = before === null ? (["+", "good", after] as const) : (["-", "danger", before] as const);
+  for (const [index, line] of hang("        ", `rule ${valueText(field, rule)}`, width).entries())
+    yield index === 0 ? `      ${paint(hue, sign)} ${line.slice(8)}` : line;
+}
+
+/** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
+function* orderLines(steps: readonly Step[], { paint, width }: Look) {
+  const own = new Set(steps.map((step) => step.id));
+  let number = 0;
+  for (const [index, step] of steps.entries()) {
+    const mark = isFallback(step) ? "?" : `${++number}.`;
+    const elsewhere = [...new Set(step.needs.map((need) => printable(need.step)))].filter((id) => !own.has(id));
+    const after = elsewhere.length === 0 ? "" : ` (after ${fewOf(elsewhere)})`;
+    const label = `      ${padTo(index === 0 ? "steps" : "", 12)}  ${padTo(mark, 3)} `;
+    for (const line of hang(label, `${printable(step.title)}${after}`, width))
+      yield isFallback(step) ? paint("quiet", line) : line;
+  }
+}
+
+function* touchedLines(touched: readonly Touched[], look: Look) {
+  yield look.paint("strong", "Also touched, and unchanged in the end");
+  for (const { address, steps, downtimeMs } of touched) {
+    const titles = steps.map((step) => printable(step.title)).join("; ");
+    const down = downtimeMs === undefined ? "" : ` (down for about ${durationText(downtimeMs)})`;
+    yield* hang(`    ${padTo(printable(address), 16)}  `, `${titles}${down}`, look.width);
+  }
+  yield "";
+}
+
+function* stepLines(plan: Plan, { paint, width }: Look) {
+  const numbers = numberSteps(plan.steps);
+  const digits = String(numbers.size).length;
+  yield paint("strong", `Steps (at the same time wherever the order allows it)`);
+  for (const step of plan.steps) {
+    const number = numbers.get(step.id);
+    const after = [...new Set(step.needs.map((need) => String(numbers.get(need.step) ?? printable(need.step))))];
+    const remarks = [
+      ...(after.length === 0 ? [] : [`after ${fewOf(after)}`]),
+      ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : []),
+    ];
+    const label = `  ${String(number ?? "?").padStart(digits)}  `;
+    const text = `${printable(step.title)}${remarks.length === 0 ? "" : ` (${remarks.join("; ")})`}`;
+    for (const line of hang(label, text, width)) yield isFallback(step) || isGate(step) ? paint("quiet", line) : line;
+  }
+  if (numbers.size < plan.steps.length)
+    yield paint("quiet", `  ${"?".padStart(digits)}  only if what it stands after fails`);
+  yield "";
+}
+
+const fewOf = (words: readonly string[]): string =>
+  words.length <= 4 ? words.join(", ") : `${words.slice(0, 3).join(", ")} and ${words.length - 3} more`;
+
+function* consentLines(plan: Plan, grants: Grants | undefined, look: Look) {
+  const { paint, width } = look;
+  const missing = grants === undefined ? undefined : new Set(missingConsents(plan.consents, grants));
+  for (const { title, consents, grant, kind } of consentBlocks(plan.consents)) {
+    yield paint("danger", `! ${title}`);
+    let open = false;
+    for (const consent of consents) {
+      const given = missing !== undefined && !missing.has(consent);
+      if (!given) open = true;
+      const label = consent.address === undefined ? "    " : `    ${padTo(printable(consent.address), 16)}  `;
+      yield* hang(label, `${printable(consent.detail)}${given ? " (permitted)" : ""}`, width);
+      if (!given && grant !== consent.grant) yield* hang("      → ", printable(consent.grant), width);
+    }
+    if (grant !== undefined && open) yield* hang(kind === "flush" ? "  → all: " : "  → permit it with ", grant, width);
+    yield "";
+  }
+}

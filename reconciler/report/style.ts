@@ -1,0 +1,110 @@
+/**
+ * How text for people looks: colours that read on light and dark, widths, wrapping, durations, values. Colour always
+ * comes on top of a word or a sign, never instead of one, so that text without it says the same.
+ */
+import type { FieldValue } from "../core/diff/changes";
+import { printable } from "../core/text/printable";
+
+export interface TextOptions {
+  readonly colour?: boolean;
+  readonly width?: number;
+}
+
+export type Hue = "good" | "change" | "danger" | "quiet" | "strong" | "note";
+export type Paint = (hue: Hue, text: string) => string;
+
+/** From the 16 colours that every terminal lets its user choose; no background, no white, no black. */
+const codes: Record<Hue, string> = { good: "32", change: "33", danger: "1;31", quiet: "2", strong: "1", note: "36" };
+
+export const painter = (colour: boolean): Paint =>
+  colour ? (hue, text) => (text === "" ? text : `\u001b[${codes[hue]}m${text}\u001b[0m`) : (_, text) => text;
+
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** How many columns a printable text takes on a terminal. */
+export function columnsOf(text: string): number {
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += /\p{M}|\u200d/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  return columns;
+}
+
+export const padTo = (text: string, columns: number): string =>
+  text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+
+/** Breaks at spaces only: ids, paths and flags stay whole, so that they can be copied, even where they stick out. */
+export const wrapText = (text: string, columns: number): string[] => wrapWords(text.split(" "), columns);
+
+/** Breaks between items, and inside one only where it does not fit a line by itself. */
+export const wrapItems = (items: readonly string[], columns: number): string[] =>
+  wrapWords(
+    items.flatMap((item) => (columnsOf(item) > columns ? item.split(" ") : [item])),
+    columns,
+  );
+
+function wrapWords(words: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  let line: string[] = [];
+  let used = 0;
+  for (const word of words) {
+    const width = columnsOf(word);
+    if (line.length > 0 && used + 1 + width > columns) {
+      lines.push(line.join(" "));
+      line = [word];
+      used = width;
+    } else {
+      used += (line.length === 0 ? 0 : 1) + width;
+      line.push(word);
+    }
+  }
+  lines.push(line.join(" "));
+  return lines;
+}
+
+/** A text under a label: further lines hang below the first. */
+export function hang(lead: string, text: string, width: number): string[] {
+  const indent = columnsOf(lead);
+  return wrapText(text, Math.max(20, width - indent)).map((line, index) =>
+    index === 0 ? `${lead}${line}` : `${" ".repeat(indent)}${line}`,
+  );
+}
+
+/** Cut to fit one line, with a sign that it was. */
+export function fitTo(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let kept = "";
+  let used = 0;
+  for (const character of text) {
+    const width = columnsOf(character);
+    if (used + width > columns - 1) break;
+    kept += character;
+    used += width;
+  }
+  return columns <= 0 ? "" : `${kept}…`;
+}
+
+export function durationText(ms: number): string {
+  if (ms < 1000) return ms <= 0 ? "0 s" : "under 1 s";
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  return minutes % 60 === 0 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+
+const sizes = new Set(["size", "root_size"]);
+
+/** Quoted only where the plain text would not show where it ends. */
+export function valueText(field: string, value: FieldValue): string {
+  if (value === null) return "(none)";
+  if (typeof value === "string")
+    return value === "" || value !== value.trim() ? JSON.stringify(printable(value)) : printable(value);
+  return sizes.has(field) ? `${value} GB` : String(value);
+}
+
+export const listText = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;

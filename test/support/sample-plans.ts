@@ -1,0 +1,305 @@
+/**
+ * Small worlds and the plans they lead to, for tests of reports: every kind of change once, made by the planner itself so
+ * that a report is never tested against a plan that cannot be.
+ */
+import type {
+  Desired,
+  DesiredGroup,
+  DesiredResource,
+  DesiredVm,
+  DesiredVolume,
+} from "../../reconciler/core/model/desired";
+import type { Live, LiveGroup, LiveVm, LiveVolume } from "../../reconciler/core/model/live";
+import type { Operation } from "../../reconciler/core/model/operation";
+import type {
+  Orphan,
+  RecordedGroup,
+  RecordedResource,
+  RecordedVm,
+  RecordedVolume,
+} from "../../reconciler/core/model/recorded";
+import type { PlanOptions } from "../../reconciler/core/diff/context";
+import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
+import type { Rule } from "../../reconciler/core/model/rule";
+import { emptyState } from "../../reconciler/core/state/fold";
+
+const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
+const file = "reconcile.yaml";
+let line = 0;
+const source = () => ({ file, line: ++line * 7, column: 3 });
+
+export const vm = (key: string, more: Partial<DesiredVm> = {}): DesiredVm => ({
+  kind: "vm",
+  address: `vm.${key}`,
+  name: key.replaceAll(/[[\]]/g, "-").replace(/-$/, ""),
+  flavor: "m1.small",
+  image,
+  owner: "ops@acme.example",
+  userId: "1042",
+  project: "acme",
+  region: "in-west-1",
+  rootSizeGb: 50,
+  sizeGb: 20,
+  skipFloatingIp: false,
+  lifecycle: {
+    preventDestroy: false,
+    ignoreChanges: [],
+    onImageChange: "rebuild",
+    snapshotBefore: [],
+    preservedVolumes: "retain",
+    verifyResize: { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" },
+  },
+  source: source(),
+  ...more,
+});
+
+export const volume = (key: string, more: Partial<DesiredVolume> = {}): DesiredVolume => ({
+  kind: "volume",
+  address: `volume.${key}`,
+  name: key,
+  sizeGb: 100,
+  flush: { via: "ask" },
+  lifecycle: { preventDestroy: false, ignoreChanges: [] },
+  source: source(),
+  ...more,
+});
+
+export const rule = (port: number, more: Partial<Rule> = {}): Rule => ({
+  direction: "ingress",
+  ethertype: "IPv4",
+  protocol: "tcp",
+  ports: { min: port, max: port },
+  remote: { kind: "any" },
+  ...more,
+});
+
+export const group = (key: string, more: Partial<DesiredGroup> = {}): DesiredGroup => ({
+  kind: "group",
+  address: `group.${key}`,
+  name: key,
+  rulesMode: "authoritative",
+  rules: [],
+  lifecycle: { preventDestroy: false, ignoreChanges: [], onRuleRemoval: "replace" },
+  source: source(),
+  ...more,
+});
+
+export interface World {
+  readonly desired?: readonly DesiredResource[];
+  /** Exists, recorded and seen, as if applied: changed by what stands beside it. */
+  readonly applied?: readonly (DesiredResource & {
+    readonly now?: Partial<LiveVm> | Partial<LiveVolume> | Partial<LiveGroup>;
+  })[];
+  readonly missing?: readonly Operation[];
+  readonly options?: PlanOptions;
+  readonly orphans?: readonly Orphan[];
+  readonly imports?: Desired["imports"];
+  readonly moved?: Desired["moved"];
+  readonly removed?: Desired["removed"];
+}
+
+export const idOf = (address: string): string => `id-${address.replaceAll(/[^a-z0-9]+/g, "-")}`;
+
+export function planFor(world: World): Plan {
+  const applied = world.applied ?? [];
+  const attachedTo = (one: DesiredVolume): string | undefined =>
+    one.attachTo === undefined ? undefined : "id" in one.attachTo ? one.attachTo.id : idOf(one.attachTo.address);
+  const vms: LiveVm[] = [];
+  const volumes = new Map<string, { seen: "yes"; value: LiveVolume }>();
+  const groups = new Map<string, { seen: "yes"; value: LiveGroup }>();
+  const resources = new Map<string, RecordedResource>();
+  for (const one of applied) {
+    const id = idOf(one.address);
+    if (one.kind === "vm") {
+      resources.set(one.address, recordedVm(one, id));
+      const disks = [
+        { id: `${id}-root`, root: true },
+        { id: `${id}-data`, root: false },
+      ];
+      vms.push({
+        kind: "vm",
+        id,
+        name: one.name,
+        status: "ACTIVE",
+        phase: "running",
+        flavor: one.flavor,
+        image: one.image,
+        owner: one.owner,
+        volumes: disks,
+        ...(one.now as Partial<LiveVm>),
+      });
+    } else if (one.kind === "volume") {
+      const on = attachedTo(one);
+      resources.set(one.address, recordedVolume(one, id, on));
+      volumes.set(id, {
+        seen: "yes",
+        value: {
+          kind: "volume",
+          id,
+          name: one.name,
+          sizeGb: one.sizeGb,
+          failed: false,
+          attachedTo: on ?? null,
+          ...(one.now as Partial<LiveVolume>),
+        },
+      });
+    } else {
+      resources.set(one.address, recordedGroup(one, id));
+      const rules = one.rules.map((item, index) => ({
+        id: `${id}-rule-${index}`,
+        direction: item.direction,
+        ethertype: item.ethertype,
+        protocol: item.protocol,
+        portMin: item.ports?.min,
+        portMax: item.ports?.max,
+        ...(item.remote.kind === "cidr" ? { remoteIp: item.remote.cidr } : {}),
+        ...(item.remote.kind === "group"
+          ? { remoteGroupId: "id" in item.remote.group ? item.remote.group.id : idOf(item.remote.group.address) }
+          : {}),
+      }));
+      groups.set(id, {
+        seen: "yes",
+        value: {
+          kind: "group",
+          id,
+          name: one.name,
+          description: one.description,
+          rules,
+          ...(one.now as Partial<LiveGroup>),
+        },
+      });
+    }
+  }
+  const live: Live = {
+    vms,
+    vmById: new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }])),
+    volumes,
+    volumesListed: false,
+    groups,
+    groupsListed: false,
+    catalogue: {},
+  };
+  const missing = new Set<Operation>(world.missing ?? ["volume.list", "group.list", "group.rule.delete"]);
+  return makePlan({
+    desired: {
+      service: { timing: {} },
+      resources: world.desired ?? [],
+      imports: world.imports ?? [],
+      moved: world.moved ?? [],
+      removed: world.removed ?? [],
+      files: [file],
+    },
+    state: {
+      ...emptyState("0123456789abcdef"),
+      serial: 7,
+      resources,
+      orphans: new Map((world.orphans ?? []).map((orphan) => [`${orphan.kind}:${orphan.id}`, orphan])),
+    },
+    live,
+    has: (operation) => !missing.has(operation),
+    options: world.options ?? {},
+  });
+}
+
+const recordedVm = (one: DesiredVm, id: string): RecordedVm => ({
+  kind: "vm",
+  address: one.address,
+  id,
+  name: one.name,
+  flavor: one.flavor,
+  image: one.image,
+  imageId: one.image,
+  owner: one.owner,
+  userId: one.userId,
+  project: one.project,
+  region: one.region,
+  rootSizeGb: one.rootSizeGb,
+  sizeGb: one.sizeGb,
+  skipFloatingIp: one.skipFloatingIp,
+  ...(one.power === undefined ? {} : { power: one.power }),
+  preventDestroy: one.lifecycle.preventDestroy,
+  onDelete: { snapshot: false, preservedVolumes: one.lifecycle.preservedVolumes },
+  dataVolumeId: `${id}-data`,
+});
+
+const recordedVolume = (one: DesiredVolume, id: string, on: string | undefined): RecordedVolume => ({
+  kind: "volume",
+  address: one.address,
+  id,
+  name: one.name,
+  sizeGb: one.sizeGb,
+  ...(on === undefined ? {} : { attachedTo: on }),
+  flush: one.flush,
+  preventDestroy: one.lifecycle.preventDestroy,
+});
+
+const recordedGroup = (one: DesiredGroup, id: string): RecordedGroup => ({
+  kind: "group",
+  address: one.address,
+  id,
+  name: one.name,
+  ...(one.description === undefined ? {} : { description: one.description }),
+  rules: one.rules.map((item) =>
+    item.remote.kind === "group" && "address" in item.remote.group
+      ? { ...item, remote: { kind: "group", group: { id: idOf(item.remote.group.address) } } }
+      : item,
+  ),
+  platformRules: [],
+  preventDestroy: one.lifecycle.preventDestroy,
+});
+
+/** Nothing there yet: two groups that name each other, three VMs, two volumes. */
+export function quickstartWorld(): World {
+  line = 0;
+  const db = { kind: "group", group: { address: "group.db" } } as const;
+  const web = { kind: "group", group: { address: "group.web" } } as const;
+  return {
+    desired: [
+      group("web", { description: "Public web tier", rules: [rule(443), rule(9100, { remote: db })] }),
+      group("db", { rules: [rule(5432, { remote: web })] }),
+      vm("db", { flavor: "m1.large" }),
+      vm("web[a]"),
+      vm("web[b]", { skipFloatingIp: true }),
+      volume("db-data", { attachTo: { address: "vm.db" } }),
+      volume("scratch", { sizeGb: 20 }),
+    ],
+  };
+}
+
+/** One of everything that happens to what exists. */
+export function everythingWorld(): World {
+  line = 0;
+  const before = {
+    db: vm("db", { flavor: "m1.large" }),
+    web: vm("web[a]"),
+    old: vm("old"),
+    cache: vm("cache"),
+    log: vm("log"),
+    dbData: volume("db-data", { attachTo: { address: "vm.db" } }),
+    logData: volume("log-data", { attachTo: { address: "vm.log" }, flush: { via: "stop" } }),
+    tmp: volume("tmp", { sizeGb: 5 }),
+    keep: volume("keep", { lifecycle: { preventDestroy: true, ignoreChanges: [] } }),
+    group: group("web", { rules: [rule(443), rule(80)] }),
+  };
+  return {
+    applied: Object.values(before),
+    desired: [
+      {
+        ...before.db,
+        flavor: "m1.xlarge",
+        lifecycle: {
+          ...before.db.lifecycle,
+          verifyResize: { ...before.db.lifecycle.verifyResize, check: { kind: "tcp", port: 22 } },
+        },
+      },
+      { ...before.web, image: "9f1b2c3d-0000-4000-8000-000000000001" },
+      { ...before.cache, region: "in-south-2" },
+      before.log,
+      { ...before.dbData, sizeGb: 200 },
+      { ...before.logData, sizeGb: 150 },
+      { ...before.group, rules: [rule(443), rule(8080, { remote: { kind: "cidr", cidr: "10.0.0.0/8" } })] },
+      vm("new"),
+    ],
+    orphans: [{ kind: "volume", id: "5f0e", name: "web-root", reason: "outlived its VM", sizeGb: 20 }],
+  };
+}
