@@ -69,7 +69,13 @@ const rules = [
   ],
   [
     "reconciler/report",
-    ["reconciler/core", "reconciler/engine/events", "reconciler/engine/run-plan", "reconciler/engine/doctor"],
+    [
+      "reconciler/core",
+      "reconciler/engine/drift",
+      "reconciler/engine/events",
+      "reconciler/engine/run-plan",
+      "reconciler/engine/doctor",
+    ],
     ["@dagrejs/dagre"],
     "a report is a view of a plan and an event stream",
   ],

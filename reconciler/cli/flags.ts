@@ -40,7 +40,6 @@ export const flagTable = {
   "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
   out: { type: "string", value: "FILE", help: "saves the plan" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
-  annotations: { type: "string", value: "FORMAT", help: "findings on the YAML lines: github or gitlab" },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },
   target: {
     type: "string",
@@ -62,7 +61,6 @@ export const flagTable = {
     help: "this volume is unmounted or synced inside the guest (repeatable; `all`)",
   },
   "allow-empty": { type: "boolean", help: "permits a desired state that became empty" },
-  report: { type: "string", value: "FILE", help: "writes a report of the run as one HTML page" },
   generate: { type: "boolean", help: "prints the YAML for the imported resource" },
   name: { type: "string", value: "NAME", help: "the name of the snapshot" },
   format: { type: "string", value: "FORMAT", help: "mermaid (default), dot or svg" },

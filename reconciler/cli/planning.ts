@@ -110,7 +110,7 @@ export async function approveAndApply(
   stop: ReturnType<typeof listenForStop>,
 ): Promise<number> {
   const { invocation } = session;
-  const { output, flags } = invocation;
+  const { output } = invocation;
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });
@@ -120,7 +120,7 @@ export async function approveAndApply(
     if (refused.length > 0)
       return output.finish({ exitCode: 3, diagnostics: [...diagnostics, ...refused.map(consentMissing)], plan });
   }
-  const report = await carryOut(session, prepared, stop, flags);
+  const report = await carryOut(session, prepared, stop);
   return finishRun(session, prepared, report, diagnostics);
 }
 
@@ -128,16 +128,14 @@ async function carryOut(
   session: Session,
   prepared: Prepared,
   stop: ReturnType<typeof listenForStop>,
-  flags: Flags,
 ): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
   const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
   const progress = startProgress(invocation.output, prepared.plan);
   const emit = (event: EngineEvent): void => progress.event(event);
-  const startedAt = Date.now();
   try {
-    const report = await applyPlan({
+    return await applyPlan({
       prepared,
       store,
       ports: createPorts(service, workspace, emit),
@@ -145,19 +143,9 @@ async function carryOut(
       stop,
       planId: savePlan(prepared.plan, prepared.desired, workspace.folder).id,
     });
-    if (flags.report !== undefined) await writeReport(flags.report, prepared, report, startedAt);
-    return report;
   } finally {
     progress.close();
   }
-}
-
-async function writeReport(path: string, prepared: Prepared, report: RunReport, startedAt: number): Promise<void> {
-  const { writeFileSync } = require("node:fs") as typeof import("node:fs");
-  const { reportHtml } = require("../report/html") as typeof import("../report/html");
-  writeFileSync(path, reportHtml({ plan: prepared.plan, run: report, startedAt, endedAt: Date.now() }), {
-    mode: 0o600,
-  });
 }
 
 function finishRun(

@@ -14,9 +14,6 @@ export function run(invocation: Invocation): Promise<number> {
     if (flags.markdown === true) {
       const { planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
       output.print(planMarkdown(plan));
-    } else if (flags.annotations !== undefined) {
-      const { annotations } = require("../../report/annotations") as typeof import("../../report/annotations");
-      output.print(annotations(flags.annotations, diagnostics, plan));
     } else showPlan(invocation, plan);
     const failed = hasErrors(diagnostics);
     if (flags.out !== undefined && !failed) {

@@ -331,7 +331,8 @@ function indexNeighbours(differences: readonly GroupDifference[], draft: Draft):
     if (target !== undefined) push(pointing, target, step.id);
   }
   for (const difference of differences) {
-    if (difference.desired === undefined) continue;
+    // A group that is new after this plan has never named the one that goes.
+    if (difference.desired === undefined || getsNewId(difference)) continue;
     const ids = new Set<string>();
     for (const { rule } of difference.cascaded)
       if (rule.remote.kind === "group" && "id" in rule.remote.group) ids.add(rule.remote.group.id);
