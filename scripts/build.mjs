@@ -1,5 +1,6 @@
 // Builds dist/ from the sources: CommonJS with type declarations. Incremental, so that a second call costs little.
 import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,4 +11,13 @@ try {
   execFileSync(process.execPath, [tsc, "-p", join(root, "tsconfig.json")], { stdio: "inherit", cwd: root });
 } catch (error) {
   process.exit(typeof error?.status === "number" ? error.status : 1);
+}
+
+// npm links the commands of dependencies, not those of the package itself; with this, `npx reconcile` works here too.
+const bins = join(root, "node_modules", ".bin");
+if (existsSync(bins)) {
+  const link = join(bins, "reconcile");
+  rmSync(link, { force: true });
+  if (process.platform === "win32") writeFileSync(`${link}.cmd`, '@node "%~dp0\\..\\..\\bin\\reconcile.js" %*\r\n');
+  else symlinkSync(join("..", "..", "bin", "reconcile.js"), link);
 }
