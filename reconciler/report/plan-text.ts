@@ -35,7 +35,7 @@ export interface PlanTextOptions extends TextOptions {
 export const planText = (plan: Plan, options: PlanTextOptions = {}): string =>
   `${[...planLines(plan, options)].join("\n")}\n`;
 
-interface Look {
+export interface Look {
   readonly paint: Paint;
   readonly width: number;
 }
@@ -60,7 +60,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   yield look.paint("strong", summaryText(plan));
 }
 
-const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
+export const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
   create: { sign: "+", hue: "good" },
   update: { sign: "~", hue: "change" },
   replace: { sign: "±", hue: "danger" },
@@ -84,6 +84,16 @@ function* blockLines({ change, verb, loses, steps, orderMatters, downtimeMs }: B
       yield index === 0
         ? `${lead}${paint(loses ? "danger" : hue, line.trimStart())}`
         : paint(loses ? "danger" : hue, line);
+  yield* bodyLines({ change, steps, orderMatters, downtimeMs }, showOrder, look);
+}
+
+/** What stands under the head of a block, indented by six. */
+export function* bodyLines(
+  { change, steps, orderMatters, downtimeMs }: Omit<Block, "verb" | "loses">,
+  showOrder: boolean,
+  look: Look,
+): Generator<string> {
+  const { paint, width } = look;
   const reason = `${printable(change.because)}${placeText(change.source)}`;
   for (const line of hang("      ", reason, width)) yield paint("quiet", line);
   yield* change.action === "create" ? createdLines(change.fields, look) : changedLines(change.fields, look);
@@ -150,7 +160,7 @@ function* touchedLines(touched: readonly Touched[], look: Look) {
   yield "";
 }
 
-function* stepLines(plan: Plan, { paint, width }: Look) {
+export function* stepLines(plan: Plan, { paint, width }: Look) {
   const numbers = numberSteps(plan.steps);
   const digits = String(numbers.size).length;
   yield paint("strong", `Steps (at the same time wherever the order allows it)`);

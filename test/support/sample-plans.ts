@@ -2,6 +2,8 @@
  * Small worlds and the plans they lead to, for tests of reports: every kind of change once, made by the planner itself so
  * that a report is never tested against a plan that cannot be.
  */
+
+import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type {
   Desired,
   DesiredGroup,
@@ -18,9 +20,8 @@ import type {
   RecordedVm,
   RecordedVolume,
 } from "../../reconciler/core/model/recorded";
-import type { PlanOptions } from "../../reconciler/core/diff/context";
-import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import type { Rule } from "../../reconciler/core/model/rule";
+import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
 
 const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
