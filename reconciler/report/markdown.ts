@@ -32,10 +32,11 @@ export const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.
 
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = Math.max(smallestLimit, options.limit ?? commentLimit);
-  const { blocks, touched } = outlinePlan(plan);
+  const { blocks, touched, gates } = outlinePlan(plan);
+  const look: Look = { paint: painter(false), width: 100, gates };
   const head = [
     markerOf(options.key),
-    `### ${escapeText(summaryText(plan))}`,
+    `### ${summaryText(plan)}`,
     "",
     ...diagnosticParts(options.diagnostics ?? plan.diagnostics, limit * share.diagnostics),
     ...consentBlocks(plan.consents)
@@ -44,13 +45,13 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
     ...downtimePart(plan),
   ].join("\n");
 
-  const steps = plan.steps.length > 1 ? stepsPart(plan, limit * share.steps) : "";
+  const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";
   const footRoom = 400 + (options.artifact?.length ?? 0) * 6;
   let room = limit - head.length - steps.length - footRoom;
   const details: string[] = [];
   const cut: Block[] = [];
   for (const block of [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)]) {
-    const part = cut.length > 0 ? undefined : blockPart(block, limit * share.block);
+    const part = cut.length > 0 ? undefined : blockPart(block, look, limit * share.block);
     if (part === undefined || part.length + 1 > room) cut.push(block);
     else {
       details.push(part);
@@ -73,7 +74,7 @@ function diagnosticParts(diagnostics: readonly Diagnostic[], room: number): stri
 
 function consentPart(block: ReturnType<typeof consentBlocks>[number], room: number): string[] {
   const line = ({ address, detail, grant }: Consent): string =>
-    `> - ${address === undefined ? "" : `${codeText(address)} `}${escapeText(detail)}${grant === block.grant ? "" : `; ${escapeText(grant)}`}`;
+    `> - ${address === undefined ? "" : `${codeText(address)} `}${escapeText(detail)}${grant === block.grant ? "" : `: ${codeText(grant)}`}`;
   return [
     block.kind === "data_loss" || block.kind === "empty" ? "> [!CAUTION]" : "> [!WARNING]",
     `> **${block.title}**${block.grant === undefined ? "" : ` (${codeText(block.grant)})`}`,
@@ -105,9 +106,7 @@ function downtimePart(plan: Plan): string[] {
   return [`Downtime: ${words.join(", ")}${more === 0 ? "" : ` and ${countOf(more, "more VM")}`}`, ""];
 }
 
-const look: Look = { paint: painter(false), width: 100 };
-
-function blockPart(block: Block, room: number): string {
+function blockPart(block: Block, look: Look, room: number): string {
   const { change, verb, loses } = block;
   const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
   const body: string[] = [];
@@ -120,7 +119,7 @@ function blockPart(block: Block, room: number): string {
   );
 }
 
-function stepsPart(plan: Plan, room: number): string {
+function stepsPart(plan: Plan, look: Look, room: number): string {
   const body: string[] = [];
   for (const line of stepLines(plan, look)) body.push(fitTo(line, longestLine));
   return folded("All steps, in order", "text", body.slice(1, -1), room);
@@ -171,12 +170,11 @@ function footPart(plan: Plan, all: number, cut: number, touched: number, artifac
  * Text of others between ours. Everything that means something in Markdown or HTML becomes an entity; what hosts look for
  * after rendering (mentions, references, links) is also cut in two by an empty comment.
  */
-export function escapeText(text: string): string {
-  return fitTo(printable(text), longestLine).replace(/[^A-Za-z0-9 ,.;()/\-\u0080-\uffff]/gu, (character) => {
+export const escapeText = (text: string): string =>
+  fitTo(printable(text), longestLine).replace(/:(?=\/)|[^A-Za-z0-9 ,.:;()/\-\u0080-\uffff]/gu, (character) => {
     const entity = `&#${character.codePointAt(0)};`;
-    return "@#!~%$&:^".includes(character) ? `${entity}<!-- -->` : entity;
+    return "@#!~%$&^:".includes(character) ? `${entity}<!-- -->` : entity;
   });
-}
 
 /** Text of others as code: hosts look for no mentions there. HTML's own tag, because it has no fence to break. */
 export const codeText = (text: string): string =>
