@@ -1,11 +1,47 @@
-/** Drift for people. */
-import type { DriftReport } from "../engine/drift";
-export const driftText = (report: DriftReport, _options: { colour: boolean }): string =>
-  report.drifts.length === 0
-    ? `No drift in ${report.compared} resources.`
-    : report.drifts
-        .map(
-          (drift) =>
-            `${drift.address}${drift.gone ? " is gone" : ""}${drift.fields.map((f) => `\n  ${f.field}: ${f.before} → ${f.after}`).join("")}`,
-        )
-        .join("\n");
+/** What the service shows that is not as the state has it, for people. */
+import type { FieldValue } from "../core/diff/changes";
+import { printable } from "../core/text/printable";
+import { columnsOf, countOf, hang, padTo, painter, type TextOptions, valueText } from "./style";
+
+/** The shape of the engine's finding that is shown here. */
+export interface DriftView {
+  readonly drifts: readonly {
+    readonly address: string;
+    readonly name: string;
+    readonly id?: string;
+    readonly gone: boolean;
+    readonly fields: readonly { readonly field: string; readonly before: FieldValue; readonly after: FieldValue }[];
+  }[];
+  /** How many resources were compared. */
+  readonly compared: number;
+}
+
+export function driftText({ drifts, compared }: DriftView, options: TextOptions = {}): string {
+  const paint = painter(options.colour === true);
+  const width = Math.max(40, options.width ?? 80);
+  if (drifts.length === 0) return `No drift: the service is as the state has it (${countOf(compared, "resource")}).\n`;
+  const lines: string[] = [];
+  for (const { address, name, id, gone, fields } of drifts) {
+    const sign = gone ? paint("danger", "-") : paint("change", "~");
+    const known = id === undefined ? name : `${name}, ${id}`;
+    lines.push(
+      `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", " is gone") : ""}`,
+    );
+    let label = 12;
+    for (const { field } of fields) label = Math.max(label, columnsOf(printable(field)));
+    for (const { field, before, after } of fields)
+      lines.push(
+        ...hang(
+          `    ${padTo(printable(field), label)}  `,
+          `${valueText(field, before)} → ${valueText(field, after)}`,
+          width,
+        ),
+      );
+  }
+  const word = drifts.length === 1 ? "differs" : "differ";
+  lines.push(
+    "",
+    `Drift: ${drifts.length.toLocaleString("en-US")} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
+  );
+  return `${lines.join("\n")}\n`;
+}

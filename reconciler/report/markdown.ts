@@ -1,4 +1,183 @@
-/** A plan as Markdown. */
+/**
+ * A plan as the comment on a merge request: what it comes to first, then what it loses and what needs a consent, then the
+ * details, folded, the gravest first. It never exceeds the limit of such comments; what was cut is counted. The same plan
+ * is the same bytes, and a hidden marker lets a pipeline find its comment again and write over it.
+ */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
-import { planText } from "./plan-text";
-export const planMarkdown = (plan: Plan): string => `\`\`\`\n${planText(plan)}\`\`\`\n`;
+import { printable } from "../core/text/printable";
+import { type Block, consentBlocks, outlinePlan, summaryText } from "./plan-outline";
+import { bodyLines, type Look, signs, stepLines } from "./plan-text";
+import { countOf, durationText, fitTo, painter } from "./style";
+
+export interface MarkdownOptions {
+  /** In characters; the default is what the usual hosts take. */
+  readonly limit?: number;
+  /** Where the whole plan is kept: a name or a URL. */
+  readonly artifact?: string;
+  /** Tells the comments of several projects on one merge request apart. */
+  readonly key?: string;
+  /** Those of the file and the service as well, where they shall be in it; left out, the plan's. */
+  readonly diagnostics?: readonly Diagnostic[];
+}
+
+export const commentLimit = 65_536;
+const smallestLimit = 2_000;
+const longestLine = 300;
+/** No part may take the room of the others. */
+const share = { consents: 0.3, diagnostics: 0.15, block: 0.15, steps: 0.2 };
+
+export const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-")} -->`;
+
+export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
+  const limit = Math.max(smallestLimit, options.limit ?? commentLimit);
+  const { blocks, touched, gates } = outlinePlan(plan);
+  const look: Look = { paint: painter(false), width: 100, gates };
+  const head = [
+    markerOf(options.key),
+    `### ${summaryText(plan)}`,
+    "",
+    ...diagnosticParts(options.diagnostics ?? plan.diagnostics, limit * share.diagnostics),
+    ...consentBlocks(plan.consents)
+      .reverse()
+      .flatMap((block) => consentPart(block, limit * share.consents)),
+    ...downtimePart(plan),
+  ].join("\n");
+
+  const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";
+  const footRoom = 400 + (options.artifact?.length ?? 0) * 6;
+  let room = limit - head.length - steps.length - footRoom;
+  const details: string[] = [];
+  const cut: Block[] = [];
+  for (const block of [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)]) {
+    const part = cut.length > 0 ? undefined : blockPart(block, look, limit * share.block);
+    if (part === undefined || part.length + 1 > room) cut.push(block);
+    else {
+      details.push(part);
+      room -= part.length + 1;
+    }
+  }
+  const foot = footPart(plan, blocks.length, cut.length, touched.length, options.artifact);
+  return `${[head, ...details, steps, foot].filter((part) => part !== "").join("\n")}\n`;
+}
+
+function diagnosticParts(diagnostics: readonly Diagnostic[], room: number): string[] {
+  if (diagnostics.length === 0) return [];
+  const lines = diagnostics.map(({ severity, summary, address, source, fix }) => {
+    const place = source === undefined ? "" : ` ${codeText(`${source.file}:${source.line}`)}`;
+    const about = address === undefined || summary.includes(address) ? "" : ` ${codeText(address)}`;
+    return `- **${severity}**${place}${about} ${escapeText(summary)}${fix === undefined ? "" : `; ${escapeText(fix)}`}`;
+  });
+  return [...withinRoom(lines, room, "finding"), ""];
+}
+
+function consentPart(block: ReturnType<typeof consentBlocks>[number], room: number): string[] {
+  const line = ({ address, detail, grant }: Consent): string =>
+    `> - ${address === undefined ? "" : `${codeText(address)} `}${escapeText(detail)}${grant === block.grant ? "" : `: ${codeText(grant)}`}`;
+  return [
+    block.kind === "data_loss" || block.kind === "empty" ? "> [!CAUTION]" : "> [!WARNING]",
+    `> **${block.title}**${block.grant === undefined ? "" : ` (${codeText(block.grant)})`}`,
+    ...withinRoom(block.consents.map(line), room, "entry", "entries", "> "),
+    "",
+  ];
+}
+
+function withinRoom(lines: readonly string[], room: number, one: string, many?: string, prefix = ""): string[] {
+  const kept: string[] = [];
+  let used = 0;
+  for (const line of lines) {
+    used += line.length + 1;
+    if (used > room) break;
+    kept.push(line);
+  }
+  const left = lines.length - kept.length;
+  return left === 0 ? kept : [...kept, `${prefix}- … and ${countOf(left, `more ${one}`, `more ${many ?? `${one}s`}`)}`];
+}
+
+const downtimesShown = 10;
+
+function downtimePart(plan: Plan): string[] {
+  const down = Object.entries(plan.estimate.downtimeMs).filter(([, ms]) => ms > 0);
+  if (down.length === 0) return [];
+  const longest = down.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, downtimesShown);
+  const words = longest.map(([address, ms]) => `${codeText(address)} about ${durationText(ms)}`);
+  const more = down.length - longest.length;
+  return [`Downtime: ${words.join(", ")}${more === 0 ? "" : ` and ${countOf(more, "more VM")}`}`, ""];
+}
+
+function blockPart(block: Block, look: Look, room: number): string {
+  const { change, verb, loses } = block;
+  const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
+  const body: string[] = [];
+  for (const line of bodyLines(block, true, look)) body.push(fitTo(line.slice(6), longestLine));
+  return folded(
+    `${loses ? "⚠️ " : ""}${signs[change.action].sign} ${codeText(change.address)} ${verbs}`,
+    "diff",
+    body,
+    room,
+  );
+}
+
+function stepsPart(plan: Plan, look: Look, room: number): string {
+  const body: string[] = [];
+  for (const line of stepLines(plan, look)) body.push(fitTo(line, longestLine));
+  return folded("All steps, in order", "text", body.slice(1, -1), room);
+}
+
+function folded(summary: string, language: string, body: readonly string[], room: number): string {
+  const kept: string[] = [];
+  let used = summary.length + 100;
+  for (const line of body) {
+    used += line.length + 1;
+    if (used > room) break;
+    kept.push(line);
+  }
+  if (kept.length < body.length) kept.push(`… ${countOf(body.length - kept.length, "more line")}`);
+  const fence = fenceFor(kept);
+  return [
+    "<details>",
+    `<summary>${summary}</summary>`,
+    "",
+    `${fence}${language}`,
+    ...kept,
+    fence,
+    "</details>",
+    "",
+  ].join("\n");
+}
+
+/** Longer than any row of backticks inside, so that nothing inside can end it. */
+function fenceFor(lines: readonly string[]): string {
+  let longest = 2;
+  for (const line of lines) for (const run of line.match(/`+/g) ?? []) if (run.length > longest) longest = run.length;
+  return "`".repeat(longest + 1);
+}
+
+function footPart(plan: Plan, all: number, cut: number, touched: number, artifact: string | undefined): string {
+  const parts: string[] = [];
+  if (cut > 0)
+    parts.push(
+      `**${cut.toLocaleString("en-US")} of ${countOf(all, "changed resource")} are not shown here**, for want of room.`,
+    );
+  if (artifact !== undefined) parts.push(`The whole plan: ${codeText(artifact)}.`);
+  if (touched > 0) parts.push(`${countOf(touched, "resource")} only touched on the way.`);
+  if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs still alive.`);
+  return parts.join(" ");
+}
+
+/**
+ * Text of others between ours. Everything that means something in Markdown or HTML becomes an entity; what hosts look for
+ * after rendering (mentions, references, links) is also cut in two by an empty comment.
+ */
+export const escapeText = (text: string): string =>
+  fitTo(printable(text), longestLine).replace(/:(?=\/)|[^A-Za-z0-9 ,.:;()/\-\u0080-\uffff]/gu, (character) => {
+    const entity = `&#${character.codePointAt(0)};`;
+    return "@#!~%$&^:".includes(character) ? `${entity}<!-- -->` : entity;
+  });
+
+/** Text of others as code: hosts look for no mentions there. HTML's own tag, because it has no fence to break. */
+export const codeText = (text: string): string =>
+  `<code>${fitTo(printable(text), longestLine)
+    .replace(/[^A-Za-z0-9 ,.;()/\-\u0080-\uffff]/gu, (character) => `&#${character.codePointAt(0)};`)
+    .replaceAll(/www\./gi, (match) => `${match.slice(0, -1)}&#46;`)}</code>`;

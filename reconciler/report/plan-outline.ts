@@ -9,6 +9,7 @@ import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
+import { printable } from "../core/text/printable";
 import { countOf, durationText, listText } from "./style";
 
 export interface Block {
@@ -33,6 +34,8 @@ export interface Touched {
 export interface Outline {
   readonly blocks: readonly Block[];
   readonly touched: readonly Touched[];
+  /** Sentences of the steps that only order others, by id. */
+  readonly gates: ReadonlyMap<string, string>;
 }
 
 /** A step that orders others and sends nothing. */
@@ -40,8 +43,12 @@ export const isGate = (step: Step): boolean => step.action.operation === "record
 
 export function outlinePlan(plan: Plan): Outline {
   const stepsOf = new Map<Address, Step[]>();
+  const gates = new Map<string, string>();
   for (const step of plan.steps) {
-    if (isGate(step)) continue;
+    if (isGate(step)) {
+      gates.set(step.id, printable(step.title));
+      continue;
+    }
     const steps = stepsOf.get(step.address);
     if (steps === undefined) stepsOf.set(step.address, [step]);
     else steps.push(step);
@@ -63,7 +70,7 @@ export function outlinePlan(plan: Plan): Outline {
       ...downtime(change.address),
     };
   });
-  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
+  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })), gates };
 }
 
 function verbOf(change: Change, steps: readonly Step[]): string {
@@ -157,11 +164,13 @@ function stepRemarks(steps: readonly Step[]): string[] {
   return remarks;
 }
 
-/** Steps with the numbers people call them by; one that runs only when another failed has none. */
-export function numberSteps(steps: readonly Step[]): Map<string, number> {
-  const numbers = new Map<string, number>();
-  for (const step of steps) if (!isFallback(step)) numbers.set(step.id, numbers.size + 1);
-  return numbers;
+/** What people call a step by in a list of all: its number, or for what orders others its sentence. */
+export function stepNames(steps: readonly Step[]): Map<string, string> {
+  const names = new Map<string, string>();
+  let number = 0;
+  for (const step of steps)
+    if (!isFallback(step)) names.set(step.id, isGate(step) ? printable(step.title) : String(++number));
+  return names;
 }
 
 export interface ConsentBlock {

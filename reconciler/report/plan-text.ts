@@ -10,7 +10,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
-import { type Block, consentBlocks, isGate, numberSteps, outlinePlan, summaryText, type Touched } from "./plan-outline";
+import { type Block, consentBlocks, isGate, outlinePlan, stepNames, summaryText, type Touched } from "./plan-outline";
 import {
   columnsOf,
   countOf,
@@ -35,14 +35,16 @@ export interface PlanTextOptions extends TextOptions {
 export const planText = (plan: Plan, options: PlanTextOptions = {}): string =>
   `${[...planLines(plan, options)].join("\n")}\n`;
 
-interface Look {
+export interface Look {
   readonly paint: Paint;
   readonly width: number;
+  /** Sentences for steps that only order others. */
+  readonly gates: ReadonlyMap<string, string>;
 }
 
 export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
-  const look: Look = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80) };
-  const { blocks, touched } = outlinePlan(plan);
+  const { blocks, touched, gates } = outlinePlan(plan);
+  const look: Look = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80), gates };
   for (const block of blocks) {
     yield* blockLines(block, options.steps !== true, look);
     yield "";
@@ -60,7 +62,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   yield look.paint("strong", summaryText(plan));
 }
 
-const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
+export const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
   create: { sign: "+", hue: "good" },
   update: { sign: "~", hue: "change" },
   replace: { sign: "±", hue: "danger" },
@@ -84,6 +86,16 @@ function* blockLines({ change, verb, loses, steps, orderMatters, downtimeMs }: B
       yield index === 0
         ? `${lead}${paint(loses ? "danger" : hue, line.trimStart())}`
         : paint(loses ? "danger" : hue, line);
+  yield* bodyLines({ change, steps, orderMatters, downtimeMs }, showOrder, look);
+}
+
+/** What stands under the head of a block, indented by six. */
+export function* bodyLines(
+  { change, steps, orderMatters, downtimeMs }: Omit<Block, "verb" | "loses">,
+  showOrder: boolean,
+  look: Look,
+): Generator<string> {
+  const { paint, width } = look;
   const reason = `${printable(change.because)}${placeText(change.source)}`;
   for (const line of hang("      ", reason, width)) yield paint("quiet", line);
   yield* change.action === "create" ? createdLines(change.fields, look) : changedLines(change.fields, look);
@@ -127,12 +139,13 @@ function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Loo
 }
 
 /** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
-function* orderLines(steps: readonly Step[], { paint, width }: Look) {
+function* orderLines(steps: readonly Step[], { paint, width, gates }: Look) {
   const own = new Set(steps.map((step) => step.id));
   let number = 0;
   for (const [index, step] of steps.entries()) {
     const mark = isFallback(step) ? "?" : `${++number}.`;
-    const elsewhere = [...new Set(step.needs.map((need) => printable(need.step)))].filter((id) => !own.has(id));
+    const foreign = step.needs.filter((need) => !own.has(need.step));
+    const elsewhere = [...new Set(foreign.map((need) => gates.get(need.step) ?? printable(need.step)))];
     const after = elsewhere.length === 0 ? "" : ` (after ${fewOf(elsewhere)})`;
     const label = `      ${padTo(index === 0 ? "steps" : "", 12)}  ${padTo(mark, 3)} `;
     for (const line of hang(label, `${printable(step.title)}${after}`, width))
@@ -150,23 +163,25 @@ function* touchedLines(touched: readonly Touched[], look: Look) {
   yield "";
 }
 
-function* stepLines(plan: Plan, { paint, width }: Look) {
-  const numbers = numberSteps(plan.steps);
-  const digits = String(numbers.size).length;
-  yield paint("strong", `Steps (at the same time wherever the order allows it)`);
+export function* stepLines(plan: Plan, { paint, width }: Look) {
+  const names = stepNames(plan.steps);
+  const digits = Math.max(2, String(plan.steps.length).length);
+  let conditional = false;
+  yield paint("strong", "Steps (at the same time wherever the order allows it)");
   for (const step of plan.steps) {
-    const number = numbers.get(step.id);
-    const after = [...new Set(step.needs.map((need) => String(numbers.get(need.step) ?? printable(need.step))))];
+    if (isGate(step)) continue;
+    const fallback = isFallback(step);
+    conditional ||= fallback;
+    const after = [...new Set(step.needs.flatMap((need) => names.get(need.step) ?? []))];
     const remarks = [
       ...(after.length === 0 ? [] : [`after ${fewOf(after)}`]),
       ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : []),
     ];
-    const label = `  ${String(number ?? "?").padStart(digits)}  `;
+    const label = `  ${(fallback ? "?" : names.get(step.id)!).padStart(digits)}  `;
     const text = `${printable(step.title)}${remarks.length === 0 ? "" : ` (${remarks.join("; ")})`}`;
-    for (const line of hang(label, text, width)) yield isFallback(step) || isGate(step) ? paint("quiet", line) : line;
+    for (const line of hang(label, text, width)) yield fallback ? paint("quiet", line) : line;
   }
-  if (numbers.size < plan.steps.length)
-    yield paint("quiet", `  ${"?".padStart(digits)}  only if what it stands after fails`);
+  if (conditional) yield paint("quiet", `  ${"?".padStart(digits)}  only if what it stands after fails`);
   yield "";
 }
 

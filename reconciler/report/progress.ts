@@ -1,18 +1,175 @@
-/** A run as it goes on. */
+/**
+ * A run while it goes on. On a terminal a view that is drawn again and again: how much is done, what runs and for how
+ * long, what went wrong, and the time left by the critical path; never higher than the terminal. Elsewhere one plain
+ * line for each thing worth a line.
+ */
+import { estimateMs, isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
-import type { EngineEvent } from "../engine/events";
-export interface LiveState {
-  readonly lines: readonly string[];
+import type { StepOperation } from "../core/plan/step";
+import { createScheduler } from "../core/schedule/scheduler";
+import { printable } from "../core/text/printable";
+import type { EngineEvent, StepEvent } from "../engine/events";
+import { isGate } from "./plan-outline";
+import { columnsOf, countOf, durationText, fitTo, padTo, painter, type TextOptions } from "./style";
+
+interface Running {
+  readonly address: string;
+  readonly title: string;
+  readonly startedAt: number;
+  message?: string;
 }
-export const progressLine = (event: EngineEvent): string | undefined =>
-  event.type === "step"
-    ? `${event.status} ${event.title}${event.message === undefined ? "" : `: ${event.message}`}`
-    : undefined;
-export const startLive = (_plan: Plan): LiveState => ({ lines: [] });
-export const updateLive = (state: LiveState, event: EngineEvent, _now: number): LiveState => ({
-  lines: [...state.lines, progressLine(event) ?? ""].slice(-10),
-});
-export const liveView = (
-  state: LiveState,
-  _view: { width: number; height: number; now: number; colour: boolean },
-): readonly string[] => state.lines;
+
+/** Belongs to one run and changes in place: copying it for every event would cost the square of the plan. */
+export interface LiveState {
+  startedAt?: number;
+  total: number;
+  readonly counts: { done: number; failed: number; skipped: number; waiting: number };
+  readonly running: Map<string, Running>;
+  /** Steps that have started or ended, so that they are not among what is to come. */
+  readonly seen: Set<string>;
+  /** The last few things that went wrong. */
+  readonly problems: string[];
+  /** The longest way to the end through a step; one that only a failure starts is on nobody's way. */
+  readonly pathMs: ReadonlyMap<string, number>;
+  readonly estimateOf: ReadonlyMap<string, number>;
+  /** Longest way first; what comes before `next` has started. */
+  readonly byPath: readonly string[];
+  next: number;
+}
+
+const problemsKept = 3;
+
+export function startLive(plan: Plan): LiveState {
+  // What only runs after a failure is neither counted nor waited for until it starts.
+  const expected = plan.steps.filter((step) => !isFallback(step));
+  const scheduler = createScheduler(expected);
+  const pathMs = new Map(expected.map((step) => [step.id, scheduler.pathMs(step.id)]));
+  const requests = expected.filter((step) => !isGate(step));
+  return {
+    total: requests.length,
+    counts: { done: 0, failed: 0, skipped: 0, waiting: 0 },
+    running: new Map(),
+    seen: new Set(),
+    problems: [],
+    pathMs,
+    estimateOf: new Map(plan.steps.map((step) => [step.id, step.estimateMs])),
+    byPath: requests.map((step) => step.id).sort((a, b) => pathMs.get(b)! - pathMs.get(a)!),
+    next: 0,
+  };
+}
+
+export function updateLive(state: LiveState, event: EngineEvent, now: number): LiveState {
+  if (event.type !== "step") return state;
+  state.startedAt ??= now;
+  state.seen.add(event.step);
+  switch (event.status) {
+    case "started":
+    case "progress": {
+      const known = state.running.get(event.step);
+      if (known === undefined)
+        state.running.set(event.step, {
+          address: printable(event.address),
+          title: printable(event.title),
+          startedAt: now - event.elapsedMs,
+          ...(event.message === undefined ? {} : { message: printable(event.message) }),
+        });
+      else if (event.message !== undefined) known.message = printable(event.message);
+      return state;
+    }
+    case "done":
+    case "failed":
+    case "skipped":
+    case "waiting":
+      state.running.delete(event.step);
+      state.counts[event.status]++;
+      if (event.status === "failed" || event.status === "waiting") {
+        state.problems.push(`${event.status} ${printable(event.title)}${messageText(event)}`);
+        if (state.problems.length > problemsKept) state.problems.shift();
+      }
+      return state;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The estimate of what is left: the longest way through what runs, less what it has had, or through what is to come. */
+export function leftMs(state: LiveState, now: number): number {
+  while (state.next < state.byPath.length && state.seen.has(state.byPath[state.next]!)) state.next++;
+  const coming = state.byPath[state.next];
+  let left = coming === undefined ? 0 : state.pathMs.get(coming)!;
+  for (const [id, { startedAt }] of state.running) {
+    const estimate = state.estimateOf.get(id) ?? 0;
+    left = Math.max(left, (state.pathMs.get(id) ?? estimate) - Math.min(now - startedAt, estimate));
+  }
+  return left;
+}
+
+export interface LiveOptions extends TextOptions {
+  /** Rows of the terminal. */
+  readonly height?: number;
+  readonly now: number;
+}
+
+const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const spinMs = 100;
+const highest = 14;
+
+export function liveView(state: LiveState, { width = 80, height = 24, now, colour = false }: LiveOptions): string[] {
+  const paint = painter(colour);
+  const { counts, running, problems } = state;
+  const ended = counts.done + counts.failed + counts.skipped + counts.waiting;
+  const total = Math.max(state.total, ended + running.size);
+  const rows = Math.max(2, Math.min(height - 1, highest));
+  const parts = [`${ended.toLocaleString("en-US")} of ${countOf(total, "step")}`];
+  for (const status of ["failed", "skipped", "waiting"] as const)
+    if (counts[status] > 0) parts.push(`${counts[status]} ${status}`);
+  if (state.startedAt !== undefined) parts.push(durationText(now - state.startedAt));
+  const left = leftMs(state, now);
+  if (ended < total) parts.push(left >= 1000 ? `about ${durationText(left)} left` : "nearly done");
+  const barWidth = Math.min(24, Math.max(0, width - 60));
+  const filled = total === 0 ? barWidth : Math.floor((barWidth * ended) / total);
+  const bar = barWidth === 0 ? "" : `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  `;
+  const lines = [`${paint("good", bar)}${fitTo(parts.join(" · "), width - columnsOf(bar))}`];
+
+  const room = rows - 1 - problems.length;
+  const shown = running.size <= room ? running.size : Math.max(0, room - 1);
+  const frame = spinner[Math.floor(now / spinMs) % spinner.length]!;
+  let index = 0;
+  for (const [id, step] of running) {
+    if (index++ >= shown) break;
+    const estimate = state.estimateOf.get(id) ?? 0;
+    const had = durationText(now - step.startedAt);
+    const time = estimate >= 5000 ? `${had} of about ${durationText(estimate)}` : had;
+    const text = `${step.title}${step.message === undefined ? "" : `: ${step.message}`}`;
+    const room = Math.max(10, width - 4 - columnsOf(time) - 2);
+    lines.push(`  ${paint("note", frame)} ${padTo(fitTo(text, room), room)}  ${paint("quiet", time)}`);
+  }
+  if (running.size > shown && shown < rows - 1)
+    lines.push(paint("quiet", `  … and ${(running.size - shown).toLocaleString("en-US")} more running`));
+  for (const problem of problems) lines.push(paint("danger", fitTo(`  ! ${problem}`, width)));
+  return lines.slice(0, rows);
+}
+
+/** For logs: `undefined` when the event is not worth a line. */
+export function progressLine(event: EngineEvent): string | undefined {
+  switch (event.type) {
+    case "refresh":
+      return event.status === "started"
+        ? undefined
+        : `looked at ${countOf(event.resources, "resource")} in ${durationText(event.elapsedMs)}`;
+    case "orphan":
+      return `orphan    ${event.orphan.kind} ${printable(event.orphan.name)} (${printable(event.orphan.id)}): ${printable(event.orphan.reason)}`;
+    case "step": {
+      if (event.status === "started" && !takesLong(event.operation)) return undefined;
+      const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
+      return `${event.status.padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${messageText(event)}${took}`;
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+const messageText = (event: StepEvent): string => (event.message === undefined ? "" : `: ${printable(event.message)}`);
+
+const long = 5000;
+const takesLong = (operation: string): boolean => (estimateMs[operation as StepOperation] ?? 0) >= long;

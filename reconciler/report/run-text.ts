@@ -1,7 +1,151 @@
-/** The end of a run for people. */
-import type { Plan } from "../core/plan/plan";
-import type { RunReport } from "../engine/run-plan";
-export function runText(run: RunReport, _plan: Plan, _options: { colour: boolean; width: number }): string {
+/**
+ * The end of a run for people: what was done, what failed and what to do about it, what was left out because of it, what
+ * waits and the command that settles it, what was left alive, and what that means for the next run.
+ */
+import type { Change } from "../core/diff/changes";
+import type { Address } from "../core/model/address";
+import type { Orphan } from "../core/model/recorded";
+import { type Plan, sortChanges } from "../core/plan/plan";
+import { printable } from "../core/text/printable";
+import type { RunReport, StepReport } from "../engine/run-plan";
+import { countOf, durationText, hang, type Paint, painter, type TextOptions } from "./style";
+
+const listed = 20;
+
+export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): string {
+  const paint = painter(options.colour === true);
+  const width = Math.max(40, options.width ?? 80);
+  const lines = [
+    ...doneLines(run, plan, paint),
+    ...failedLines(run, paint, width),
+    ...skippedLines(run, width),
+    ...waitingLines(run, paint, width),
+    ...orphanLines(run.orphans, paint, width),
+  ];
+  if (lines.length > 0) lines.push("");
+  lines.push(...hang("", endText(run, plan), width).map((line) => paint("strong", line)));
+  return `${lines.join("\n")}\n`;
+}
+
+const participles: Record<Change["action"], string> = {
+  create: "created",
+  update: "updated",
+  replace: "replaced",
+  delete: "deleted",
+  import: "imported",
+  forget: "forgotten",
+};
+
+/** Changes of which every step is done. */
+function finishedChanges(run: RunReport, plan: Plan): Change[] {
+  const open = new Set<Address>();
+  for (const { step, result } of run.steps) if (result.end !== "done") open.add(step.address);
+  return sortChanges(plan.changes).filter((change) => !open.has(change.address));
+}
+
+function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
+  const finished = finishedChanges(run, plan);
+  const shown = finished.length <= listed ? finished : finished.slice(0, listed - 1);
+  const lines = shown.map(({ action, address, id }) => {
+    // Of what is new only the state knows the id; the old one of what was replaced would mislead.
+    const known = id !== undefined && (action === "update" || action === "import");
+    return `  ${paint("good", "✓")} ${participles[action].padEnd(9)}  ${printable(address)}${known ? paint("quiet", ` (${printable(id)})`) : ""}`;
+  });
+  if (shown.length < finished.length)
+    lines.push(paint("quiet", `    and ${(finished.length - shown.length).toLocaleString("en-US")} more`));
+  return lines;
+}
+
+function failedLines(run: RunReport, paint: Paint, width: number): string[] {
+  const failed = run.steps.filter(({ result }) => result.end === "failed" || result.end === "unknown");
+  return failed.flatMap(({ step, result }) => {
+    const word = result.end === "unknown" ? "unknown" : "failed";
+    const head = hang(`  ✗ ${word.padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width);
+    return ["", ...head.map((line) => paint("danger", line)), ...adviceLines(result, width)];
+  });
+}
+
+function adviceLines(result: StepReport["result"], width: number): string[] {
+  const lines = result.message === undefined ? [] : hang("      ", printable(result.message), width);
+  if ("fix" in result && result.fix !== undefined) lines.push(...hang("      → ", printable(result.fix), width));
+  if ("code" in result && result.code !== undefined) lines.push(`      → reconcile explain ${printable(result.code)}`);
+  return lines;
+}
+
+/** By what they were left out for, so that one failure reads as one thing. */
+function skippedLines(run: RunReport, width: number): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { step, result } of run.steps) {
+    if (result.end !== "skipped") continue;
+    const reason = result.message ?? "not started";
+    const titles = byReason.get(reason);
+    if (titles === undefined) byReason.set(reason, [step.title]);
+    else titles.push(step.title);
+  }
+  return [...byReason].flatMap(([reason, titles]) => [
+    "",
+    ...hang("  - ", `skipped ${countOf(titles.length, "step")}, ${printable(reason)}`, width),
+    ...titles.slice(0, listed).flatMap((title) => hang("      ", printable(title), width)),
+    ...(titles.length > listed ? [`      and ${(titles.length - listed).toLocaleString("en-US")} more`] : []),
+  ]);
+}
+
+function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
+  return run.steps.flatMap(({ step, result }) =>
+    result.end !== "waiting"
+      ? []
+      : [
+          "",
+          ...hang(`  … ${"waiting".padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width).map(
+            (line) => paint("change", line),
+          ),
+          ...adviceLines(result, width),
+        ],
+  );
+}
+
+export function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): string[] {
+  if (orphans.length === 0) return [];
+  return [
+    "",
+    paint("note", `  ${countOf(orphans.length, "orphan")}: left alive in the service, and managed by nothing`),
+    ...orphans.slice(0, listed).flatMap((orphan) => hang("      ", orphanText(orphan), width)),
+    ...(orphans.length > listed ? [`      and ${(orphans.length - listed).toLocaleString("en-US")} more`] : []),
+    "      → reconcile orphans list, reconcile orphans delete ID",
+  ];
+}
+
+export const orphanText = ({ kind, name, id, sizeGb, reason }: Orphan): string =>
+  printable(`${kind} ${name} (${id})${sizeGb === undefined ? "" : `, ${sizeGb} GB`}: ${reason}`);
+
+function endText(run: RunReport, plan: Plan): string {
   const { done, failed, skipped, waiting } = run.counts;
-  return `${done} done, ${failed} failed, ${skipped} skipped, ${waiting} waiting`;
+  const counts = [
+    countOf(done, "step done", "steps done"),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+  ].join(", ");
+  const took = tookMs(run);
+  const time = took === undefined ? "" : ` in ${durationText(took)}`;
+  if (run.broken !== undefined)
+    return `Stopped (${counts}${time}): the state could not be written (${printable(run.broken.message)}). Nothing was sent after that; once the state can be written, run it again, and it goes on from here.`;
+  if (run.interrupted)
+    return `Interrupted (${counts}${time}). What was in flight is recorded; the next run goes on from here.`;
+  if (failed > 0)
+    return `Not finished (${counts}${time}). The next run goes on from here and repeats nothing that is done.`;
+  if (waiting > 0)
+    return `Applied, but something waits for an outside act (${counts}${time}). Run it again after that: exit code 4 until then.`;
+  if (plan.changes.length === 0) return `Done (${counts}${time}).`;
+  return `Done: the service matches the file (${counts}${time}).`;
+}
+
+function tookMs(run: RunReport): number | undefined {
+  let from = Number.POSITIVE_INFINITY;
+  let to = Number.NEGATIVE_INFINITY;
+  for (const { startedAt, endedAt } of run.steps) {
+    if (startedAt !== undefined) from = Math.min(from, startedAt);
+    if (endedAt !== undefined) to = Math.max(to, endedAt);
+  }
+  return to >= from ? to - from : undefined;
 }

@@ -1,15 +1,85 @@
-/** The state for people. */
+/** The state for people: a table of what it holds, one record in full, and the orphans. */
+import { compareAddresses } from "../core/model/address";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
-export const stateListText = (state: State): string =>
-  [...state.resources.values()]
-    .map((record) => `${record.address}  ${record.id ?? "(id unknown)"}  ${record.name ?? ""}`)
-    .join("\n");
-export const stateShowText = (
+import { printable } from "../core/text/printable";
+import { columnsOf, countOf, padTo } from "./style";
+
+export function stateListText(state: State): string {
+  const rows: (readonly string[])[] = [];
+  const addresses = new Set([...state.resources.keys(), ...state.intents.keys()]);
+  for (const address of [...addresses].sort(compareAddresses)) {
+    const record = state.resources.get(address);
+    const intent = state.intents.get(address);
+    rows.push([address, record?.id ?? "(not known)", record?.name ?? intent?.name ?? "", remarkOf(record, intent)]);
+  }
+  for (const piece of state.quarantined) rows.push([piece.address, "(damaged)", "", piece.problem]);
+  if (rows.length === 0) return "The state holds nothing.\n";
+  const orphans = state.orphans.size === 0 ? "" : `; ${countOf(state.orphans.size, "orphan")} (reconcile orphans list)`;
+  return `${table([["ADDRESS", "ID", "NAME", ""], ...rows])}\n${countOf(state.resources.size, "resource")}${orphans}.\n`;
+}
+
+function remarkOf(record: RecordedResource | undefined, intent: Intent | undefined): string {
+  const remarks: string[] = [];
+  if (intent !== undefined)
+    remarks.push(`${intent.unknown === true ? "outcome unknown" : "begun"}: ${intent.operation}`);
+  if (record?.preventDestroy === true) remarks.push("prevent_destroy");
+  if (record?.kind === "vm" && record.building === true) remarks.push("being built");
+  if (record?.kind === "vm" && record.resizing !== undefined) remarks.push("resize not decided");
+  if (record?.kind === "vm" && record.dataVolumeDetached === true) remarks.push("data volume detached");
+  if (record?.kind === "group" && record.retired !== undefined && record.retired.length > 0)
+    remarks.push(`${countOf(record.retired.length, "replaced group")} to delete`);
+  return remarks.join(", ");
+}
+
+export function stateShowText(
   address: string,
   record: RecordedResource | undefined,
   intent: Intent | undefined,
-): string => JSON.stringify({ address, record, intent }, undefined, 2);
-export const orphansText = (orphans: readonly Orphan[]): string =>
-  orphans.length === 0
-    ? "No orphans."
-    : orphans.map((orphan) => `${orphan.kind} ${orphan.id}  ${orphan.name}: ${orphan.reason}`).join("\n");
+): string {
+  const lines = [printable(address), ...fieldLines(record ?? {}, "  ")];
+  if (intent !== undefined) {
+    const { record: _, ...rest } = intent;
+    lines.push("  begun and not settled:", ...fieldLines(rest, "    "));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function fieldLines(value: object, indent: string): string[] {
+  const fields = Object.entries(value).filter(([key, item]) => item !== undefined && key !== "address");
+  let label = 0;
+  for (const [key] of fields) label = Math.max(label, key.length);
+  return fields.map(
+    ([key, item]) =>
+      `${indent}${key.padEnd(label)}  ${printable(typeof item === "string" ? item : JSON.stringify(item))}`,
+  );
+}
+
+export function orphansText(orphans: readonly Orphan[]): string {
+  if (orphans.length === 0)
+    return "No orphans: everything in the service that was managed here still is, or is gone.\n";
+  const rows = orphans.map(({ kind, id, name, sizeGb, reason }) => [
+    kind,
+    id,
+    name,
+    sizeGb === undefined ? "" : `${sizeGb} GB`,
+    reason,
+  ]);
+  return `${table([["KIND", "ID", "NAME", "SIZE", "WHY"], ...rows])}\nEnd one with: reconcile orphans delete ID\n`;
+}
+
+/** Columns as wide as their widest cell; the last runs on. */
+function table(rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map(printable));
+  const widths: number[] = [];
+  for (const row of cells)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, columnsOf(cell));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, index) => padTo(cell, widths[index]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}

@@ -1,0 +1,264 @@
+/**
+ * Where the nodes of a graph go: columns by longest way from a start, order within a column by where the neighbours are,
+ * then places as close to the neighbours as the order allows. Parts that hang together are laid out by themselves and
+ * set side by side. Deterministic, and near linear in nodes and edges.
+ */
+export interface LayoutNode {
+  readonly id: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface LayoutEdge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  /** Upper left corners. */
+  readonly places: ReadonlyMap<string, Point>;
+  /** For each edge, in the order given: the middles of the gaps it passes between its ends. */
+  readonly bends: readonly (readonly Point[])[];
+}
+
+/** A node, or the place where a long edge passes a column. */
+interface Cell {
+  readonly node?: LayoutNode;
+  readonly height: number;
+  readonly column: number;
+  readonly before: Cell[];
+  readonly after: Cell[];
+  rank: number;
+  y: number;
+}
+
+const gapX = 64;
+const gapY = 18;
+const gapParts = 40;
+const sweeps = 6;
+/** Beyond that many passing places, long edges run straight: the picture is too dense to tell. */
+const mostPasses = 20_000;
+
+export function layOut(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[], preferredWidth = 1400): Layout {
+  const places = new Map<string, Point>();
+  const bends: Point[][] = edges.map(() => []);
+  const parts = connectedParts(nodes, edges).map((part) => layOutPart(part.nodes, part.edges, edges));
+  // Shelves: parts side by side until the line is full.
+  let x = 0;
+  let y = 0;
+  let shelf = 0;
+  let width = 0;
+  const lineWidth = Math.max(preferredWidth, ...parts.map((part) => part.width));
+  for (const part of parts) {
+    if (x > 0 && x + part.width > lineWidth) {
+      x = 0;
+      y += shelf + gapParts;
+      shelf = 0;
+    }
+    for (const [id, place] of part.places) places.set(id, { x: place.x + x, y: place.y + y });
+    for (const [edge, points] of part.bends) bends[edge] = points.map((point) => ({ x: point.x + x, y: point.y + y }));
+    x += part.width + gapParts;
+    shelf = Math.max(shelf, part.height);
+    width = Math.max(width, x - gapParts);
+  }
+  return { width, height: y + shelf, places, bends };
+}
+
+/** Largest first, then as given: single nodes end up in rows at the bottom. */
+function connectedParts(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[]) {
+  const leader = new Map(nodes.map((node) => [node.id, node.id]));
+  const find = (id: string): string => {
+    let root = id;
+    while (leader.get(root) !== root) root = leader.get(root)!;
+    for (let at = id; at !== root; ) {
+      const next = leader.get(at)!;
+      leader.set(at, root);
+      at = next;
+    }
+    return root;
+  };
+  for (const { from, to } of edges) leader.set(find(to), find(from));
+  const parts = new Map<string, { nodes: LayoutNode[]; edges: number[] }>();
+  for (const node of nodes) {
+    const root = find(node.id);
+    const part = parts.get(root);
+    if (part === undefined) parts.set(root, { nodes: [node], edges: [] });
+    else part.nodes.push(node);
+  }
+  edges.forEach(({ from }, index) => {
+    parts.get(find(from))!.edges.push(index);
+  });
+  return [...parts.values()].sort((a, b) => b.nodes.length - a.nodes.length);
+}
+
+function layOutPart(nodes: readonly LayoutNode[], edgeIndexes: readonly number[], edges: readonly LayoutEdge[]) {
+  const columnOf = longestWays(nodes, edgeIndexes, edges);
+  const columns: Cell[][] = [];
+  const cellOf = new Map<string, Cell>();
+  const addCell = (column: number, height: number, node?: LayoutNode): Cell => {
+    while (columns.length <= column) columns.push([]);
+    const cell: Cell = { node, height, column, before: [], after: [], rank: columns[column]!.length, y: 0 };
+    columns[column]!.push(cell);
+    return cell;
+  };
+  for (const node of nodes) cellOf.set(node.id, addCell(columnOf.get(node.id)!, node.height, node));
+
+  let passes = 0;
+  for (const index of edgeIndexes) passes += Math.max(0, span(edges[index]!, columnOf) - 1);
+  const passing = new Map<number, Cell[]>();
+  for (const index of edgeIndexes) {
+    const { from, to } = edges[index]!;
+    if (from === to) continue;
+    const [start, end] = columnOf.get(from)! <= columnOf.get(to)! ? [from, to] : [to, from];
+    let last = cellOf.get(start)!;
+    const own: Cell[] = [];
+    if (passes <= mostPasses)
+      for (let column = last.column + 1; column < columnOf.get(end)!; column++) {
+        const cell = addCell(column, 0);
+        connect(last, cell);
+        own.push(cell);
+        last = cell;
+      }
+    connect(last, cellOf.get(end)!);
+    passing.set(index, start === from ? own : own.reverse());
+  }
+  orderColumns(columns);
+  placeColumns(columns);
+
+  const widths = columns.map((cells) => Math.max(0, ...cells.map((cell) => cell.node?.width ?? 0)));
+  const lefts: number[] = [];
+  let x = 0;
+  for (const width of widths) {
+    lefts.push(x);
+    x += width + gapX;
+  }
+  let top = Number.POSITIVE_INFINITY;
+  let bottom = 0;
+  for (const cell of columns.flat()) top = Math.min(top, cell.y - cell.height / 2);
+  const places = new Map<string, Point>();
+  for (const cell of columns.flat()) {
+    cell.y -= top;
+    bottom = Math.max(bottom, cell.y + cell.height / 2);
+    if (cell.node !== undefined) places.set(cell.node.id, { x: lefts[cell.column]!, y: cell.y - cell.height / 2 });
+  }
+  const bends = new Map<number, Point[]>();
+  for (const [index, cells] of passing)
+    bends.set(
+      index,
+      cells.map((cell) => ({ x: lefts[cell.column]! + widths[cell.column]! / 2, y: cell.y })),
+    );
+  return { width: x - gapX, height: bottom, places, bends };
+}
+
+const span = ({ from, to }: LayoutEdge, columnOf: ReadonlyMap<string, number>): number =>
+  Math.abs(columnOf.get(to)! - columnOf.get(from)!);
+
+function connect(from: Cell, to: Cell): void {
+  from.after.push(to);
+  to.before.push(from);
+}
+
+/** The column of a node: one more than the last it comes after. An edge that closes a cycle counts for nothing. */
+function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[], edges: readonly LayoutEdge[]) {
+  const waitingFor = new Map(nodes.map((node) => [node.id, 0]));
+  const next = new Map<string, string[]>();
+  for (const index of edgeIndexes) {
+    const { from, to } = edges[index]!;
+    if (from === to) continue;
+    waitingFor.set(to, waitingFor.get(to)! + 1);
+    const list = next.get(from);
+    if (list === undefined) next.set(from, [to]);
+    else list.push(to);
+  }
+  const columns = new Map<string, number>();
+  const reached = new Map<string, number>();
+  const ready = nodes.filter((node) => waitingFor.get(node.id) === 0).map((node) => node.id);
+  let unplaced = 0;
+  for (let index = 0; columns.size < nodes.length; index++) {
+    if (index === ready.length) {
+      // Only cycles are left: the first of them goes next.
+      while (columns.has(nodes[unplaced]!.id)) unplaced++;
+      ready.push(nodes[unplaced]!.id);
+    }
+    const id = ready[index]!;
+    if (columns.has(id)) continue;
+    const column = reached.get(id) ?? 0;
+    columns.set(id, column);
+    for (const to of next.get(id) ?? []) {
+      if (columns.has(to)) continue;
+      reached.set(to, Math.max(reached.get(to) ?? 0, column + 1));
+      const left = waitingFor.get(to)! - 1;
+      waitingFor.set(to, left);
+      if (left === 0) ready.push(to);
+    }
+  }
+  return columns;
+}
+
+/** Each cell to the middle of its neighbours, column by column, there and back. */
+function orderColumns(columns: readonly Cell[][]): void {
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    const forth = sweep % 2 === 0;
+    for (const cells of forth ? columns : [...columns].reverse()) {
+      const weights = new Map(cells.map((cell) => [cell, middleRank(forth ? cell.before : cell.after) ?? cell.rank]));
+      cells.sort((a, b) => weights.get(a)! - weights.get(b)! || a.rank - b.rank);
+      for (const [rank, cell] of cells.entries()) cell.rank = rank;
+    }
+  }
+}
+
+function middleRank(cells: readonly Cell[]): number | undefined {
+  let sum = 0;
+  for (const cell of cells) sum += cell.rank;
+  return cells.length === 0 ? undefined : sum / cells.length;
+}
+
+function placeColumns(columns: readonly Cell[][]): void {
+  for (const cells of columns) settle(cells, (cell) => cell.y);
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    const forth = sweep % 2 === 0;
+    for (const cells of forth ? columns : [...columns].reverse()) {
+      settle(cells, (cell) => {
+        const neighbours = forth ? cell.before : cell.after;
+        if (neighbours.length === 0) return cell.y;
+        let sum = 0;
+        for (const neighbour of neighbours) sum += neighbour.y;
+        return sum / neighbours.length;
+      });
+    }
+  }
+}
+
+/**
+ * The places closest to the wished ones that keep order and distance: with the distances taken off, they must not
+ * fall, and where wishes cross, those cells share their mean (pool adjacent violators).
+ */
+function settle(cells: readonly Cell[], wish: (cell: Cell) => number): void {
+  const blocks: { sum: number; count: number }[] = [];
+  const offsets: number[] = [];
+  let offset = 0;
+  for (const [index, cell] of cells.entries()) {
+    if (index > 0) offset += cells[index - 1]!.height / 2 + gapY + cell.height / 2;
+    offsets.push(offset);
+    let block = { sum: wish(cell) - offset, count: 1 };
+    for (
+      let last = blocks.at(-1);
+      last !== undefined && last.sum / last.count > block.sum / block.count;
+      last = blocks.at(-1)
+    ) {
+      block = { sum: last.sum + block.sum, count: last.count + block.count };
+      blocks.pop();
+    }
+    blocks.push(block);
+  }
+  let index = 0;
+  for (const { sum, count } of blocks)
+    for (let used = 0; used < count; used++, index++) cells[index]!.y = sum / count + offsets[index]!;
+}

@@ -1,0 +1,172 @@
+/**
+ * A graph as one SVG file that needs nothing else: its own styles for light and dark, texts wrapped into boxes that are
+ * made to fit them, a title and a description for readers who do not see it. Where things go is in graph-layout.ts.
+ */
+import { type Graph, type GraphEdge, type GraphNode, type Tone, toneSigns } from "./graph";
+import { layOut, type Point } from "./graph-layout";
+import { columnsOf, wrapText } from "./style";
+
+const column = 7.3;
+const lineHeight = 17;
+const paddingX = 14;
+const paddingY = 10;
+const margin = 24;
+const widest = 40;
+
+interface Box extends GraphNode {
+  readonly text: readonly { readonly words: string; readonly strong: boolean }[];
+  readonly width: number;
+  readonly height: number;
+}
+
+export function graphSvg(graph: Graph): string {
+  const boxes = graph.nodes.map(boxOf);
+  const layout = layOut(boxes, graph.edges);
+  const boxById = new Map(boxes.map((box) => [box.id, box]));
+  const place = (point: Point): Point => ({ x: round(point.x + margin), y: round(point.y + margin) });
+  const legend = graph.edges.some((edge) => edge.conditional === true) ? 24 : 0;
+  const width = Math.ceil(layout.width + 2 * margin);
+  const height = Math.ceil(layout.height + 2 * margin + legend);
+  const lines = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc">`,
+    `<title id="title">${escapeXml(graph.title)}</title>`,
+    `<desc id="desc">${escapeXml(graph.description)}</desc>`,
+    `<style>${styles}</style>`,
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0.5 L7.5 4 L0 7.5 Z"/></marker></defs>',
+    `<rect class="paper" width="${width}" height="${height}"/>`,
+  ];
+  const labels: string[] = [];
+  graph.edges.forEach((edge, index) => {
+    const from = boxById.get(edge.from);
+    const to = boxById.get(edge.to);
+    if (from === undefined || to === undefined) return;
+    const points = wayOf(edge, from, to, layout, index).map(place);
+    lines.push(
+      `<path class="edge${edge.conditional === true ? " maybe" : ""}" d="${curve(points)}" marker-end="url(#tip)"/>`,
+    );
+    if (edge.label !== undefined) labels.push(labelAt(edge.label, points));
+  });
+  for (const box of boxes) lines.push(...boxLines(box, place(layout.places.get(box.id)!)));
+  lines.push(...labels);
+  if (legend > 0)
+    lines.push(
+      `<text class="quiet" x="${margin}" y="${height - margin + 6}">dashed: only if the step it comes from fails</text>`,
+    );
+  lines.push("</svg>");
+  return `${lines.join("\n")}\n`;
+}
+
+function boxOf(node: GraphNode): Box {
+  const head = [toneSigns[node.tone], node.head].filter((part) => part !== "").join(" ");
+  const text = [
+    ...(head === "" ? [] : breakWords(head).map((words) => ({ words, strong: true }))),
+    ...node.lines.flatMap((line) => breakWords(line).map((words) => ({ words, strong: false }))),
+  ];
+  let columns = 0;
+  for (const { words } of text) columns = Math.max(columns, columnsOf(words));
+  return {
+    ...node,
+    text,
+    width: round(columns * column + 2 * paddingX),
+    height: text.length * lineHeight + 2 * paddingY,
+  };
+}
+
+/** In a box even a word without spaces must end: ids and paths are broken where they are too long. */
+const breakWords = (text: string): string[] =>
+  wrapText(text, widest).flatMap((line) => {
+    const characters = [...line];
+    const pieces: string[] = [];
+    for (let at = 0; at < characters.length || at === 0; at += widest)
+      pieces.push(characters.slice(at, at + widest).join(""));
+    return pieces;
+  });
+
+function boxLines(box: Box, { x, y }: Point): string[] {
+  const lines = [
+    `<g class="${box.tone}"><title>${escapeXml([box.head, ...box.lines].filter((part) => part !== "").join(": "))}</title>`,
+    `<rect class="box" x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="7"/>`,
+    `<rect class="edge-mark" x="${x}" y="${round(y + 7)}" width="4" height="${round(box.height - 14)}" rx="2"/>`,
+  ];
+  for (const [index, { words, strong }] of box.text.entries())
+    lines.push(
+      `<text class="${strong ? "strong" : "plain-text"}" x="${round(x + paddingX)}" y="${round(y + paddingY + index * lineHeight + 12.5)}">${escapeXml(words)}</text>`,
+    );
+  return [...lines, "</g>"];
+}
+
+/** From the right side of one to the left side of the other; where it leads back or to itself, around. */
+function wayOf(edge: GraphEdge, from: Box, to: Box, layout: ReturnType<typeof layOut>, index: number): Point[] {
+  const start = layout.places.get(edge.from)!;
+  const end = layout.places.get(edge.to)!;
+  const middle = (place: Point, box: Box): number => place.y + box.height / 2;
+  if (edge.from === edge.to)
+    return [
+      { x: start.x + from.width, y: middle(start, from) - 8 },
+      { x: start.x + from.width + 22, y: middle(start, from) - 8 },
+      { x: start.x + from.width + 22, y: middle(start, from) + 8 },
+      { x: start.x + from.width, y: middle(start, from) + 8 },
+    ];
+  const back = end.x < start.x;
+  // An arrow back runs beside the one forth, not on it.
+  const aside = back ? 10 : 0;
+  return [
+    { x: back ? start.x : start.x + from.width, y: middle(start, from) + aside },
+    ...layout.bends[index]!,
+    { x: back ? end.x + to.width : end.x, y: middle(end, to) + aside },
+  ];
+}
+
+function curve(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  let path = `M${first!.x} ${first!.y}`;
+  let last = first!;
+  for (const point of rest) {
+    const half = round((last.x + point.x) / 2);
+    path +=
+      last.x === point.x ? ` L${point.x} ${point.y}` : ` C${half} ${last.y} ${half} ${point.y} ${point.x} ${point.y}`;
+    last = point;
+  }
+  return path;
+}
+
+function labelAt(label: string, points: readonly Point[]): string {
+  const from = points[Math.floor((points.length - 1) / 2)]!;
+  const to = points[Math.floor((points.length - 1) / 2) + 1]!;
+  const x = round((from.x + to.x) / 2);
+  const y = round((from.y + to.y) / 2 - 5);
+  return `<text class="label" x="${x}" y="${y}" text-anchor="middle">${escapeXml(label)}</text>`;
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+const escapeXml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`).replace(/[\ud800-\udfff]/gu, "\ufffd");
+
+const tones: Record<Tone, readonly [light: string, dark: string]> = {
+  create: ["#1a7f37", "#3fb950"],
+  change: ["#9a6700", "#d29922"],
+  danger: ["#cf222e", "#f85149"],
+  wait: ["#6e7781", "#8b949e"],
+  plain: ["#6e7781", "#8b949e"],
+  vm: ["#0969da", "#58a6ff"],
+  volume: ["#9a6700", "#d29922"],
+  group: ["#8250df", "#bc8cff"],
+};
+
+const toneStyles = (theme: 0 | 1): string =>
+  Object.entries(tones)
+    .map(([tone, colours]) => `.${tone} .edge-mark{fill:${colours[theme]}}.${tone} .box{stroke:${colours[theme]}}`)
+    .join("");
+
+const styles = [
+  "text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#1f2328}",
+  ".strong{font-weight:bold}.quiet,.label{fill:#59636e;font-size:11px}",
+  ".label{paint-order:stroke;stroke:#ffffff;stroke-width:4px}",
+  ".paper{fill:#ffffff}.box{fill:#f6f8fa;stroke-width:1.2}.wait .box{stroke-dasharray:4 3}",
+  ".edge{fill:none;stroke:#8c959f;stroke-width:1.3}.maybe{stroke-dasharray:5 4}.tip{fill:#8c959f}",
+  toneStyles(0),
+  "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.quiet,.label{fill:#9198a1}.label{stroke:#0d1117}",
+  ".paper{fill:#0d1117}.box{fill:#161b22}.edge{stroke:#6e7681}.tip{fill:#6e7681}",
+  `${toneStyles(1)}}`,
+].join("");

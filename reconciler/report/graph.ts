@@ -1,0 +1,233 @@
+/**
+ * A plan's steps, or resources with what they refer to, as a picture: one graph of plain values, and its text for Mermaid
+ * and for Graphviz. The picture that needs no other program is in graph-svg.ts.
+ */
+import { describeRule } from "../core/canonical/rules";
+import type { Kind } from "../core/model/address";
+import type { DesiredResource, Reference } from "../core/model/desired";
+import { isFallback } from "../core/plan/estimate";
+import type { Plan } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
+import { printable } from "../core/text/printable";
+import { isGate, summaryText } from "./plan-outline";
+import { countOf, durationText } from "./style";
+
+/** Said by a sign in the node as well, so that a picture without colours says the same. */
+export type Tone = "create" | "change" | "danger" | "wait" | "plain" | Kind;
+
+export interface GraphNode {
+  readonly id: string;
+  /** What it is about, in bold. */
+  readonly head: string;
+  readonly lines: readonly string[];
+  readonly tone: Tone;
+}
+
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly label?: string;
+  /** Only when the first one fails. */
+  readonly conditional?: boolean;
+}
+
+export interface Graph {
+  readonly title: string;
+  readonly description: string;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+export const toneSigns: Record<Tone, string> = {
+  create: "+",
+  change: "~",
+  danger: "!",
+  wait: "…",
+  plain: "",
+  vm: "",
+  volume: "",
+  group: "",
+};
+
+export function planGraph(plan: Plan): Graph {
+  const nodes = plan.steps.map(
+    (step): GraphNode => ({
+      id: step.id,
+      head: isGate(step) ? "" : printable(step.address),
+      lines: [printable(step.title), ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : [])],
+      tone: toneOf(step),
+    }),
+  );
+  const edges = essentialNeeds(plan.steps).map(({ step, needs }) =>
+    needs.map(
+      (need): GraphEdge => ({ from: need.step, to: step.id, ...(need.on === "failed" ? { conditional: true } : {}) }),
+    ),
+  );
+  return {
+    title: "Plan",
+    description: `${summaryText(plan)} An arrow leads from a step to what waits for it.`,
+    nodes,
+    edges: edges.flat(),
+  };
+}
+
+function toneOf(step: Step): Tone {
+  const { operation } = step.action;
+  if (operation === "outside" || isFallback(step)) return "wait";
+  if (operation === "record") return "plain";
+  if (operation === "vm.delete" || operation === "volume.delete" || operation === "vm.rebuild") return "danger";
+  return operation.endsWith(".create") ? "create" : "change";
+}
+
+const manyNeeds = 50;
+
+/** Without the arrows that a chain of two others says already. */
+function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["needs"] }[] {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  return steps.map((step) => {
+    const implied = new Set<string>();
+    const direct = new Map<string, Step["needs"][number]>();
+    for (const need of step.needs) if (byId.has(need.step) && !direct.has(need.step)) direct.set(need.step, need);
+    for (const id of direct.keys()) {
+      const before = byId.get(id)!;
+      if (before.needs.length <= manyNeeds) for (const need of before.needs) implied.add(need.step);
+    }
+    return { step, needs: [...direct.values()].filter((need) => need.on === "failed" || !implied.has(need.step)) };
+  });
+}
+
+export function resourceGraph(resources: readonly DesiredResource[]): Graph {
+  const nodes = new Map<string, GraphNode>();
+  for (const resource of resources)
+    nodes.set(resource.address, {
+      id: resource.address,
+      head: printable(resource.address),
+      lines: [printable(describeResource(resource))],
+      tone: resource.kind,
+    });
+  const edges: GraphEdge[] = [];
+  const link = (from: string, reference: Reference, label: string): void => {
+    const to = "address" in reference ? reference.address : `id:${reference.id}`;
+    if (!nodes.has(to))
+      nodes.set(to, {
+        id: to,
+        head: printable("address" in reference ? reference.address : reference.id),
+        lines: ["not declared here"],
+        tone: "wait",
+      });
+    edges.push({ from, to, label: printable(label) });
+  };
+  for (const resource of resources) {
+    if (resource.kind === "volume" && resource.attachTo !== undefined)
+      link(resource.address, resource.attachTo, "attached to");
+    if (resource.kind === "group") {
+      // Several rules to one group are one arrow.
+      const labels = new Map<string, { readonly group: Reference; readonly words: string[] }>();
+      for (const rule of resource.rules) {
+        if (rule.remote.kind !== "group") continue;
+        const { group } = rule.remote;
+        const key = "address" in group ? group.address : group.id;
+        const words = describeRule(rule).split(" ").slice(1, -2).join(" ");
+        const known = labels.get(key);
+        if (known === undefined) labels.set(key, { group, words: [`${rule.direction} ${words}`] });
+        else known.words.push(words);
+      }
+      for (const { group, words } of labels.values())
+        link(resource.address, group, words.length <= 3 ? words.join(", ") : countOf(words.length, "rule"));
+    }
+  }
+  return {
+    title: "Resources",
+    description: `${countOf(resources.length, "resource")}. An arrow leads from a volume to its VM, and from a group to a group that its rules name.`,
+    nodes: [...nodes.values()],
+    edges,
+  };
+}
+
+function describeResource(resource: DesiredResource): string {
+  switch (resource.kind) {
+    case "vm":
+      return `VM ${resource.name}, ${resource.flavor}`;
+    case "volume":
+      return `volume ${resource.name}, ${resource.sizeGb} GB`;
+    case "group":
+      return `group ${resource.name}, ${countOf(resource.rules.length, "rule")}`;
+    default:
+      return resource satisfies never;
+  }
+}
+
+const nodeText = ({ head, lines, tone }: GraphNode, lineBreak: string, quote: (text: string) => string): string =>
+  [[toneSigns[tone], head].filter((part) => part !== "").join(" "), ...lines]
+    .filter((line) => line !== "")
+    .map(quote)
+    .join(lineBreak);
+
+/** Mermaid has its own entities, with a number sign for an ampersand. */
+const mermaidText = (text: string): string =>
+  text.replace(/[^A-Za-z0-9 ,.()/_\-\u0080-\uffff]/gu, (character) => `#${character.codePointAt(0)};`);
+
+/** On light and dark; the SVG has a shade of its own for each. */
+const toneColours: Record<Tone, string> = {
+  create: "#1a7f37",
+  change: "#9a6700",
+  danger: "#cf222e",
+  wait: "#6e7781",
+  plain: "#6e7781",
+  vm: "#0969da",
+  volume: "#9a6700",
+  group: "#8250df",
+};
+
+export function graphMermaid(graph: Graph): string {
+  const names = nameNodes(graph);
+  const lines = ["flowchart LR"];
+  for (const node of graph.nodes)
+    lines.push(`  ${names.get(node.id)}["${nodeText(node, "<br/>", mermaidText)}"]:::${node.tone}`);
+  for (const { from, to, label, conditional } of graph.edges) {
+    const words = label ?? (conditional === true ? "if it fails" : undefined);
+    const arrow = conditional === true ? "-.->" : "-->";
+    lines.push(
+      `  ${names.get(from)} ${arrow}${words === undefined ? "" : `|"${mermaidText(words)}"|`} ${names.get(to)}`,
+    );
+  }
+  const used = new Set(graph.nodes.map((node) => node.tone));
+  for (const [tone, colour] of Object.entries(toneColours))
+    if (used.has(tone as Tone))
+      lines.push(
+        `  classDef ${tone} stroke:${colour},stroke-width:2px${tone === "wait" ? ",stroke-dasharray:4 3" : ""}`,
+      );
+  return `${lines.join("\n")}\n`;
+}
+
+const dotText = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+
+export function graphDot(graph: Graph): string {
+  const names = nameNodes(graph);
+  const lines = [
+    `digraph "${dotText(graph.title)}" {`,
+    "  rankdir=LR;",
+    '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=11];',
+    '  edge [fontname="sans-serif", fontsize=9, color="#6e7781"];',
+  ];
+  for (const node of graph.nodes)
+    lines.push(
+      `  ${names.get(node.id)} [label="${nodeText(node, "\\n", dotText)}", color="${toneColours[node.tone]}"${node.tone === "wait" ? ', style="rounded,dashed"' : ""}];`,
+    );
+  for (const { from, to, label, conditional } of graph.edges) {
+    const words = label ?? (conditional === true ? "if it fails" : undefined);
+    const attributes = [
+      ...(words === undefined ? [] : [`label="${dotText(words)}"`]),
+      ...(conditional === true ? ["style=dashed"] : []),
+    ];
+    lines.push(
+      `  ${names.get(from)} -> ${names.get(to)}${attributes.length === 0 ? "" : ` [${attributes.join(", ")}]`};`,
+    );
+  }
+  lines.push("}");
+  return `${lines.join("\n")}\n`;
+}
+
+/** Short names that no text of others gets into. */
+const nameNodes = (graph: Graph): Map<string, string> =>
+  new Map(graph.nodes.map((node, index) => [node.id, `n${index}`]));
