@@ -1,7 +1,46 @@
-/** `reconcile graph`: the resources, or the plan, as a picture. */
+/** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
+import { writeFileSync } from "node:fs";
+import { hasErrors } from "../../core/model/diagnostic";
+import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
+import { allDiagnostics, planOptions, prepare, withSession } from "../planning";
+import { readWorkspace, type Workspace } from "../workspace";
 
-export async function run(_invocation: Invocation): Promise<number> {
-  throw fail("cli/not-there", "the graph is not there yet");
+const formats = ["mermaid", "dot", "svg"] as const;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, output } = invocation;
+  const format = flags.format ?? "mermaid";
+  if (!(formats as readonly string[]).includes(format))
+    throw fail("cli/bad-flag", `--format ${format} is no format`, `--format ${formats.join(", or ")}`);
+  const workspace = readWorkspace(invocation);
+  if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
+  show(invocation, draw(resourceGraph(workspace.desired.resources), format));
+  return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
+}
+
+function graphOfPlan(invocation: Invocation, workspace: Workspace, format: string): Promise<number> {
+  return withSession(invocation, workspace, async (session) => {
+    const { plan } = await prepare(session, planOptions(invocation.flags));
+    const diagnostics = allDiagnostics(session, plan);
+    const failed = hasErrors(diagnostics);
+    if (!failed) show(invocation, draw(planGraph(plan), format));
+    return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics, plan });
+  });
+}
+
+function draw(graph: Graph, format: string): string {
+  if (format === "mermaid") return graphMermaid(graph);
+  if (format === "dot") return graphDot(graph);
+  const { graphSvg } = require("../../report/graph-svg") as typeof import("../../report/graph-svg");
+  return graphSvg(graph);
+}
+
+function show({ flags, output }: Invocation, picture: string): void {
+  if (flags.out !== undefined) {
+    writeFileSync(flags.out, picture);
+    output.print(`Wrote ${flags.out}.`);
+  } else if (output.json) output.event({ type: "graph", text: picture });
+  else output.print(picture);
 }
