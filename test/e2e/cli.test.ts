@@ -1,0 +1,321 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-cli-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const summaryOf = (ran: Ran) => jsonLines(ran.stdout).at(-1) as Record<string, never>;
+const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms, discovery_window: 50ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+`;
+const small = `${head}vms: { app: {name: app-1} }\nvolumes: { data: { size: 5, attach_to: app } }\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }\n`;
+
+describe("exit codes", () => {
+  it("0: applied, and a second apply has nothing to do, sends no write and writes no file", async () => {
+    write(small);
+    expect((await reconcile("apply", "--auto-approve")).exitCode).toBe(0);
+    const state = join(folder, "reconcile.state.json");
+    const [before, sent] = [readFileSync(state, "utf8"), writes()];
+    const again = await reconcile("apply", "--auto-approve");
+    expect([again.exitCode, writes(), readFileSync(state, "utf8")]).toEqual([0, sent, before]);
+  });
+
+  it("1: a file with problems names all of them with file, line and column, and nothing is sent", async () => {
+    write(`${head}vms: { app: { nmae: x, size: 0 } }\nvolumes: { data: { size: 5, attach_to: apq } }\n`);
+    const ran = await reconcile("apply", "--auto-approve");
+    expect(ran.exitCode).toBe(1);
+    for (const said of ["reconcile.yaml:6:", "reconcile.yaml:7:", "fix: write name", "fix: write app"])
+      expect(ran.stderr).toContain(said);
+    expect(ran.stderr).not.toMatch(/\n\s+at /);
+    expect(emulator.requests().log).toEqual([]);
+  });
+
+  it("2: plan --detailed-exitcode with changes pending, 0 without the flag, 0 when there is nothing to do", async () => {
+    write(small);
+    expect((await reconcile("plan")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(2);
+    await reconcile("apply", "-y");
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("2: drift, when the service is not as the state has it", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    expect((await reconcile("drift")).exitCode).toBe(0);
+    const vm = emulator.dump().vms[0]!;
+    await fetch(`${emulator.url}/_control/vm/${vm.id}`, {
+      method: "PATCH",
+      body: JSON.stringify({ name: "renamed-by-hand" }),
+      headers: { "content-type": "application/json" },
+    });
+    const ran = await reconcile("drift", "--json");
+    expect(ran.exitCode).toBe(2);
+    expect(jsonLines(ran.stdout)[0]).toMatchObject({
+      type: "change",
+      address: "vm.app",
+      fields: [{ field: "name", before: "app-1", after: "renamed-by-hand" }],
+    });
+  });
+
+  it.each([
+    ["nobody approved it", small, [], "--auto-approve"],
+    [
+      "it loses data",
+      `${head}vms: { app: {name: app-1, root_size: 60} }\nvolumes: { data: { size: 5, attach_to: app } }\ngroups: { web: { rules: [] } }\n`,
+      ["--auto-approve", "--confirm-flush", "all"],
+      "--allow-data-loss",
+    ],
+    [
+      "a volume must be flushed",
+      small.replace("size: 5,", "size: 7,"),
+      ["--auto-approve"],
+      "--confirm-flush volume.data",
+    ],
+    ["the desired state became empty", head, ["--auto-approve", "--allow-data-loss"], "--allow-empty"],
+  ])("3: blocked before anything is sent, because %s; the fix is named", async (_, text, flags, fix) => {
+    write(small);
+    if (text !== small) await reconcile("apply", "-y");
+    const sent = writes();
+    write(text);
+    const ran = await reconcile("apply", ...flags);
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(3);
+    expect(ran.stderr).toContain(fix);
+    expect(writes()).toBe(sent);
+  });
+
+  it("3: prevent_destroy is kept in the state, so removing the block does not lift it", async () => {
+    write(small.replace("{name: app-1}", "{name: app-1, lifecycle: {prevent_destroy: true}}"));
+    await reconcile("apply", "-y");
+    write(`${head}groups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }\n`);
+    const ran = await reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "all");
+    expect(ran.exitCode).toBe(3);
+    expect(ran.stderr).toContain("prevent_destroy");
+    expect(emulator.dump().vms).toHaveLength(1);
+  });
+
+  it("4: applied, but a manual resize confirmation is awaited; after it the next run is done", async () => {
+    const manual = small.replace("{name: app-1}", "{name: app-1, lifecycle: {verify_resize: {confirm: manual}}}");
+    write(manual);
+    await reconcile("apply", "-y");
+    write(manual.replace("{name: app-1,", "{name: app-1, flavor_id: m1.large,"));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(4);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(4);
+    const vm = emulator.dump().vms[0]!;
+    await fetch(`${emulator.url}/api/v1/vm/resize/${vm.id}/confirm`, {
+      method: "POST",
+      headers: { authorization: "Bearer ops-token" },
+    });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});
+
+describe("--json", () => {
+  it("writes one object a line: changes, steps, and last a summary with exactly the documented keys", async () => {
+    write(small);
+    const ran = await reconcile("apply", "--json", "--auto-approve");
+    const lines = jsonLines(ran.stdout);
+    expect(lines.filter(({ type }) => type === "change").map(({ address, action }) => [address, action])).toEqual([
+      ["group.web", "create"],
+      ["vm.app", "create"],
+      ["volume.data", "create"],
+    ]);
+    const steps = lines.filter(({ type }) => type === "step");
+    expect(steps.length).toBeGreaterThan(7);
+    for (const step of steps)
+      expect(Object.keys(step)).toEqual(
+        expect.arrayContaining(["status", "step", "address", "operation", "attempt", "elapsed_ms"]),
+      );
+    const summary = summaryOf(ran);
+    expect(Object.keys(summary)).toEqual([
+      "type",
+      "command",
+      "ok",
+      "exit_code",
+      "changes",
+      "steps",
+      "diagnostics",
+      "orphans",
+      "duration_ms",
+    ]);
+    expect(summary).toMatchObject({
+      type: "summary",
+      command: "apply",
+      ok: true,
+      exit_code: 0,
+      changes: { create: 3, update: 0, replace: 0, delete: 0, import: 0 },
+      steps: { done: 4, failed: 0, skipped: 0, waiting: 0 },
+      orphans: [],
+    });
+  });
+
+  it("reports problems of a file in the summary, with file and line", async () => {
+    write(`${head}vms: { app: { size: none } }\n`);
+    const ran = await reconcile("validate", "--json");
+    expect(ran.exitCode).toBe(1);
+    expect(summaryOf(ran)).toMatchObject({
+      ok: false,
+      exit_code: 1,
+      diagnostics: [{ severity: "error", file: "reconcile.yaml", line: 6 }],
+    });
+  });
+
+  it("lists what a delete left alive as orphans", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    const ran = await reconcile("destroy", "-y", "--json", "--allow-data-loss");
+    expect(ran.exitCode).toBe(0);
+    expect(summaryOf(ran)).toMatchObject({ changes: { delete: 3 }, orphans: [{ kind: "volume" }] });
+    const left = emulator.dump().volumes.filter(({ root }) => root !== true);
+    expect(left).toHaveLength(1);
+    expect((await reconcile("orphans", "delete", left[0]!.id)).exitCode).toBe(3);
+    expect((await reconcile("orphans", "delete", left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
+    expect((await reconcile("orphans", "list", "--json")).stdout).not.toContain(left[0]!.id);
+  });
+});
+
+describe("the state", () => {
+  it("is a file of mode 0600 beside the YAML, holds no credential, and its lock is gone after the run", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    const path = join(folder, "reconcile.state.json");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, "utf8")).not.toContain("ops-token");
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  it("can be listed, shown, moved, pulled and pushed back", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    expect((await reconcile("state", "list")).stdout).toContain("vm.app");
+    expect((await reconcile("state", "show", "vm.app")).stdout).toContain("app-1");
+    expect((await reconcile("state", "mv", "vm.app", "vm.other")).exitCode).toBe(0);
+    expect((await reconcile("state", "show", "vm.app")).exitCode).toBe(1);
+    const pulled = await reconcile("state", "pull");
+    write(pulled.stdout, "copy.json");
+    expect((await reconcile("state", "rm", "vm.other")).exitCode).toBe(0);
+    expect((await reconcile("state", "push", "copy.json")).exitCode).toBe(1);
+    expect((await reconcile("state", "push", "copy.json", "--force")).exitCode).toBe(0);
+    expect((await reconcile("state", "mv", "vm.other", "vm.app")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});
+
+describe("a saved plan", () => {
+  it("is applied exactly as reviewed, at most once, and refused as stale afterwards with what changed", async () => {
+    write(small);
+    expect((await reconcile("plan", "--out", "x.plan.json")).exitCode).toBe(0);
+    const first = await reconcile("apply", "x.plan.json");
+    expect(first.exitCode, first.stderr).toBe(0);
+    const sent = writes();
+    const second = await reconcile("apply", "x.plan.json");
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain("stale");
+    expect(second.stderr).toContain("serial");
+    expect(writes()).toBe(sent);
+  });
+
+  it("is refused when the live world moved on, and when somebody edited it", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    write(small.replace("dst_port: 443", "dst_port: 8443"));
+    await reconcile("plan", "--out", "x.plan.json");
+    const vm = emulator.dump().vms[0]!;
+    await fetch(`${emulator.url}/_control/vm/${vm.id}`, {
+      method: "PATCH",
+      body: JSON.stringify({ name: "renamed-by-hand" }),
+      headers: { "content-type": "application/json" },
+    });
+    const stale = await reconcile("apply", "x.plan.json");
+    expect([stale.exitCode, stale.stderr.includes("vm.app")]).toEqual([1, true]);
+    writeFileSync(join(folder, "x.plan.json"), readFileSync(join(folder, "x.plan.json"), "utf8").replace("8443", "22"));
+    expect((await reconcile("apply", "x.plan.json")).stderr).toContain("changed after it was made");
+  });
+
+  it("holds no credential", async () => {
+    write(small);
+    await reconcile("plan", "--out", "x.plan.json");
+    expect(readFileSync(join(folder, "x.plan.json"), "utf8")).not.toContain("ops-token");
+  });
+});
+
+describe("other commands", () => {
+  it("init writes a file that validates, and never over another", async () => {
+    expect((await reconcile("init")).exitCode).toBe(0);
+    expect((await reconcile("validate")).exitCode).toBe(0);
+    expect((await reconcile("init")).exitCode).toBe(1);
+  });
+
+  it("import takes a VM over by id, and the next plan has nothing to do", async () => {
+    write(small);
+    await reconcile("apply", "-y", "--state", "other.state.json");
+    const world = emulator.dump();
+    const group = world.groups.find(({ name }) => name === "web")!;
+    const data = world.volumes.find(({ name }) => name === "data")!;
+    expect((await reconcile("plan")).exitCode).toBe(1);
+    for (const [address, id] of [
+      ["vm.app", world.vms[0]!.id],
+      ["volume.data", data.id],
+      ["group.web", group.id],
+    ]) {
+      const ran = await reconcile("import", address!, id!);
+      expect(ran.exitCode, ran.stderr).toBe(0);
+    }
+    const plan = await reconcile("plan", "--detailed-exitcode");
+    expect(plan.exitCode, plan.stdout).toBe(0);
+  });
+
+  it("vm stop, start, reboot and snapshot act on one VM and leave the state as it is", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    const state = readFileSync(join(folder, "reconcile.state.json"), "utf8");
+    for (const args of [
+      ["stop", "vm.app"],
+      ["start", "vm.app"],
+      ["reboot", "vm.app"],
+      ["snapshot", "vm.app", "--name", "before-upgrade"],
+    ]) {
+      const ran = await reconcile("vm", ...args);
+      expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    }
+    expect(emulator.dump().images.some(({ name }) => name === "before-upgrade")).toBe(true);
+    expect(readFileSync(join(folder, "reconcile.state.json"), "utf8")).toBe(state);
+  });
+
+  it("an unknown command, flag or address names the nearest right one", async () => {
+    expect((await reconcile("aply")).stderr).toContain("apply");
+    expect((await reconcile("plan", "--jsno")).stderr).toContain("--json");
+    write(small);
+    await reconcile("apply", "-y");
+    expect((await reconcile("state", "show", "vm.ap")).stderr).toContain("vm.app");
+    expect((await reconcile("plan", "--target", "vm.ap")).stderr).toContain("vm.app");
+  });
+
+  it("the credential appears in no output, with debug logging too", async () => {
+    write(small);
+    const ran = await reconcile("apply", "-y", "--log-level", "debug");
+    expect(ran.stderr).toContain("/api/v1/vm/create");
+    expect(ran.stdout + ran.stderr).not.toContain("ops-token");
+  });
+});
