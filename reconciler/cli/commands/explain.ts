@@ -1,12 +1,28 @@
-/** `reconcile explain CODE`: what an error means and what to do. */
-import { fallbacks } from "../../dialect/fallbacks";
+/** `reconcile explain [CODE]`: what an error means and what to do about it. */
+import { nearestName } from "../../core/text/nearest";
+import { explanations } from "../../report/explanations";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
 
 export async function run({ args, output }: Invocation): Promise<number> {
   const code = args[0];
-  if (code !== undefined && !(code in fallbacks)) throw fail("cli/unknown-code", `there is no code ${code}`);
-  for (const [operation, fallback] of Object.entries(fallbacks))
-    if (code === undefined || code === operation) output.print(`${operation}: ${fallback.cost} ${fallback.instead}`);
+  if (code === undefined) {
+    for (const [known, { means }] of Object.entries(explanations)) {
+      output.print(`${known.padEnd(30)} ${means}`);
+      output.event({ type: "explanation", code: known, ...explanations[known] });
+    }
+    return output.finish({ exitCode: 0 });
+  }
+  const found = Object.hasOwn(explanations, code) ? explanations[code] : undefined;
+  if (found === undefined) {
+    const near = nearestName(code, Object.keys(explanations));
+    throw fail(
+      "cli/unknown-code",
+      `there is no code ${code}`,
+      near === undefined ? "reconcile explain lists all codes" : `reconcile explain ${near}`,
+    );
+  }
+  output.print(`${code}\n\n  ${found.means}\n\n  What to do: ${found.todo}`);
+  output.event({ type: "explanation", code, ...found });
   return output.finish({ exitCode: 0 });
 }
