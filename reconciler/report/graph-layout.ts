@@ -39,23 +39,34 @@ interface Cell {
   y: number;
 }
 
-const gapX = 64;
 const gapY = 18;
 const gapParts = 40;
 const sweeps = 6;
 /** Beyond that many passing places, long edges run straight: the picture is too dense to tell. */
 const mostPasses = 20_000;
 
-export function layOut(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[], preferredWidth = 1400): Layout {
+export interface LayoutOptions {
+  /** Between columns: what is written on edges must fit. */
+  readonly gapX?: number;
+  /** Parts go side by side up to this. */
+  readonly preferredWidth?: number;
+}
+
+export function layOut(
+  nodes: readonly LayoutNode[],
+  edges: readonly LayoutEdge[],
+  { gapX = 64, preferredWidth = 1400 }: LayoutOptions = {},
+): Layout {
   const places = new Map<string, Point>();
   const bends: Point[][] = edges.map(() => []);
-  const parts = connectedParts(nodes, edges).map((part) => layOutPart(part.nodes, part.edges, edges));
+  const parts = connectedParts(nodes, edges).map((part) => layOutPart(part.nodes, part.edges, edges, gapX));
   // Shelves: parts side by side until the line is full.
   let x = 0;
   let y = 0;
   let shelf = 0;
   let width = 0;
-  const lineWidth = Math.max(preferredWidth, ...parts.map((part) => part.width));
+  let lineWidth = preferredWidth;
+  for (const part of parts) lineWidth = Math.max(lineWidth, part.width);
   for (const part of parts) {
     if (x > 0 && x + part.width > lineWidth) {
       x = 0;
@@ -98,7 +109,12 @@ function connectedParts(nodes: readonly LayoutNode[], edges: readonly LayoutEdge
   return [...parts.values()].sort((a, b) => b.nodes.length - a.nodes.length);
 }
 
-function layOutPart(nodes: readonly LayoutNode[], edgeIndexes: readonly number[], edges: readonly LayoutEdge[]) {
+function layOutPart(
+  nodes: readonly LayoutNode[],
+  edgeIndexes: readonly number[],
+  edges: readonly LayoutEdge[],
+  gapX: number,
+) {
   const columnOf = longestWays(nodes, edgeIndexes, edges);
   const columns: Cell[][] = [];
   const cellOf = new Map<string, Cell>();
@@ -132,7 +148,7 @@ function layOutPart(nodes: readonly LayoutNode[], edgeIndexes: readonly number[]
   orderColumns(columns);
   placeColumns(columns);
 
-  const widths = columns.map((cells) => Math.max(0, ...cells.map((cell) => cell.node?.width ?? 0)));
+  const widths = columns.map((cells) => cells.reduce((most, cell) => Math.max(most, cell.node?.width ?? 0), 0));
   const lefts: number[] = [];
   let x = 0;
   for (const width of widths) {

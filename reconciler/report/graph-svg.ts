@@ -12,6 +12,8 @@ const paddingX = 14;
 const paddingY = 10;
 const margin = 24;
 const widest = 40;
+const labelColumn = 6.8;
+const widestLabel = 320;
 
 interface Box extends GraphNode {
   readonly text: readonly { readonly words: string; readonly strong: boolean }[];
@@ -21,7 +23,12 @@ interface Box extends GraphNode {
 
 export function graphSvg(graph: Graph): string {
   const boxes = graph.nodes.map(boxOf);
-  const layout = layOut(boxes, graph.edges);
+  let labelColumns = 0;
+  for (const { label } of graph.edges) labelColumns = Math.max(labelColumns, columnsOf(label ?? ""));
+  const layout = layOut(boxes, graph.edges, {
+    gapX: Math.min(widestLabel, Math.max(64, labelColumns * labelColumn + 36)),
+  });
+  const both = new Set(graph.edges.map((edge) => `${edge.to}\n${edge.from}`));
   const boxById = new Map(boxes.map((box) => [box.id, box]));
   const place = (point: Point): Point => ({ x: round(point.x + margin), y: round(point.y + margin) });
   const legend = graph.edges.some((edge) => edge.conditional === true) ? 24 : 0;
@@ -40,7 +47,7 @@ export function graphSvg(graph: Graph): string {
     const from = boxById.get(edge.from);
     const to = boxById.get(edge.to);
     if (from === undefined || to === undefined) return;
-    const points = wayOf(edge, from, to, layout, index).map(place);
+    const points = wayOf(edge, from, to, layout, index, both.has(`${edge.from}\n${edge.to}`)).map(place);
     lines.push(
       `<path class="edge${edge.conditional === true ? " maybe" : ""}" d="${curve(points)}" marker-end="url(#tip)"/>`,
     );
@@ -96,7 +103,14 @@ function boxLines(box: Box, { x, y }: Point): string[] {
 }
 
 /** From the right side of one to the left side of the other; where it leads back or to itself, around. */
-function wayOf(edge: GraphEdge, from: Box, to: Box, layout: ReturnType<typeof layOut>, index: number): Point[] {
+function wayOf(
+  edge: GraphEdge,
+  from: Box,
+  to: Box,
+  layout: ReturnType<typeof layOut>,
+  index: number,
+  paired: boolean,
+): Point[] {
   const start = layout.places.get(edge.from)!;
   const end = layout.places.get(edge.to)!;
   const middle = (place: Point, box: Box): number => place.y + box.height / 2;
@@ -109,7 +123,7 @@ function wayOf(edge: GraphEdge, from: Box, to: Box, layout: ReturnType<typeof la
     ];
   const back = end.x < start.x;
   // An arrow back runs beside the one forth, not on it.
-  const aside = back ? 10 : 0;
+  const aside = paired ? (back ? 9 : -9) : 0;
   return [
     { x: back ? start.x : start.x + from.width, y: middle(start, from) + aside },
     ...layout.bends[index]!,
@@ -134,7 +148,7 @@ function labelAt(label: string, points: readonly Point[]): string {
   const from = points[Math.floor((points.length - 1) / 2)]!;
   const to = points[Math.floor((points.length - 1) / 2) + 1]!;
   const x = round((from.x + to.x) / 2);
-  const y = round((from.y + to.y) / 2 - 5);
+  const y = round((from.y + to.y) / 2 + (to.x < from.x ? 15 : -5));
   return `<text class="label" x="${x}" y="${y}" text-anchor="middle">${escapeXml(label)}</text>`;
 }
 

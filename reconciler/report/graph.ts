@@ -81,13 +81,17 @@ function toneOf(step: Step): Tone {
 
 const manyNeeds = 50;
 
-/** Without the arrows that a chain of two others says already. */
+/** Without the arrows that a chain of two others says already, or that only keep a conditional step out of the way. */
 function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["needs"] }[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
+  const conditional = new Set(steps.filter(isFallback).map((step) => step.id));
   return steps.map((step) => {
     const implied = new Set<string>();
     const direct = new Map<string, Step["needs"][number]>();
-    for (const need of step.needs) if (byId.has(need.step) && !direct.has(need.step)) direct.set(need.step, need);
+    for (const need of step.needs) {
+      if (!byId.has(need.step) || (need.on === "end" && conditional.has(need.step))) continue;
+      if (!direct.has(need.step) || need.on === "failed") direct.set(need.step, need);
+    }
     for (const id of direct.keys()) {
       const before = byId.get(id)!;
       if (before.needs.length <= manyNeeds) for (const need of before.needs) implied.add(need.step);

@@ -23,43 +23,42 @@ export interface MarkdownOptions {
 }
 
 export const commentLimit = 65_536;
-const smallestLimit = 2_000;
 const longestLine = 300;
 /** No part may take the room of the others. */
-const share = { consents: 0.3, diagnostics: 0.15, block: 0.15, steps: 0.2 };
+const share = { consents: 0.4, diagnostics: 0.1, downtime: 0.05, block: 0.15, steps: 0.2 };
 
-export const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-")} -->`;
+export const markerOf = (key = "default"): string =>
+  `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
 
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
-  const limit = Math.max(smallestLimit, options.limit ?? commentLimit);
+  const limit = options.limit ?? commentLimit;
   const { blocks, touched, gates } = outlinePlan(plan);
   const look: Look = { paint: painter(false), width: 100, gates };
+  const opening = `${markerOf(options.key)}\n### ${summaryText(plan)}\n`;
+  const consents = consentBlocks(plan.consents).reverse();
   const head = [
-    markerOf(options.key),
-    `### ${summaryText(plan)}`,
-    "",
+    opening,
     ...diagnosticParts(options.diagnostics ?? plan.diagnostics, limit * share.diagnostics),
-    ...consentBlocks(plan.consents)
-      .reverse()
-      .flatMap((block) => consentPart(block, limit * share.consents)),
-    ...downtimePart(plan),
+    ...consents.flatMap((block) => consentPart(block, (limit * share.consents) / consents.length)),
+    ...downtimePart(plan, limit * share.downtime),
   ].join("\n");
 
   const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";
-  const footRoom = 400 + (options.artifact?.length ?? 0) * 6;
-  let room = limit - head.length - steps.length - footRoom;
+  const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length, options.artifact).length;
+  let room = limit - head.length - steps.length - longestFoot - 4;
   const details: string[] = [];
-  const cut: Block[] = [];
+  let cut = 0;
   for (const block of [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)]) {
-    const part = cut.length > 0 ? undefined : blockPart(block, look, limit * share.block);
-    if (part === undefined || part.length + 1 > room) cut.push(block);
+    const part = cut > 0 ? undefined : blockPart(block, look, limit * share.block);
+    if (part === undefined || part.length + 1 > room) cut++;
     else {
       details.push(part);
       room -= part.length + 1;
     }
   }
-  const foot = footPart(plan, blocks.length, cut.length, touched.length, options.artifact);
-  return `${[head, ...details, steps, foot].filter((part) => part !== "").join("\n")}\n`;
+  const foot = footPart(plan, blocks.length, cut, touched.length, options.artifact);
+  const whole = `${[head, ...details, steps, foot].filter((part) => part !== "").join("\n")}\n`;
+  return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
 }
 
 function diagnosticParts(diagnostics: readonly Diagnostic[], room: number): string[] {
@@ -95,15 +94,20 @@ function withinRoom(lines: readonly string[], room: number, one: string, many?: 
   return left === 0 ? kept : [...kept, `${prefix}- … and ${countOf(left, `more ${one}`, `more ${many ?? `${one}s`}`)}`];
 }
 
-const downtimesShown = 10;
-
-function downtimePart(plan: Plan): string[] {
+function downtimePart(plan: Plan, room: number): string[] {
   const down = Object.entries(plan.estimate.downtimeMs).filter(([, ms]) => ms > 0);
   if (down.length === 0) return [];
-  const longest = down.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, downtimesShown);
-  const words = longest.map(([address, ms]) => `${codeText(address)} about ${durationText(ms)}`);
-  const more = down.length - longest.length;
-  return [`Downtime: ${words.join(", ")}${more === 0 ? "" : ` and ${countOf(more, "more VM")}`}`, ""];
+  down.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  const words: string[] = [];
+  let used = 0;
+  for (const [address, ms] of down) {
+    const word = `${codeText(address)} about ${durationText(ms)}`;
+    used += word.length + 2;
+    if (used > room) break;
+    words.push(word);
+  }
+  const more = down.length - words.length;
+  return [`Downtime: ${[...words, ...(more === 0 ? [] : [countOf(more, "more VM")])].join(", ")}`, ""];
 }
 
 function blockPart(block: Block, look: Look, room: number): string {

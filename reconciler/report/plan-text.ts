@@ -111,7 +111,8 @@ const placeText = (source: SourcePosition | undefined): string =>
 function* createdLines(fields: readonly FieldChange[], look: Look) {
   const values = fields.filter((field) => field.field !== "rules" && field.after !== null);
   const items = values.map(
-    ({ field, after }, index) => `${field} ${valueText(field, after)}${index < values.length - 1 ? "," : ""}`,
+    ({ field, after }, index) =>
+      `${printable(field)} ${valueText(field, after)}${index < values.length - 1 ? "," : ""}`,
   );
   if (items.length > 0) for (const line of wrapItems(items, look.width - 6)) yield `      ${line}`;
   for (const field of fields) if (field.field === "rules") yield* ruleLines(field, look);
@@ -201,7 +202,8 @@ function* consentLines(plan: Plan, grants: Grants | undefined, look: Look) {
       yield* hang(label, `${printable(consent.detail)}${given ? " (permitted)" : ""}`, width);
       if (!given && grant !== consent.grant) yield* hang("      → ", printable(consent.grant), width);
     }
-    if (grant !== undefined && open) yield* hang(kind === "flush" ? "  → all: " : "  → permit it with ", grant, width);
+    if (grant !== undefined && open)
+      yield* hang(kind === "flush" ? "  → all: " : "  → permit it with ", printable(grant), width);
     yield "";
   }
 }

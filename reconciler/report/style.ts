@@ -62,9 +62,13 @@ function wrapWords(words: readonly string[], columns: number): string[] {
   return lines;
 }
 
-/** A text under a label: further lines hang below the first. */
+/** A text beside a label, further lines below the first; under the label where that leaves no room beside it. */
 export function hang(lead: string, text: string, width: number): string[] {
   const indent = columnsOf(lead);
+  if (indent > width / 2) {
+    const below = " ".repeat(8);
+    return [lead.trimEnd(), ...wrapText(text, Math.max(20, width - 8)).map((line) => `${below}${line}`)];
+  }
   return wrapText(text, Math.max(20, width - indent)).map((line, index) =>
     index === 0 ? `${lead}${line}` : `${" ".repeat(indent)}${line}`,
   );
@@ -102,7 +106,7 @@ const sizes = new Set(["size", "root_size"]);
 export function valueText(field: string, value: FieldValue): string {
   if (value === null) return "(none)";
   if (typeof value === "string")
-    return value === "" || value !== value.trim() ? JSON.stringify(printable(value)) : printable(value);
+    return value === "" || value !== value.trim() ? `"${printable(value)}"` : printable(value);
   return sizes.has(field) ? `${value} GB` : String(value);
 }
 

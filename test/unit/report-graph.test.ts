@@ -1,0 +1,91 @@
+/** A plan and resources as pictures: nothing overlaps, nothing is cut off, nothing of others gets out of its quotes. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { graphDot, graphMermaid, planGraph, resourceGraph } from "../../reconciler/report/graph";
+import { layOut } from "../../reconciler/report/graph-layout";
+import { graphSvg } from "../../reconciler/report/graph-svg";
+import { hostilePlan } from "../support/hostile-plan";
+import { everythingWorld, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
+
+const golden = (name: string): string => join(__dirname, "golden/report", name);
+
+describe("graphs as text", () => {
+  it("reads as the golden Mermaid and dot", async () => {
+    const graph = planGraph(planFor(everythingWorld()));
+    await expect(graphMermaid(graph)).toMatchFileSnapshot(golden("everything.mmd"));
+    await expect(graphDot(graph)).toMatchFileSnapshot(golden("everything.dot"));
+    await expect(graphSvg(graph)).toMatchFileSnapshot(golden("everything.svg"));
+    await expect(graphMermaid(resourceGraph(quickstartWorld().desired!))).toMatchFileSnapshot(golden("resources.mmd"));
+  });
+
+  it("draws the step that only a failure starts as conditional, and no arrow from it to what goes on", () => {
+    const { edges } = planGraph(planFor(everythingWorld()));
+    expect(edges.filter((edge) => edge.to === "vm.db/revert")).toEqual([
+      { from: "vm.db/check", to: "vm.db/revert", conditional: true },
+    ]);
+    expect(edges.filter((edge) => edge.from === "vm.db/revert")).toEqual([]);
+    expect(edges).toContainEqual({ from: "vm.db/check", to: "vm.db/confirm" });
+  });
+
+  it("keeps text of others inside its quotes", () => {
+    const graph = planGraph(hostilePlan(planFor(everythingWorld())));
+    for (const line of graphMermaid(graph).trimEnd().split("\n"))
+      expect(line).toMatch(
+        /^(flowchart LR| {2}n\d+\["[^"]*"\]:::\w+| {2}n\d+ -\.?->(\|"[^"]*"\|)? n\d+| {2}classDef [\w ]+[^"]*)$/,
+      );
+    for (const line of graphDot(graph).trimEnd().split("\n"))
+      expect(line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')).toMatch(/^(digraph "" \{|\}| {2}[\w =,[\]"\->.;#]*)$/);
+    const svg = graphSvg(graph);
+    expect(svg).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|<b>/);
+    expect(svg.match(/<g /g)).toHaveLength(svg.match(/<\/g>/g)!.length);
+  });
+});
+
+describe("the layout", () => {
+  const wide = Array.from({ length: 1_000 }, (_, index) => [
+    vm(`w[${index}]`),
+    volume(`d[${index}]`, { attachTo: { address: `vm.w[${index % 50}]` } }),
+  ]).flat();
+
+  it.each([
+    ["a plan of everything", planGraph(planFor(everythingWorld()))],
+    ["2,000 resources", resourceGraph(wide)],
+  ])("puts no node on another, and every node on the sheet: %s", (_, graph) => {
+    const nodes = graph.nodes.map((node, index) => ({
+      id: node.id,
+      width: 100 + (index % 7) * 20,
+      height: 40 + (index % 3) * 10,
+    }));
+    const layout = layOut(nodes, graph.edges);
+    const boxes = nodes.map((node) => ({ ...node, ...layout.places.get(node.id)! })).sort((a, b) => a.x - b.x);
+    for (const [index, box] of boxes.entries()) {
+      expect(Math.min(box.x, box.y)).toBeGreaterThanOrEqual(-0.001);
+      expect(box.x + box.width).toBeLessThanOrEqual(layout.width + 0.001);
+      expect(box.y + box.height).toBeLessThanOrEqual(layout.height + 0.001);
+      for (let next = index + 1; next < boxes.length && boxes[next]!.x < box.x + box.width; next++) {
+        const other = boxes[next]!;
+        const apart = other.y >= box.y + box.height || box.y >= other.y + other.height;
+        if (!apart) expect.fail(`${box.id} and ${other.id} overlap`);
+      }
+    }
+  });
+
+  it("leads every edge from left to right but for those that close a cycle", () => {
+    const nodes = ["a", "b", "c", "d"].map((id) => ({ id, width: 10, height: 10 }));
+    const edges = [
+      ["a", "b"],
+      ["b", "c"],
+      ["c", "a"],
+      ["a", "d"],
+      ["c", "d"],
+      ["d", "d"],
+    ].map(([from, to]) => ({ from: from!, to: to! }));
+    const { places } = layOut(nodes, edges);
+    const x = (id: string) => places.get(id)!.x;
+    expect([x("a") < x("b"), x("b") < x("c"), x("c") < x("d")]).toEqual([true, true, true]);
+  });
+
+  it("takes a graph without nodes", () => {
+    expect(graphSvg(resourceGraph([]))).toMatch(/<svg [^>]*width="\d+" height="\d+"/);
+  });
+});

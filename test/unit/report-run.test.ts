@@ -1,0 +1,196 @@
+/** A run as it goes on and as it ended, drift, and the state. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { emptyState } from "../../reconciler/core/state/fold";
+import type { EngineEvent } from "../../reconciler/engine/events";
+import type { RunReport } from "../../reconciler/engine/run-plan";
+import { driftText } from "../../reconciler/report/drift-text";
+import { leftMs, liveView, progressLine, startLive, updateLive } from "../../reconciler/report/progress";
+import { runText } from "../../reconciler/report/run-text";
+import { orphansText, stateListText, stateShowText } from "../../reconciler/report/state-text";
+import { columnsOf } from "../../reconciler/report/style";
+import { hostilePlan } from "../support/hostile-plan";
+import { pretendRun } from "../support/pretend-run";
+import { everythingWorld, planFor, quickstartWorld, vm } from "../support/sample-plans";
+
+const golden = (name: string): string => join(__dirname, "golden/report", name);
+const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+
+const troubled = () => {
+  const plan = planFor(everythingWorld());
+  const pretended = pretendRun(plan, (step) =>
+    step.id === "volume.log-data/detach"
+      ? { end: "failed", message: "the service refused: quota exceeded", fix: "ask for more", code: "service/refused" }
+      : step.id === "vm.db/confirm"
+        ? { end: "waiting", message: "waits for a confirmation in the console", fix: "reconcile apply" }
+        : { end: "done" },
+  );
+  return { plan, ...pretended };
+};
+
+describe("the end of a run", () => {
+  it.each([80, 200])("reads as the golden text at %i columns", async (width) => {
+    const { plan, run } = troubled();
+    const orphans = [{ kind: "volume", id: "v-1", name: "web-data", reason: "outlived its VM", sizeGb: 20 }] as const;
+    await expect(runText({ ...run, orphans }, plan, { width })).toMatchFileSnapshot(golden(`run-${width}.txt`));
+  });
+
+  const done = pretendRun(planFor(quickstartWorld())).run;
+  const cases: readonly (readonly [string, RunReport, RegExp])[] = [
+    ["done is done", done, /^Done: the service matches the file \(9 steps done in 1 min 1 s\)\.$/m],
+    [
+      "interrupted says that the next run goes on",
+      { ...done, interrupted: true },
+      /^Interrupted .* goes on from here\.$/m,
+    ],
+    [
+      "a state that cannot be written is named",
+      { ...done, broken: new Error("disk full") },
+      /the state could not be written \(disk full\)/,
+    ],
+    [
+      "what waits gives exit code 4",
+      { ...done, counts: { ...done.counts, waiting: 1 } },
+      /waits for an outside act .* exit code 4/,
+    ],
+    [
+      "what failed is not done",
+      { ...done, counts: { ...done.counts, failed: 1 } },
+      /^Not finished \(9 steps done, 1 failed/m,
+    ],
+  ];
+  for (const [title, run, expected] of cases)
+    it(title, () => expect(runText(run, planFor(quickstartWorld()), { width: 200 })).toMatch(expected));
+});
+
+describe("the live view", () => {
+  const plan = planFor({ desired: Array.from({ length: 500 }, (_, index) => vm(`web[${index}]`)) });
+  const { events } = pretendRun(plan);
+
+  it("never grows past the terminal, whatever runs", () => {
+    let state = startLive(plan);
+    for (const [index, { at, event }] of events.entries()) {
+      state = updateLive(state, event, at);
+      if (index % 50 !== 0) continue;
+      for (const height of [3, 10, 24, 60])
+        for (const width of [40, 80, 200]) {
+          const lines = liveView(state, { width, height, now: at + 100 });
+          expect(lines.length).toBeLessThan(height);
+          for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+        }
+    }
+  });
+
+  it("starts with the estimate of the plan and ends with nothing left", () => {
+    const plan = planFor(quickstartWorld());
+    let state = startLive(plan);
+    expect(leftMs(state, 0)).toBe(plan.estimate.durationMs);
+    let last = Number.POSITIVE_INFINITY;
+    for (const { at, event } of pretendRun(plan).events) {
+      state = updateLive(state, event, at);
+      expect(leftMs(state, at)).toBeLessThanOrEqual(last);
+      last = leftMs(state, at);
+    }
+    expect(last).toBe(0);
+    expect(liveView(state, { width: 80, now: 61_000 })).toHaveLength(1);
+  });
+
+  it("counts what only runs after a failure when it does", () => {
+    const { plan, events } = troubled();
+    let state = startLive(plan);
+    for (const { at, event } of events) state = updateLive(state, event, at);
+    const [first] = liveView(state, { width: 120, now: 65_000 });
+    expect(first).toMatch(/21 of 21 steps · 1 failed · 2 skipped · 1 waiting/);
+  });
+});
+
+describe("plain progress lines", () => {
+  it("say when long steps start and how every step ended", async () => {
+    const lines = troubled().events.flatMap(({ event }) => progressLine(event) ?? []);
+    await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot(golden("progress.txt"));
+  });
+
+  const events: readonly (readonly [EngineEvent, string | undefined])[] = [
+    [{ type: "refresh", status: "started", resources: 3, elapsedMs: 0 }, undefined],
+    [{ type: "refresh", status: "done", resources: 3, elapsedMs: 1200 }, "looked at 3 resources in 1 s"],
+    [
+      { type: "orphan", orphan: { kind: "volume", id: "v", name: "n\u001b", reason: "r" } },
+      "orphan    volume n\\u001b (v): r",
+    ],
+  ];
+  for (const [event, line] of events)
+    it(`${event.type} is ${line ?? "no line"}`, () => expect(progressLine(event)).toBe(line));
+});
+
+describe("text of others in a run", () => {
+  it("shows its control characters as numbers", () => {
+    const plan = hostilePlan(planFor(everythingWorld()));
+    const { run, events } = pretendRun(plan, () => ({
+      end: "failed",
+      message: "\u001b[2Jno\u009b",
+      fix: "\u202e",
+      code: "x/y",
+    }));
+    let state = startLive(plan);
+    const texts = [runText({ ...run, orphans: plan.orphans }, plan)];
+    for (const { at, event } of events) {
+      state = updateLive(state, event, at);
+      texts.push(progressLine(event) ?? "", ...liveView(state, { now: at }));
+    }
+    for (const text of texts) expect(text).not.toMatch(control);
+  });
+});
+
+describe("drift and the state", () => {
+  it("lists what is gone and what differs, recorded first", () => {
+    const text = driftText({
+      drifts: [
+        { address: "vm.db", name: "db", id: "i-1", gone: true, fields: [] },
+        { address: "volume.d", name: "d\u001b", gone: false, fields: [{ field: "size", before: 20, after: 40 }] },
+      ],
+      compared: 12,
+    });
+    expect(text).toBe(
+      "- vm.db (db, i-1) is gone\n~ volume.d (d\\u001b)\n    size          20 GB → 40 GB\n\nDrift: 2 of 12 resources differ from the state (recorded → now).\n",
+    );
+    expect(driftText({ drifts: [], compared: 1 })).toBe("No drift: the service is as the state has it (1 resource).\n");
+  });
+
+  it("shows the state as a table with what is unfinished, and one record in full", () => {
+    const record = {
+      kind: "volume",
+      address: "volume.d",
+      id: "v-1",
+      name: "d",
+      sizeGb: 20,
+      flush: { via: "ask" },
+      preventDestroy: true,
+    } as const;
+    const intent = {
+      step: "vm.a/create",
+      address: "vm.a",
+      operation: "vm.create",
+      name: "a",
+      sentAt: "2026-01-02T03:04:05Z",
+      idsBefore: [],
+    } as const;
+    const state = {
+      ...emptyState("l"),
+      resources: new Map([["volume.d", record]]),
+      intents: new Map([["vm.a", intent]]),
+    };
+    expect(stateListText(state)).toBe(
+      "ADDRESS   ID           NAME\nvm.a      (not known)  a     begun: vm.create\nvolume.d  v-1          d     prevent_destroy\n\n1 resource.\n",
+    );
+    expect(stateListText(emptyState("l"))).toBe("The state holds nothing.\n");
+    expect(stateShowText("volume.d", record, undefined)).toContain('  flush           {"via":"ask"}\n');
+    expect(stateShowText("vm.a", undefined, intent)).toContain("    sentAt     2026-01-02T03:04:05Z\n");
+  });
+
+  it("lists orphans with the way to end one", () => {
+    expect(orphansText([])).toMatch(/^No orphans/);
+    expect(orphansText([{ kind: "volume", id: "v", name: "n", reason: "why", sizeGb: 5 }])).toBe(
+      "KIND    ID  NAME  SIZE  WHY\nvolume  v   n     5 GB  why\n\nEnd one with: reconcile orphans delete ID\n",
+    );
+  });
+});
