@@ -1,10 +1,13 @@
 /** Ctrl-C once: finish what is in flight, start nothing more. Twice: stop at once. Both leave a usable state. */
+import { setMaxListeners } from "node:events";
 import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
 
 export function listenForStop(output: Output): StopSignals & { close(): void } {
   const soft = new AbortController();
   const hard = new AbortController();
+  // Every step that waits listens; Node takes more than ten listeners for a leak and says so.
+  setMaxListeners(0, soft.signal, hard.signal);
   const onSignal = (): void => {
     if (!soft.signal.aborted) {
       output.note("\nStopping: what is in flight is finished, nothing more is started. Once more to stop at once.");

@@ -3,6 +3,7 @@
  * Time is compressed to nothing, so thousands of worlds fit into a test run.
  */
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
 import { readDesired } from "../../reconciler/config/read-desired";
@@ -102,6 +103,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
     async apply(desired, planOptions = {}) {
       const quiet = new AbortController();
+      setMaxListeners(0, quiet.signal);
       await awaitInterrupted(store, client, ports, lineage, quiet.signal);
       const prepared = await prepare(desired, planOptions);
       if (hasNothingToDo(prepared.plan) || prepared.plan.diagnostics.some(({ severity }) => severity === "error"))

@@ -15,8 +15,8 @@ function sources(folder: string): string[] {
 
 describe("every code that a diagnostic can carry is explained", () => {
   const codes = new Set<string>();
+  // Import paths inside the source look like codes; a code is never followed by a slash or a file name.
   for (const path of sources("reconciler"))
-    // Import paths inside the source look like codes; a code is never followed by a slash or a file name.
     for (const [, code] of readFileSync(join(root, path), "utf8").matchAll(
       /"((?:config|plan|state|service|apply|cli|consent|dialect|internal)\/[a-z_-]+)"/g,
     ))
