@@ -22,7 +22,8 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
     ...waitingLines(run, paint, width),
     ...orphanLines(run.orphans, paint, width),
   ];
-  if (lines.length > 0) lines.push("");
+  if (lines.length > 0) lines.unshift("");
+  lines.push("");
   lines.push(...hang("", endText(run, plan), width).map((line) => paint("strong", line)));
   return `${lines.join("\n")}\n`;
 }
