@@ -50,14 +50,26 @@ export function createOutput(command: string, flags: Flags): Output {
       if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
     },
     event(event) {
-      if (json) process.stdout.write(`${JSON.stringify(event)}\n`);
+      if (!json) return;
+      const { jsonLine } = require("../report/json-lines") as typeof import("../report/json-lines");
+      process.stdout.write(jsonLine(event));
     },
     finish({ exitCode, diagnostics = [], plan, run, orphans = run?.orphans ?? [] }) {
       if (json) {
-        const { summaryLine } = require("../report/json-lines") as typeof import("../report/json-lines");
+        const { jsonLine, summaryLine } = require("../report/json-lines") as typeof import("../report/json-lines");
         const durationMs = Math.round(performance.now() - startedAt);
         process.stdout.write(
-          `${JSON.stringify(summaryLine({ command, exitCode, diagnostics, orphans, durationMs, ...(plan === undefined ? {} : { plan }), ...(run === undefined ? {} : { run }) }))}\n`,
+          jsonLine(
+            summaryLine({
+              command,
+              exitCode,
+              diagnostics,
+              orphans,
+              durationMs,
+              ...(plan === undefined ? {} : { plan }),
+              ...(run === undefined ? {} : { run }),
+            }),
+          ),
         );
       } else if (diagnostics.length > 0) {
         const { diagnosticsText } =
