@@ -16,6 +16,8 @@ export interface Finish {
   readonly orphans?: readonly Orphan[];
 }
 
+const chunkLength = 64 * 1024;
+
 export interface Output {
   readonly json: boolean;
   readonly colour: boolean;
@@ -24,6 +26,8 @@ export interface Output {
   readonly live: boolean;
   /** For people only. */
   print(text: string): void;
+  /** The same, for what may be long: written as it is made. */
+  printLines(lines: Iterable<string>): void;
   /** For people, beside the output proper. */
   note(text: string): void;
   /** With --json only. */
@@ -45,6 +49,17 @@ export function createOutput(command: string, flags: Flags): Output {
     live: process.stderr.isTTY === true && !json && process.env["TERM"] !== "dumb",
     print(text) {
       if (!json) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    },
+    printLines(lines) {
+      if (json) return;
+      let chunk = "";
+      for (const line of lines) {
+        chunk += `${line}\n`;
+        if (chunk.length < chunkLength) continue;
+        process.stdout.write(chunk);
+        chunk = "";
+      }
+      process.stdout.write(chunk);
     },
     note(text) {
       if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);

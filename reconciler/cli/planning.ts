@@ -68,8 +68,11 @@ export function showPlan(invocation: Invocation, plan: Plan): void {
     for (const event of changeEvents(plan)) output.event(event);
     return;
   }
-  const { planText } = require("../report/plan-text") as typeof import("../report/plan-text");
-  output.print(planText(plan, { colour: output.colour, width: output.width, steps: flags.steps === true }));
+  const { planLines } = require("../report/plan-text") as typeof import("../report/plan-text");
+  const grants = grantsOf(flags);
+  output.printLines(
+    planLines(plan, { colour: output.colour, width: output.width, steps: flags.steps === true, grants }),
+  );
 }
 
 export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
@@ -186,14 +189,21 @@ function stepDiagnostics(report: RunReport): Diagnostic[] {
   return diagnostics;
 }
 
+const grantsOf = (flags: Flags): Grants => ({
+  allowDataLoss: flags["allow-data-loss"] === true,
+  allowEmpty: flags["allow-empty"] === true,
+  confirmFlush: flags["confirm-flush"] ?? [],
+});
+
 async function getConsent(invocation: Invocation, plan: Plan, approval: Approval): Promise<MissingConsent[]> {
   const { flags } = invocation;
   const automatic = flags["auto-approve"] === true || approval.reviewed;
   const interactive = !automatic && process.stdin.isTTY === true && !invocation.output.json;
+  const given = grantsOf(flags);
   const grants: Grants = {
-    allowDataLoss: flags["allow-data-loss"] === true || approval.reviewed || interactive,
-    allowEmpty: flags["allow-empty"] === true || approval.reviewed,
-    confirmFlush: interactive ? ["all"] : (flags["confirm-flush"] ?? []),
+    allowDataLoss: given.allowDataLoss || approval.reviewed || interactive,
+    allowEmpty: given.allowEmpty || approval.reviewed,
+    confirmFlush: interactive ? ["all"] : given.confirmFlush,
   };
   const missing: MissingConsent[] = missingConsents(plan.consents, grants);
   if (missing.length > 0) return missing;

@@ -313,7 +313,8 @@ async function deleteVm(
     (volume): Orphan => ({
       kind: "volume",
       id: volume,
-      name: volume,
+      // The answer tells its id alone; this is what it was to whoever made it.
+      name: `data volume of ${record?.name ?? id}`,
       reason: `outlived VM ${record?.name ?? id}`,
       ...(record?.sizeGb !== undefined && left.length === 1 ? { sizeGb: record.sizeGb } : {}),
     }),

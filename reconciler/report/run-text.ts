@@ -138,7 +138,8 @@ function endText(run: RunReport, plan: Plan): string {
   if (waiting > 0)
     return `Applied, but something waits for an outside act (${counts}${time}). Run it again after that: exit code 4 until then.`;
   if (plan.changes.length === 0) return `Done (${counts}${time}).`;
-  return `Done: the service matches the file (${counts}${time}).`;
+  const outcome = plan.options.destroy === true ? "everything in the state is deleted" : "the service matches the file";
+  return `Done: ${outcome} (${counts}${time}).`;
 }
 
 function tookMs(run: RunReport): number | undefined {
