@@ -30,6 +30,8 @@ export type Reason =
   | "changed"
   | "drifted"
   | "removed"
+  /** A removed entry lets it go and leaves it alive. */
+  | "let_go"
   | "gone"
   | "failed"
   | "requested"
@@ -52,6 +54,8 @@ export interface Change {
   readonly because: string;
   /** What is lost for good, one sentence each; empty when nothing is. */
   readonly losses: readonly string[];
+  /** What outlives it with nobody to manage it, one sentence each. */
+  readonly leaves?: readonly string[];
   readonly movedFrom?: Address;
   readonly source?: SourcePosition;
 }

@@ -43,6 +43,8 @@ export function diffContext(input: {
 }): DiffContext {
   const { live, state } = input;
   const addressOfId = new Map<string, Address>();
+  for (const { to, id } of input.desired.imports)
+    if (id !== undefined && state.resources.get(to)?.id === undefined) addressOfId.set(id, to);
   for (const record of state.resources.values())
     if (record.id !== undefined) addressOfId.set(record.id, record.address);
   const seen = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] => {

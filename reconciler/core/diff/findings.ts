@@ -11,7 +11,7 @@ export const nameTaken = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-taken",
-  summary: `a ${what} named ${found.name} exists already (${found.id}), and the state does not know it`,
+  summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
   detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
   fix: `imports: [ { to: ${pair.address}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`,
   address: pair.address,
@@ -31,6 +31,16 @@ export const severalNamed = (
   fix: `say which one it is: imports: [ { to: ${pair.address}, id: "…" } ]`,
   address: pair.address,
   source: pair.desired?.source,
+});
+
+export const importManaged = (pair: Pair, what: What, id: string, manager: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-managed",
+  summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
+  detail: "One resource has one address.",
+  fix: `moved: [ { from: ${manager}, to: ${pair.address} } ], or remove the imports entry`,
+  address: pair.address,
+  source: pair.import?.source,
 });
 
 export const goneNote = (pair: Pair, what: What, id: string, then: string): Diagnostic => ({

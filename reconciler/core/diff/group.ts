@@ -2,24 +2,21 @@
  * What differs about the groups. They are looked at together, because a rule may name another group: replacing or
  * deleting that one takes the rule with it, and the rule must then point at the new one.
  */
-import { canonicalLiveRule, describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
+import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { DesiredGroup, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
-import type { LiveGroup, LiveRule } from "../model/live";
+import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Change, Difference, FieldChange, Reason } from "./changes";
 import { fieldChange } from "./changes";
-import { type DiffContext, sightGroup } from "./context";
-import { goneNote, nameTaken, severalNamed, unsettledIntent } from "./findings";
+import type { DiffContext } from "./context";
+import { goneNote } from "./findings";
+import { createdBy, type FoundGroup, findGroup } from "./group-find";
+import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
 import type { Pair } from "./pair";
-
-export interface LiveRulePair {
-  readonly live: LiveRule;
-  readonly rule: Rule;
-}
 
 export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup, LiveGroup> {
   readonly kind: "group";
@@ -36,11 +33,6 @@ export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup,
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
 }
-
-type Found =
-  | { readonly how: "error"; readonly diagnostic: Diagnostic }
-  | { readonly how: "absent"; readonly gone?: string }
-  | { readonly how: "known"; readonly id: string; readonly live?: LiveGroup; readonly adopted?: Reason };
 
 export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: State): GroupDifference[] {
   const found = new Map(pairs.map((pair) => [pair.address, findGroup(pair, context)]));
@@ -69,11 +61,13 @@ export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: 
 }
 
 /** Ids of groups that will not be there after this plan, those of earlier replacements included. */
-function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, Found>, state: State): Set<string> {
+function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, FoundGroup>, state: State): Set<string> {
   const dying = new Set<string>();
   for (const pair of pairs) {
     const entry = found.get(pair.address);
     if (pair.desired === undefined && !pair.forget && entry?.how === "known") dying.add(entry.id);
+    // Gone already: rules that still name it are the service's to drop.
+    if (entry?.how === "absent" && entry.gone !== undefined) dying.add(entry.gone);
     for (const retired of (pair.recorded as RecordedGroup | undefined)?.retired ?? []) dying.add(retired.id);
   }
   for (const record of state.resources.values())
@@ -87,102 +81,9 @@ const identifyBy =
   (group: Reference) =>
     "id" in group ? group.id : renewed.has(group.address) ? group.address : (ids.get(group.address) ?? group.address);
 
-function findGroup(pair: Pair, context: DiffContext): Found {
-  const known = pair.recorded === undefined ? pair.import?.id : (pair.recorded as RecordedGroup).id;
-  if (pair.intent !== undefined && !context.live.groupsListed && (known === undefined || pair.recorded !== undefined))
-    return { how: "error", diagnostic: unsettledIntent(pair, "security group") };
-  if (pair.intent !== undefined && context.live.groupsListed) {
-    const before = new Set([...pair.intent.idsBefore, ...(known === undefined ? [] : [known])]);
-    const candidates = named(pair.intent.name, context).filter((group) => !before.has(group.id));
-    if (candidates.length > 1)
-      return { how: "error", diagnostic: severalNamed(pair, "security group", pair.intent.name, candidates) };
-    const only = candidates[0];
-    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
-  }
-  if (known !== undefined) {
-    const sighting = sightGroup(context, known);
-    if (sighting.seen === "gone")
-      return pair.recorded !== undefined
-        ? { how: "absent", gone: known }
-        : { how: "error", diagnostic: importGone(pair, known) };
-    return {
-      how: "known",
-      id: known,
-      ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
-      ...(pair.recorded === undefined ? { adopted: "imported" as const } : {}),
-    };
-  }
-  const desired = pair.desired as DesiredGroup | undefined;
-  const namesake = desired === undefined ? undefined : named(desired.name, context)[0];
-  return namesake === undefined
-    ? { how: "absent" }
-    : { how: "error", diagnostic: nameTaken(pair, "security group", namesake) };
-}
-
-const named = (name: string, context: DiffContext): LiveGroup[] =>
-  (context.groupsByName.get(name.toLowerCase()) ?? []).filter((group) => !context.addressOfId.has(group.id));
-
-interface Comparison {
-  readonly added: readonly Rule[];
-  readonly removed: readonly LiveRulePair[];
-  readonly kept: readonly LiveRulePair[];
-  readonly cascaded: readonly LiveRulePair[];
-  readonly replaces: boolean;
-  readonly platformRules: readonly string[];
-}
-
-function comparison(
-  pair: Pair,
-  entry: Extract<Found, { how: "known" }>,
-  context: DiffContext,
-  identify: GroupIdentity,
-  dying: ReadonlySet<string>,
-): Comparison {
-  const desired = pair.desired as DesiredGroup;
-  const recorded = entry.adopted === undefined ? (pair.recorded as RecordedGroup | undefined) : undefined;
-  const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
-    live,
-    rule: canonicalLiveRule(live),
-  }));
-  const present: readonly LiveRulePair[] =
-    liveRules ?? (recorded?.rules ?? []).map((rule) => ({ live: { id: "", direction: rule.direction }, rule }));
-  const wanted = new Map(desired.rules.map((rule) => [ruleKey(rule, identify), rule]));
-  const have = new Set(present.map(({ rule }) => ruleKey(rule, identify)));
-  const platform = new Set(recorded?.platformRules ?? []);
-  for (const { live, rule } of present)
-    if (live.platform === true || (recorded === undefined && isPlatformShaped(rule)))
-      platform.add(ruleKey(rule, identify));
-
-  const ignored = desired.lifecycle.ignoreChanges.includes("rules");
-  const added = ignored ? [] : [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
-  const extra = present.filter(({ rule }) => {
-    const key = ruleKey(rule, identify);
-    return !wanted.has(key) && !platform.has(key);
-  });
-  const cascaded = extra.filter(
-    ({ rule }) => rule.remote.kind === "group" && "id" in rule.remote.group && dying.has(rule.remote.group.id),
-  );
-  const authoritative = desired.rulesMode === "authoritative" && !ignored;
-  const surplus = authoritative ? extra.filter((item) => !cascaded.includes(item)) : [];
-  const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.has("group.rule.delete");
-  const removed = keeps ? [] : surplus;
-  return {
-    added,
-    removed,
-    kept: keeps ? surplus : [],
-    cascaded,
-    replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.has("group.rule.delete")),
-    platformRules: [...platform].sort(),
-  };
-}
-
-/** What services put on a new group by themselves: everything may leave. */
-export const isPlatformShaped = (rule: Rule): boolean =>
-  rule.direction === "egress" && rule.protocol === "any" && rule.ports === undefined && rule.remote.kind === "any";
-
 function diffGroup(
   pair: Pair,
-  entry: Found,
+  entry: FoundGroup,
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
@@ -212,10 +113,13 @@ function diffGroup(
   }
   const compared = comparison(pair, entry, context, identify, dying);
   const diagnostics = groupNotes(desired, compared, entry, context);
-  const fields = groupFieldChanges(desired, recorded, entry.live, compared, identify);
+  const fields = groupFieldChanges(desired, recorded, entry.live, compared, context);
+  // The rules that were applied, whatever became of the groups they name.
+  const byAddress: GroupIdentity = (group) =>
+    "address" in group ? group.address : (context.addressOfId.get(group.id) ?? group.id);
   const drifted =
     recorded !== undefined &&
-    sameRules(desired.rules, recorded.rules, identify) &&
+    sameRules(desired.rules, recorded.rules, byAddress) &&
     (recorded.name ?? desired.name) === desired.name &&
     (recorded.description ?? "") === (desired.description ?? "");
   // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
@@ -269,24 +173,33 @@ function diffGroup(
 function removeGroup(
   pair: Pair,
   recorded: RecordedGroup | undefined,
-  entry: Found,
+  entry: FoundGroup,
   context: DiffContext,
 ): Partial<GroupDifference> & { diagnostics: Diagnostic[] } {
-  if (recorded === undefined) return { diagnostics: [] };
+  if (recorded === undefined) {
+    // Its block is gone, and it was created all the same: the intent says what it was to be.
+    if (entry.how !== "known") return { diagnostics: [] };
+    const made = createdBy(pair, entry);
+    return { recorded: made, adopts: true, ...removeGroup(pair, made, entry, context) };
+  }
+  const former =
+    entry.how === "known" && entry.id !== recorded.id ? [{ id: recorded.id, name: recorded.name ?? recorded.id }] : [];
   const destroy = context.options.destroy === true;
   const gone = entry.how === "absent";
   const forgets = pair.forget || (gone && (recorded.retired ?? []).length === 0);
+  const id = entry.how === "known" ? entry.id : recorded.id;
   return {
-    id: recorded.id,
+    id,
+    retired: [...(recorded.retired ?? []), ...former],
     diagnostics: [],
     change: {
       address: pair.address,
       kind: "group",
       action: forgets ? "forget" : "delete",
-      name: recorded.name ?? recorded.id,
-      id: recorded.id,
+      name: (entry.how === "known" ? entry.live?.name : undefined) ?? recorded.name ?? recorded.id,
+      id,
       fields: [],
-      reason: gone ? "gone" : destroy ? "destroy" : "removed",
+      reason: pair.forget ? "let_go" : gone ? "gone" : destroy ? "destroy" : "removed",
       because: pair.forget
         ? "a removed entry says to let it go"
         : gone
@@ -331,7 +244,7 @@ function groupFieldChanges(
   recorded: RecordedGroup | undefined,
   live: LiveGroup | undefined,
   compared: Comparison,
-  identify: GroupIdentity,
+  context: DiffContext,
 ): FieldChange[] {
   const ignored = new Set(desired.lifecycle.ignoreChanges);
   const fields: FieldChange[] = [];
@@ -346,18 +259,27 @@ function groupFieldChanges(
     (live?.description !== undefined || recorded !== undefined)
   )
     fields.push(fieldChange(groupFields.description, description, desired.description));
-  const label = labelGroup(identify);
-  for (const rule of compared.added)
-    fields.push(fieldChange(groupFields.rules, undefined, describeRule(rule, label), "add rule"));
+  const label: GroupIdentity = (group) =>
+    "address" in group ? group.address : (context.addressOfId.get(group.id) ?? group.id);
+  // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.
+  const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
+  const added = compared.added.map((rule) => describeRule(rule, label));
+  for (const text of added) {
+    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, "point at the new group"));
+    else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
+    falling.delete(text);
+  }
   for (const { rule } of compared.removed)
     fields.push(fieldChange(groupFields.rules, describeRule(rule, label), undefined, "remove rule"));
+  for (const text of falling)
+    fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
   return fields;
 }
 
 function groupNotes(
   desired: DesiredGroup,
   compared: Comparison,
-  entry: Extract<Found, { how: "known" }>,
+  entry: Extract<FoundGroup, { how: "known" }>,
   context: DiffContext,
 ): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -415,6 +337,8 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
 
 function explain(reason: Reason, fields: readonly FieldChange[], retired: readonly RetiredGroup[]): string {
   const names = [...new Set(fields.map((field) => field.field))].join(", ");
+  if (fields.length > 0 && fields.every((field) => field.verb === "point at the new group"))
+    return "a group that its rules name is replaced";
   switch (reason) {
     case "requested":
       return "--replace asks for it";
@@ -432,12 +356,3 @@ function explain(reason: Reason, fields: readonly FieldChange[], retired: readon
         : "an interrupted run left it unfinished";
   }
 }
-
-const importGone = (pair: Pair, id: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no security group ${id}`,
-  fix: "correct the id in the imports entry, or remove the entry to create a new group",
-  address: pair.address,
-  source: pair.import?.source,
-});

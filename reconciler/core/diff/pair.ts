@@ -61,8 +61,9 @@ function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
   const intents = new Map(state.intents);
   const movedFrom = new Map<Address, Address>();
   if (desired.moved.length === 0) return { recorded, intents, movedFrom };
+  const moves = new Map(desired.moved.map((move) => [move.from, move.to]));
   for (const from of [...recorded.keys(), ...intents.keys()]) {
-    const to = followMoves(from, desired);
+    const to = followMoves(from, moves);
     if (to === from || movedFrom.has(to)) continue;
     if (recorded.has(to)) {
       diagnostics.push({
@@ -90,36 +91,38 @@ function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
 }
 
 /** Chains are followed to their end; the reader of the file has refused cycles. A whole for_each block moves with its keys. */
-function followMoves(address: Address, desired: Desired): Address {
+function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {
   let current = address;
-  for (let hops = 0; hops <= desired.moved.length; hops++) {
-    const move = desired.moved.find((entry) => covers(entry.from, current));
-    if (move === undefined) return current;
-    const next = move.to + (move.from === current ? "" : current.slice(move.from.length));
-    if (next === current) return current;
+  for (let hops = 0; hops <= moves.size; hops++) {
+    const block = blockOf(current);
+    const whole = moves.get(block);
+    const next = moves.get(current) ?? (whole === undefined ? undefined : whole + current.slice(block.length));
+    if (next === undefined || next === current) return current;
     current = next;
   }
   return current;
 }
 
 /** `volume.scratch` covers itself and `volume.scratch[a]`. */
-const covers = (block: Address, address: Address): boolean =>
-  block === address || (!block.endsWith("]") && address.startsWith(`${block}[`));
+const blockOf = (address: Address): Address =>
+  address.endsWith("]") ? address.slice(0, address.indexOf("[")) : address;
 
 function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   if (desired.removed.length === 0) return [...pairs];
+  const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
   return pairs.map((pair) => {
     if (pair.desired !== undefined) return pair;
-    const entry = desired.removed.find((removed) => covers(removed.from, pair.address));
+    const entry = removed.get(pair.address) ?? removed.get(blockOf(pair.address));
     return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
   });
 }
 
 const unreadableRecord = (address: string, problem: string): Diagnostic => ({
-  severity: "error",
+  // What cannot even be told apart may be anything, a lost create included.
+  severity: parseAddress(address) === undefined ? "error" : "warning",
   code: "state/quarantined",
-  summary: `The record of ${address} in the state is damaged and was set aside`,
-  detail: `${problem}. Nothing is planned for ${address} until the record is replaced; every other resource is not affected.`,
+  summary: `the record of ${address} in the state is damaged and was set aside`,
+  detail: `${problem}. Nothing is planned for ${address} until the record is replaced.`,
   fix: `reconcile import ${address} ID (to record it anew), or reconcile state rm ${address} (to forget it)`,
   address,
 });

@@ -2,8 +2,6 @@
  * What differs about one VM. Before is what the service shows, or what was recorded where it shows nothing; a field
  * known from neither is not compared. Deciding the order of requests is left to core/plan/vm-steps.ts.
  */
-import { catalogueId, isUuid, resolveEntry } from "../canonical/catalogue";
-import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
@@ -11,8 +9,10 @@ import type { LiveVm, Sighting } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, sightVm } from "./context";
-import { goneNote, nameTaken, severalNamed } from "./findings";
+import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
+import { compareVm, findDataVolume } from "./vm-fields";
+import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, vmImportGone } from "./vm-findings";
 
 export interface VmDifference extends Difference<DesiredVm, RecordedVm, LiveVm> {
   readonly kind: "vm";
@@ -41,8 +41,8 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
     case "error":
       return { ...base, diagnostics: [found.diagnostic] };
     case "id-unknown":
-      return desired === undefined && recorded === undefined
-        ? { ...base, diagnostics: [] }
+      return recorded !== undefined && pair.forget
+        ? { ...base, change: forget(recorded, "let_go", "a removed entry says to let it go"), diagnostics: [] }
         : { ...base, idUnknown: true, diagnostics: [] };
     case "absent":
       if (desired !== undefined)
@@ -51,9 +51,13 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
         ? { ...base, diagnostics: [] }
         : { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
     case "known":
-      return desired === undefined
-        ? { ...base, ...removeVm(pair, recorded!, found.live, context) }
-        : { ...base, ...updateVm(pair, desired, recorded, found, context) };
+      if (desired !== undefined) return { ...base, ...updateVm(pair, desired, recorded, found, context) };
+      // Its block is gone, and it was created all the same: the intent says what it was to be.
+      if (recorded?.id === undefined) {
+        const made = { ...(recorded ?? createdBy(pair, found)), id: found.id } as RecordedVm;
+        return { ...base, recorded: made, adopts: true, ...removeVm(pair, made, found.live, context) };
+      }
+      return { ...base, ...removeVm(pair, recorded, found.live, context) };
   }
 }
 
@@ -69,7 +73,10 @@ function findVm(pair: Pair, context: DiffContext): Found {
   const desired = pair.desired as DesiredVm | undefined;
   if (pair.import?.id !== undefined) {
     const sighting = sightVm(context, pair.import.id);
-    if (sighting.seen === "gone") return { how: "error", diagnostic: importGone(pair, pair.import.id) };
+    const manager = context.addressOfId.get(pair.import.id);
+    if (manager !== undefined && manager !== pair.address)
+      return { how: "error", diagnostic: importManaged(pair, "VM", pair.import.id, manager) };
+    if (sighting.seen === "gone") return { how: "error", diagnostic: vmImportGone(pair, pair.import.id) };
     return {
       how: "known",
       id: pair.import.id,
@@ -92,16 +99,44 @@ function findVm(pair: Pair, context: DiffContext): Found {
   if (only === undefined)
     return pair.import?.name === undefined
       ? { how: "absent" }
-      : { how: "error", diagnostic: importGone(pair, pair.import.name) };
+      : { how: "error", diagnostic: vmImportGone(pair, pair.import.name) };
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
   return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
 }
 
+const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Omit<RecordedVm, "id"> => ({
+  kind: "vm",
+  name: found.live?.name ?? pair.intent?.name ?? found.id,
+  preventDestroy: false,
+  onDelete: { snapshot: false, preservedVolumes: "retain" },
+  ...(pair.intent?.record as Omit<RecordedVm, "id"> | undefined),
+  address: pair.address,
+});
+
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): Found =>
   sighting.seen === "gone"
     ? { how: "absent", gone: id }
     : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
+
+/** What a VM that goes takes with it, and what it leaves. */
+function farewell(
+  name: string,
+  recorded: RecordedVm | undefined,
+  dataVolumeId: string | undefined,
+  desired: DesiredVm | undefined,
+  context: DiffContext,
+): Pick<Change, "losses" | "leaves"> {
+  const root = `the root disk of VM ${name} is deleted with it`;
+  // Under an address of its own it is neither lost nor left.
+  if (dataVolumeId !== undefined && context.addressOfId.has(dataVolumeId)) return { losses: [root] };
+  const preserved = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
+  const size = recorded?.sizeGb === undefined ? "" : ` of ${recorded.sizeGb} GB`;
+  const volume = `${dataVolumeId === undefined ? "the data volume" : `data volume ${dataVolumeId}`}${size} of VM ${name}`;
+  if (preserved === "delete" && context.has("volume.delete"))
+    return { losses: [root, `${volume} is deleted with its data`] };
+  return { losses: [root], leaves: [`${volume} stays behind as an orphan`] };
+}
 
 function createVm(
   desired: DesiredVm,
@@ -149,7 +184,7 @@ function removeVm(
   context: DiffContext,
 ): Pick<VmDifference, "change" | "diagnostics" | "live"> {
   if (pair.forget)
-    return { live, change: forget(recorded, "removed", "a removed entry says to let it go"), diagnostics: [] };
+    return { live, change: forget(recorded, "let_go", "a removed entry says to let it go"), diagnostics: [] };
   const destroy = context.options.destroy === true;
   return {
     live,
@@ -162,7 +197,7 @@ function removeVm(
       fields: [],
       reason: destroy ? "destroy" : "removed",
       because: destroy ? "everything in the state is to be destroyed" : "it is no longer declared",
-      losses: [`the root disk of VM ${live?.name ?? recorded.name} is deleted with it`],
+      ...farewell(live?.name ?? recorded.name, recorded, findDataVolume(recorded, live, context), undefined, context),
     },
     diagnostics: [],
   };
@@ -196,8 +231,6 @@ function updateVm(
   const failed = live?.phase === "failed";
   const neverSettled = failed && (recorded?.building === true || adopted === "interrupted");
   if (failed && !neverSettled && !context.replace.has(desired.address)) diagnostics.push(failedNote(pair, live));
-  checkSize(fields, desired, dataVolumeId, diagnostics);
-
   const requested = context.replace.has(desired.address);
   const forced = fields.some((field) => field.forces === "replace");
   const replaces = forced || requested || neverSettled;
@@ -207,15 +240,24 @@ function updateVm(
     live?.volumes?.some((disk) => disk.id === dataVolumeId) !== true;
   const unsettled =
     live?.phase === "changing" && (recorded?.building === true || adopted === "interrupted" || fields.length > 0);
-  if (replaces) diagnostics.push(...checkCatalogue(desired, context).diagnostics);
-  else if (fields.some((field) => field.field === "flavor_id"))
-    diagnostics.push(...checkCatalogue(desired, context).diagnostics.filter((d) => d.code.startsWith("plan/flavor")));
+  if (!replaces) checkSize(fields, desired, dataVolumeId, diagnostics);
+  const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
+  if (replaces || fields.length > 0)
+    for (const finding of checkCatalogue(desired, context).diagnostics) {
+      if (finding.code.startsWith("plan/flavor") && !sends("flavor_id")) continue;
+      if (finding.code.startsWith("plan/image") && !sends("image_id")) continue;
+      if (finding.code.startsWith("plan/region") && !replaces) continue;
+      diagnostics.push(finding);
+    }
 
   const name = live?.name ?? recorded?.name ?? desired.name;
-  const losses: string[] = [];
-  if (replaces) losses.push(`the root disk of VM ${name} is deleted with it`);
-  else if (fields.some((field) => field.verb === "rebuild"))
-    losses.push(`the root disk of VM ${name} is wiped by the rebuild`);
+  const lost = replaces
+    ? farewell(name, recorded, dataVolumeId, desired, context)
+    : {
+        losses: fields.some((field) => field.verb === "rebuild")
+          ? [`the root disk of VM ${name} is wiped by the rebuild`]
+          : [],
+      };
   const action: Action | undefined = replaces
     ? "replace"
     : adopted !== undefined
@@ -260,231 +302,19 @@ function updateVm(
             action,
             name,
             id,
-            fields: [...moved, ...fields],
+            // A new VM has the new values from the start, whatever the service could have changed in place.
+            fields: [...moved, ...(replaces ? fields.map((field) => ({ ...field, verb: "replace" })) : fields)],
             reason,
-            because: explain(reason, name, fields, live),
-            losses,
+            because:
+              comparison.verify !== undefined && reason === "interrupted"
+                ? `its resize waits in VERIFY_RESIZE to be ${comparison.verify}ed`
+                : explain(reason, name, fields, live),
+            ...lost,
             movedFrom: pair.movedFrom,
             source: desired.source,
           },
     diagnostics,
   };
-}
-
-interface Comparison {
-  readonly fields: readonly FieldChange[];
-  readonly imageId?: string;
-  /** The file did not change; the service did. */
-  readonly drifted: boolean;
-  readonly verify?: "confirm" | "revert";
-}
-
-function compareVm(
-  desired: DesiredVm,
-  recorded: RecordedVm | undefined,
-  live: LiveVm | undefined,
-  context: DiffContext,
-  diagnostics: Diagnostic[],
-): Comparison {
-  const fields: FieldChange[] = [];
-  let intended = false;
-  const differ = (field: FieldChange, recordedAgrees: boolean): void => {
-    fields.push(field);
-    if (!recordedAgrees) intended = true;
-  };
-
-  const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name.toLowerCase() !== desired.name)
-    differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
-
-  const verify = decideVerify(desired, recorded, live, context);
-  if (verify === undefined) {
-    const before = live?.flavor ?? recorded?.flavor;
-    if (before !== undefined && !sameFlavor(desired.flavor, live?.flavor, recorded?.flavor, context))
-      differ(fieldChange(vmFields.flavor, before, desired.flavor), recorded?.flavor === desired.flavor);
-  }
-
-  const image = compareImage(desired, recorded, live, context, diagnostics);
-  if (image.change !== undefined) differ(image.change, recorded?.image === desired.image);
-
-  const owner = live?.owner ?? recorded?.owner;
-  if (owner !== undefined && !(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
-    differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
-
-  for (const key of ["userId", "project", "region", "rootSizeGb", "skipFloatingIp"] as const) {
-    const before = recorded?.[key];
-    if (before !== undefined && before !== desired[key])
-      differ(fieldChange(vmFields[key], before, desired[key]), false);
-  }
-
-  const size = recorded?.sizeGb;
-  if (size !== undefined && size !== desired.sizeGb) differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
-
-  const power =
-    live === undefined
-      ? recorded?.power
-      : live.phase === "running" || live.phase === "stopped"
-        ? live.phase
-        : undefined;
-  if (desired.power !== undefined && power !== undefined && power !== desired.power)
-    differ(
-      fieldChange(vmFields.power, power, desired.power, desired.power === "running" ? "start" : "stop"),
-      recorded?.power === desired.power,
-    );
-
-  return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
-}
-
-/** Equal ids are equal; without a list, only the text that was applied last can be compared. */
-function sameFlavor(
-  wanted: string,
-  live: string | undefined,
-  recorded: string | undefined,
-  context: DiffContext,
-): boolean {
-  if (live === wanted) return true;
-  const wantedEntry = resolveEntry(wanted, context.flavors);
-  if (live !== undefined && wantedEntry.found === "one") {
-    const liveId = catalogueId(live, context.flavors);
-    return liveId === wantedEntry.entry.id;
-  }
-  if (recorded !== undefined) return recorded === wanted;
-  return live === undefined;
-}
-
-function decideVerify(
-  desired: DesiredVm,
-  recorded: RecordedVm | undefined,
-  live: LiveVm | undefined,
-  context: DiffContext,
-): "confirm" | "revert" | undefined {
-  const waits = live === undefined ? recorded?.resizing !== undefined : live.phase === "verify_resize";
-  if (!waits) return undefined;
-  const target = recorded?.resizing?.to ?? live?.flavor;
-  if (target === undefined) return "confirm";
-  return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";
-}
-
-function compareImage(
-  desired: DesiredVm,
-  recorded: RecordedVm | undefined,
-  live: LiveVm | undefined,
-  context: DiffContext,
-  diagnostics: Diagnostic[],
-): { readonly wanted?: string; readonly change?: FieldChange } {
-  const policy = desired.lifecycle.onImageChange;
-  const resolved = resolveEntry(desired.image, context.images);
-  const meansNow = resolved.found === "one" ? resolved.entry.id : desired.image;
-  const sameText = recorded?.image === desired.image;
-  const nameMoved =
-    sameText && recorded?.imageId !== undefined && recorded.imageId !== meansNow && !isUuid(desired.image);
-  if (nameMoved && resolved.found === "one") {
-    diagnostics.push({
-      severity: "note",
-      code: "plan/image-name-moved",
-      summary: `the image name ${desired.image} now means another image`,
-      detail: `${desired.address} was built from ${recorded?.imageId}; the name means ${meansNow} today. A running VM is never rebuilt for that.`,
-      fix: `write the new id as image_id to rebuild from it`,
-      address: desired.address,
-      source: desired.source,
-    });
-  }
-  const wanted = nameMoved ? recorded!.imageId! : meansNow;
-  const before =
-    live?.image !== undefined ? catalogueId(live.image, context.images) : (recorded?.imageId ?? recorded?.image);
-  if (policy === "ignore" || before === undefined || before === wanted || (sameText && live?.image === undefined))
-    return { wanted };
-  const verb = policy === "replace" ? "replace" : "rebuild";
-  return { wanted, change: fieldChange(vmFields.image, before, wanted, verb) };
-}
-
-/** The one disk that is neither the root disk nor a volume managed by itself. */
-function findDataVolume(
-  recorded: RecordedVm | undefined,
-  live: LiveVm | undefined,
-  context: DiffContext,
-): string | undefined {
-  if (recorded?.dataVolumeId !== undefined) return recorded.dataVolumeId;
-  const disks = live?.volumes;
-  if (disks === undefined || disks.every((disk) => disk.root === undefined)) return undefined;
-  const data = disks.filter((disk) => disk.root !== true && !context.addressOfId.has(disk.id));
-  return data.length === 1 ? data[0]!.id : undefined;
-}
-
-function checkSize(
-  fields: readonly FieldChange[],
-  desired: DesiredVm,
-  dataVolumeId: string | undefined,
-  diagnostics: Diagnostic[],
-): void {
-  const size = fields.find((field) => field.field === "size");
-  if (size === undefined) return;
-  if (Number(size.before) > desired.sizeGb)
-    diagnostics.push({
-      severity: "error",
-      code: "plan/shrink",
-      summary: `${desired.address} cannot shrink from ${size.before} to ${desired.sizeGb} GB`,
-      detail: "The service only grows volumes.",
-      fix: `set size back to ${size.before} or more`,
-      address: desired.address,
-      source: desired.source,
-    });
-  else if (dataVolumeId === undefined)
-    diagnostics.push({
-      severity: "error",
-      code: "plan/data-volume-unknown",
-      summary: `the data volume of ${desired.address} cannot be grown: the service's records do not show which volume it is`,
-      detail: "A VM's size grows through the data volume that was created with it, and its id is not known.",
-      fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or declare a volume of its own and attach it",
-      address: desired.address,
-      source: desired.source,
-    });
-}
-
-/** A flavor or region that no list has is an error before anything is sent; an image id may be private and is only noted. */
-function checkCatalogue(desired: DesiredVm, context: DiffContext): { imageId: string; diagnostics: Diagnostic[] } {
-  const diagnostics: Diagnostic[] = [];
-  const complain = (
-    what: "flavor" | "image" | "region",
-    field: string,
-    text: string,
-    entries: readonly { id: string; name?: string }[],
-    several: boolean,
-  ): void => {
-    const shown = entries
-      .slice(0, 12)
-      .map((entry) => (entry.name === undefined ? entry.id : several ? `${entry.name} (${entry.id})` : entry.name));
-    diagnostics.push({
-      severity: "error",
-      code: `plan/${what}-${several ? "ambiguous" : "unknown"}`,
-      summary: several ? `${field} ${text} means several ${what}s` : `${field} ${text} is no ${what} of this service`,
-      detail: `${several ? "Candidates" : "It has"}: ${shown.join(", ")}${entries.length > 12 ? `, and ${entries.length - 12} more` : ""}`,
-      fix: several ? `write one of the ids as ${field}` : `use one of these as ${field}`,
-      address: desired.address,
-      source: desired.source,
-    });
-  };
-  const flavor = resolveEntry(desired.flavor, context.flavors);
-  if (flavor.found === "several") complain("flavor", "flavor_id", desired.flavor, flavor.entries, true);
-  if (flavor.found === "none")
-    complain("flavor", "flavor_id", desired.flavor, [...context.flavors!.byId.values()], false);
-  const region = resolveEntry(desired.region, context.regions);
-  if (region.found === "none" && context.regions!.byId.size > 0)
-    complain("region", "region", desired.region, [...context.regions!.byId.values()], false);
-  const image = resolveEntry(desired.image, context.images);
-  if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
-  if (image.found === "none" && !isUuid(desired.image))
-    complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (image.found === "none" && isUuid(desired.image))
-    diagnostics.push({
-      severity: "note",
-      code: "plan/image-unlisted",
-      summary: `image ${desired.image} is not in the service's list of images`,
-      detail: "It is sent as it is; a private image or a snapshot may not be listed.",
-      address: desired.address,
-      source: desired.source,
-    });
-  return { imageId: image.found === "one" ? image.entry.id : desired.image, diagnostics };
 }
 
 function explain(reason: Reason, name: string, fields: readonly FieldChange[], live: LiveVm | undefined): string {
@@ -508,32 +338,3 @@ function explain(reason: Reason, name: string, fields: readonly FieldChange[], l
       return "an interrupted run left it unfinished";
   }
 }
-
-const failedNote = (pair: Pair, live: LiveVm): Diagnostic => ({
-  severity: "warning",
-  code: "plan/vm-failed",
-  summary: `VM ${live.name} is in the failed state ${live.status ?? ""}`.trimEnd(),
-  detail: "It is left as it is: replacing it would delete its root disk.",
-  fix: `--replace ${pair.address}`,
-  address: pair.address,
-  source: pair.desired?.source,
-});
-
-const importGone = (pair: Pair, wanted: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no such VM as ${wanted}`,
-  fix: "correct the id or name in the imports entry, or remove the entry to create a new VM",
-  address: pair.address,
-  source: pair.import?.source,
-});
-
-const idWillBeUnknown = (pair: Pair): Diagnostic => ({
-  severity: "warning",
-  code: "plan/id-unknown",
-  summary: `the id of ${pair.address} cannot be learnt: this service has no list of VMs`,
-  detail: "The VM will be created once, and the run will end waiting (exit code 4) until its id is given.",
-  fix: `after the run: reconcile import ${pair.address} ID`,
-  address: pair.address,
-  source: pair.desired?.source,
-});

@@ -9,8 +9,8 @@ import { volumeFields } from "../model/fields";
 import type { LiveVolume } from "../model/live";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, referenceId, sightVolume } from "./context";
-import { goneNote, nameTaken, severalNamed, unsettledIntent } from "./findings";
+import { type DiffContext, referenceId, sightVm, sightVolume } from "./context";
+import { goneNote, importManaged, nameTaken, severalNamed, unsettledIntent } from "./findings";
 import type { Pair } from "./pair";
 
 export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
@@ -31,6 +31,8 @@ export interface VmFates {
   readonly deleted: ReadonlySet<string>;
   /** Addresses whose VM gets a new id in this plan. */
   readonly renewed: ReadonlySet<Address>;
+  /** The ids of VMs that this plan takes over. */
+  readonly adopted: ReadonlyMap<Address, string>;
 }
 
 export function diffVolume(pair: Pair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
@@ -40,7 +42,12 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
   const found = findVolume(pair, context);
   if (found.how === "error") return { ...base, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
-    if (recorded === undefined) return { ...base, diagnostics: [] };
+    if (recorded === undefined) {
+      // Its block is gone, and it was created all the same: the intent says what it was to be.
+      if (found.how !== "known") return { ...base, diagnostics: [] };
+      const made = createdBy(pair, found);
+      return { ...base, recorded: made, adopts: true, ...removeVolume(pair, made, found.live, context, fates) };
+    }
     if (found.how === "absent")
       return { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
     return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
@@ -59,8 +66,20 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
       diagnostics,
     };
   }
-  return { ...base, ...updateVolume(pair, desired, recorded, found, wantedOn, context, fates) };
+  // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
+  const own = found.adopted === "interrupted" ? undefined : recorded;
+  return { ...base, recorded: own, ...updateVolume(pair, desired, own, found, wantedOn, context, fates) };
 }
+
+const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): RecordedVolume => ({
+  kind: "volume",
+  name: found.live?.name ?? pair.intent?.name ?? found.id,
+  flush: { via: "ask" },
+  preventDestroy: false,
+  ...(pair.intent?.record as Omit<RecordedVolume, "id"> | undefined),
+  address: pair.address,
+  id: found.id,
+});
 
 type Found =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
@@ -69,7 +88,20 @@ type Found =
 
 function findVolume(pair: Pair, context: DiffContext): Found {
   const known = pair.recorded === undefined ? pair.import?.id : (pair.recorded as RecordedVolume).id;
+  if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
+    if (!context.live.volumesListed) return { how: "error", diagnostic: unsettledIntent(pair, "volume") };
+    const before = new Set(pair.intent.idsBefore);
+    const candidates = named(pair.intent.name, context).filter((volume) => !before.has(volume.id));
+    if (candidates.length > 1)
+      return { how: "error", diagnostic: severalNamed(pair, "volume", pair.intent.name, candidates) };
+    const only = candidates[0];
+    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+    if (known === undefined) return { how: "absent" };
+  }
   if (known !== undefined) {
+    const manager = context.addressOfId.get(known);
+    if (pair.recorded === undefined && manager !== undefined && manager !== pair.address)
+      return { how: "error", diagnostic: importManaged(pair, "volume", known, manager) };
     const sighting = sightVolume(context, known);
     if (sighting.seen === "gone")
       return pair.recorded !== undefined
@@ -81,15 +113,6 @@ function findVolume(pair: Pair, context: DiffContext): Found {
       ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
       ...(pair.recorded === undefined ? { adopted: "imported" as const } : {}),
     };
-  }
-  if (pair.intent !== undefined) {
-    if (!context.live.volumesListed) return { how: "error", diagnostic: unsettledIntent(pair, "volume") };
-    const before = new Set(pair.intent.idsBefore);
-    const candidates = named(pair.intent.name, context).filter((volume) => !before.has(volume.id));
-    if (candidates.length > 1)
-      return { how: "error", diagnostic: severalNamed(pair, "volume", pair.intent.name, candidates) };
-    const only = candidates[0];
-    return only === undefined ? { how: "absent" } : { how: "known", id: only.id, live: only, adopted: "interrupted" };
   }
   const desired = pair.desired as DesiredVolume | undefined;
   const namesake = desired === undefined ? undefined : named(desired.name, context)[0];
@@ -103,7 +126,9 @@ function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeD
   if (desired.attachTo === undefined) return undefined;
   if ("id" in desired.attachTo) return { id: desired.attachTo.id };
   const { address } = desired.attachTo;
-  const id = fates.renewed.has(address) ? undefined : referenceId(desired.attachTo, state);
+  const id = fates.renewed.has(address)
+    ? undefined
+    : (referenceId(desired.attachTo, state) ?? fates.adopted.get(address));
   return id === undefined ? { address } : { address, id };
 }
 
@@ -139,10 +164,10 @@ function removeVolume(
     return {
       live,
       detaches: false,
-      change: forget(recorded, "removed", "a removed entry says to let it go"),
+      change: forget(recorded, "let_go", "a removed entry says to let it go"),
       diagnostics: [],
     };
-  const attachedTo = (live?.attachedTo === undefined ? recorded.attachedTo : live.attachedTo) ?? undefined;
+  const attachedTo = hangsOn(recorded, live, context);
   const deletable = context.has("volume.delete");
   const destroy = context.options.destroy === true;
   const name = live?.name ?? recorded.name ?? recorded.id;
@@ -162,10 +187,24 @@ function removeVolume(
       fields: [],
       reason: destroy ? "destroy" : "removed",
       because: `${destroy ? "everything in the state is to be destroyed" : "it is no longer declared"}${deletable ? "" : "; this service cannot delete volumes, so it is left as an orphan"}`,
+      ...(deletable
+        ? {}
+        : { leaves: [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} stays behind as an orphan`] }),
       losses: deletable ? [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} is deleted with its data`] : [],
     },
     diagnostics: [],
   };
+}
+
+/** A VM that is known to be gone carries nothing, whatever the record says. */
+function hangsOn(
+  recorded: RecordedVolume | undefined,
+  live: LiveVolume | undefined,
+  context: DiffContext,
+): string | undefined {
+  if (live?.attachedTo !== undefined) return live.attachedTo ?? undefined;
+  const vm = recorded?.attachedTo;
+  return vm === undefined || sightVm(context, vm).seen === "gone" ? undefined : vm;
 }
 
 const forget = (recorded: RecordedVolume, reason: Reason, because: string): Change => ({
@@ -207,18 +246,25 @@ function updateVolume(
     if (size > desired.sizeGb) diagnostics.push(shrinkRefused(pair, size, desired.sizeGb));
   }
 
-  const attachedTo = (live?.attachedTo === undefined ? recorded?.attachedTo : live.attachedTo) ?? undefined;
+  const attachedTo = hangsOn(recorded, live, context);
   const managed = wantedOn !== undefined || (recorded?.attachedTo !== undefined && recorded.attachedTo === attachedTo);
   const staysPut = wantedOn?.id !== undefined && wantedOn.id === attachedTo;
   const moves =
     managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wantedOn !== undefined);
+  // Onto the new VM at the same address.
+  const from = attachedTo === undefined ? recorded?.attachedTo : attachedTo;
+  const follows =
+    wantedOn?.address !== undefined &&
+    fates.renewed.has(wantedOn.address) &&
+    from !== undefined &&
+    (context.addressOfId.get(from) ?? wantedOn.address) === wantedOn.address;
   if (moves) {
     fields.push(
       fieldChange(
         volumeFields.attachTo,
         attachedTo === undefined ? undefined : (context.addressOfId.get(attachedTo) ?? attachedTo),
         wantedOn?.address ?? wantedOn?.id,
-        wantedOn === undefined ? "detach" : attachedTo === undefined ? "attach" : "move",
+        wantedOn === undefined ? "detach" : attachedTo === undefined ? "attach" : follows ? "follow" : "move",
       ),
     );
     if (recorded === undefined || recorded.attachedTo === attachedTo) intended = true;
@@ -261,7 +307,7 @@ function updateVolume(
           id,
           fields: [...moved, ...fields],
           reason,
-          because: explain(reason, fields),
+          because: follows && fields.length === 1 ? `${wantedOn.address} gets a new VM` : explain(reason, fields),
           losses: replaces
             ? [
                 `volume ${label} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,

@@ -27,7 +27,11 @@ export function bookkeeping(
   const changes: StateChange[] = [];
   const moved = new Map<Address, Address>();
   for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
+  const intents = new Set(pairs.filter((pair) => pair.intent !== undefined).map((pair) => pair.address));
   for (const difference of differences) {
+    // Looked for, not found, and not wanted any more: it was never made.
+    if (intents.has(difference.address) && isOver(difference))
+      changes.push({ type: "intent", address: difference.address, intent: null });
     const next = nextRecord(difference, resolve);
     const from = moved.get(difference.address);
     if (from !== undefined) {
@@ -41,6 +45,12 @@ export function bookkeeping(
   }
   return changes;
 }
+
+const isOver = (difference: Difference): boolean =>
+  difference.desired === undefined &&
+  difference.change === undefined &&
+  difference.diagnostics.length === 0 &&
+  !("idUnknown" in difference && difference.idUnknown === true);
 
 /** `undefined` where a step of its own writes the record, or nothing is recorded. */
 function nextRecord(
@@ -79,7 +89,16 @@ function nextRecord(
           ? { dataVolumeDetached: undefined }
           : {}),
       };
-      const undecided = difference.verify === undefined ? pending : [...pending, "flavor_id"];
+      const { lifecycle } = difference.desired!;
+      const phase = difference.live?.phase;
+      const undecided = [
+        ...pending,
+        ...lifecycle.ignoreChanges,
+        ...(difference.verify === undefined ? [] : ["flavor_id"]),
+        ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
+        // On its way somewhere: whether it runs is compared when it has arrived.
+        ...(phase === undefined || phase === "running" || phase === "stopped" ? [] : ["power"]),
+      ];
       return holdBack(next, old, undecided);
     }
     case "volume": {
@@ -92,7 +111,7 @@ function nextRecord(
           ? { attachedTo: undefined }
           : { attachedTo: difference.desired!.attachTo === undefined ? old.attachedTo : difference.attachedTo }),
       };
-      return holdBack(next, old, pending);
+      return holdBack(next, old, [...pending, ...difference.desired!.lifecycle.ignoreChanges]);
     }
     case "group": {
       if (change?.action === "replace") return undefined;
@@ -112,11 +131,10 @@ function nextRecord(
           resolve,
         ),
       };
-      return holdBack(
-        next,
-        old,
-        pending.filter((field) => field !== "rules"),
-      );
+      return holdBack(next, old, [
+        ...pending.filter((field) => field !== "rules"),
+        ...difference.desired!.lifecycle.ignoreChanges,
+      ]);
     }
     default:
       return difference satisfies never;

@@ -3,7 +3,7 @@
  * the exact flag or field that gives it.
  */
 import type { Change } from "../diff/changes";
-import type { Address } from "../model/address";
+import { type Address, kindOf } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { RecordedResource } from "../model/recorded";
 import type { Step } from "./step";
@@ -34,10 +34,7 @@ export function consentsFor(
 ): Consent[] {
   const consents: Consent[] = [];
   for (const change of changes) {
-    const destroys =
-      change.action === "delete" ||
-      change.action === "replace" ||
-      (change.action === "forget" && change.reason !== "gone" && !change.because.startsWith("a removed entry"));
+    const destroys = change.action === "replace" || isAbandoned(change);
     if (destroys && isProtected(change.address, desiredOf, recordedOf))
       consents.push({
         kind: "prevent_destroy",
@@ -54,7 +51,7 @@ export function consentsFor(
         kind: "flush",
         address: step.address,
         detail: `${step.title}: unmount or sync it inside the guest first`,
-        grant: `--confirm-flush ${step.address} (or flush.via: command or stop)`,
+        grant: `--confirm-flush ${step.address}${kindOf(step.address) === "volume" ? " (or flush.via: command or stop)" : ""}`,
       });
   return consents;
 }
@@ -71,11 +68,15 @@ function isProtected(
 }
 
 /** Everything the file no longer declares at once: more often a lost file than a wish. */
-export const emptyConsent = (deleted: number): Consent => ({
+export const emptyConsent = (abandoned: number): Consent => ({
   kind: "empty",
-  detail: `the desired state is empty, and ${deleted} ${deleted === 1 ? "resource" : "resources"} would be deleted`,
+  detail: `the desired state is empty, and ${abandoned} ${abandoned === 1 ? "resource" : "resources"} would be deleted or left behind`,
   grant: "--allow-empty",
 });
+
+/** Deleted, or left as an orphan where the service cannot delete; what a removed entry lets go was meant. */
+export const isAbandoned = (change: Change): boolean =>
+  change.action === "delete" || (change.action === "forget" && change.reason !== "gone" && change.reason !== "let_go");
 
 export function missingConsents(consents: readonly Consent[], grants: Grants): Consent[] {
   const flushes = new Set(grants.confirmFlush);

@@ -10,7 +10,7 @@ import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { State } from "../model/recorded";
 import { estimateMs } from "./estimate";
-import type { Step } from "./step";
+import type { Need, Step } from "./step";
 
 export interface Draft {
   readonly context: DiffContext;
@@ -27,10 +27,22 @@ export interface Draft {
   /** Steps that free or take a name, by kind: ordered by core/plan/edges.ts. */
   readonly frees: Map<string, string>;
   readonly takes: { readonly key: string; readonly step: string }[];
-  /** VMs that this plan stops because they shall be stopped, by id. */
-  readonly powerStops: Map<string, string>;
-  /** VMs stopped for a flush: what has to end before they start again. */
-  readonly stops: Map<string, { readonly stop?: string; readonly vm: Reference; readonly users: string[] }>;
+  /** The step that stops or starts a VM because the file asks for it, by the VM's id. */
+  readonly powers: Map<string, { readonly operation: "vm.stop" | "vm.start"; readonly step: string }>;
+  /** VMs that may run after this plan's rebuild or resize although they were stopped before: the contract does not say. */
+  readonly mayRestart: Set<string>;
+  /** VMs that are stopped while volumes come off, by their id. */
+  readonly stops: Map<string, FlushStop>;
+}
+
+export interface FlushStop {
+  readonly vm: Reference;
+  /** The step that sees to it; `undefined`: it is stopped as it is. */
+  readonly stop?: string;
+  /** It ran before, and shall again. */
+  readonly starts: boolean;
+  /** What has to end before it starts. */
+  readonly users: string[];
 }
 
 export type NewStep = Omit<Step, "estimateMs" | "needs" | "holds"> &
@@ -39,11 +51,21 @@ export type NewStep = Omit<Step, "estimateMs" | "needs" | "holds"> &
 export function addStep(draft: Draft, step: NewStep): string {
   draft.steps.push({
     ...step,
-    needs: step.needs ?? [],
+    needs: onceEach(step.needs ?? []),
     holds: step.holds ?? [],
     estimateMs: step.estimateMs ?? estimateMs[step.action.operation],
   });
   return step.id;
+}
+
+/** One need a step: `done` and `failed` each say more than `end`. */
+export function onceEach(needs: readonly Need[]): readonly Need[] {
+  const strongest = new Map<string, Need>();
+  for (const need of needs) {
+    const known = strongest.get(need.step);
+    if (known === undefined || known.on === "end") strongest.set(need.step, need);
+  }
+  return strongest.size === needs.length ? needs : [...strongest.values()];
 }
 
 export const nameKey = (kind: "vm" | "group", name: string): string => `${kind}:${name.toLowerCase()}`;

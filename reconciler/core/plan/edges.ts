@@ -2,7 +2,7 @@
  * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
  * one resource order themselves; only here do resources meet.
  */
-import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { type Need, need, type Step } from "./step";
 
 export function orderAcrossResources(draft: Draft): void {
@@ -37,9 +37,12 @@ function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
 /** A volume that is deleted with its VM needs no flush: the VM goes first and lets it off. */
 function deleteVolumeAfterItsVm(draft: Draft): void {
   if (draft.vmDeletes.size === 0) return;
+  const comesOff = new Set(
+    draft.steps.filter((step) => step.action.operation === "volume.detach").map((s) => s.address),
+  );
   editSteps(draft, (step) => {
-    if (step.address.startsWith("volume.") === false) return [];
     const { operation } = step.action;
+    if (!step.address.startsWith("volume.") || comesOff.has(step.address)) return [];
     if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
     const id = attachedVm(draft, step.address);
     const gone = id === undefined ? undefined : draft.vmDeletes.get(id);
@@ -68,25 +71,19 @@ function takeNameAfterItIsFree(draft: Draft): void {
   editSteps(draft, (step) => added.get(step.id) ?? []);
 }
 
-/** What is changed about a running VM is changed before it is stopped for a flush. */
+/** What is changed about a running VM is changed before it is stopped for a flush; one that goes is stopped as it is. */
 function stopAfterVmChanges(draft: Draft): void {
   if (draft.stops.size === 0) return;
   const stopOf = new Map<string, string>();
   // A VM that is deleted is not changed any more; what comes after belongs to the new one.
   for (const [id, { stop }] of draft.stops)
-    if (stop !== undefined && stop !== draft.powerStops.get(id) && !draft.vmDeletes.has(id))
+    if (stop !== undefined && stop !== draft.powers.get(id)?.step && !draft.vmDeletes.has(id))
       stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
+  const powers = new Set([...draft.powers.values()].map((power) => power.step));
   const before = new Map<string, Need[]>();
   for (const step of draft.steps) {
     const stop = stopOf.get(step.address);
-    if (
-      stop === undefined ||
-      stop === step.id ||
-      step.action.operation === "vm.delete" ||
-      step.action.operation === "vm.create"
-    )
-      continue;
-    if (step.needs.some((needed) => needed.step === stop)) continue;
+    if (stop === undefined || stop === step.id || powers.has(step.id)) continue;
     const list = before.get(stop);
     if (list === undefined) before.set(stop, [need(step.id, "end")]);
     else list.push(need(step.id, "end"));
@@ -94,13 +91,23 @@ function stopAfterVmChanges(draft: Draft): void {
   editSteps(draft, (step) => before.get(step.id) ?? []);
 }
 
-/** A VM stopped for flushes starts again when the last volume is done, however that ended. */
+/**
+ * A VM stopped for flushes starts again when the last volume is done, however that ended. One that was stopped anyway
+ * stays so, or starts for its own reason, but not before the volumes that rely on it.
+ */
 function startAfterFlushes(draft: Draft): void {
   if (draft.stops.size === 0) return;
-  for (const [id, { stop, vm, users }] of draft.stops) {
-    if (stop === undefined || draft.vmDeletes.has(id)) continue;
+  const delayed = new Map<string, Need[]>();
+  for (const [id, { stop, starts, vm, users }] of draft.stops) {
+    if (draft.vmDeletes.has(id)) continue;
+    const power = draft.powers.get(id);
+    if (power?.operation === "vm.start")
+      delayed.set(
+        power.step,
+        users.map((user) => need(user, "end")),
+      );
+    if (stop === undefined || !starts || power !== undefined) continue;
     const address = draft.context.addressOfId.get(id) ?? id;
-    if (draft.powerStops.has(id)) continue;
     addStep(draft, {
       id: `${address}/flush-start`,
       address,
@@ -111,6 +118,7 @@ function startAfterFlushes(draft: Draft): void {
       downtimeOf: address,
     });
   }
+  editSteps(draft, (step) => delayed.get(step.id) ?? []);
 }
 
 /** A group attached to VMs cannot be deleted. One gate, so that many VMs and many groups do not make edges by their product. */
@@ -130,10 +138,7 @@ function deleteGroupsAfterVms(draft: Draft): void {
 
 function editSteps(draft: Draft, more: (step: Step) => readonly Need[]): void {
   draft.steps.forEach((step, index) => {
-    const needs = more(step).filter(
-      (added) =>
-        added.step !== step.id && !step.needs.some((known) => known.step === added.step && known.on === added.on),
-    );
-    if (needs.length > 0) draft.steps[index] = { ...step, needs: [...step.needs, ...needs] };
+    const needs = more(step).filter((added) => added.step !== step.id);
+    if (needs.length > 0) draft.steps[index] = { ...step, needs: onceEach([...step.needs, ...needs]) };
   });
 }

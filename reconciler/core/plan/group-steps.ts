@@ -4,7 +4,8 @@
  * without a gap: old one renamed aside, new one under the name, neighbours pointed at it, old one deleted.
  */
 import { describeRule } from "../canonical/rules";
-import { type GroupDifference, isPlatformShaped, recordRules } from "../diff/group";
+import { type GroupDifference, recordRules } from "../diff/group";
+import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { DesiredGroup, Reference } from "../model/desired";
 import type { RecordedGroup } from "../model/recorded";
@@ -45,10 +46,10 @@ function freshTargets(difference: GroupDifference, fresh: ReadonlyMap<Address, u
 const ruleTarget = (rule: Rule): Address | undefined =>
   rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
 
-/** Not in the create: it names its own group, closes a cycle, or the service makes it by itself and would call it a repeat. */
+/** Not in the create: it names its own group, or closes a cycle. */
 const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
   const target = ruleTarget(rule);
-  return isPlatformShaped(rule) || (target !== undefined && (target === own || open.has(target)));
+  return target !== undefined && (target === own || open.has(target));
 };
 
 const hold = (address: Address): string => `group:${address}`;
@@ -82,8 +83,9 @@ function createGroup(
   const oldId = replaces ? difference.id! : undefined;
   const oldName = change!.name;
   let aside: string | undefined;
-  if (replaces && oldName !== asideName(desired.name, oldId!)) {
-    aside = asideName(desired.name, oldId!);
+  // An interrupted replacement may have renamed it already.
+  if (replaces && oldName !== asideName(oldName, oldId!)) {
+    aside = asideName(oldName, oldId!);
     const renamed = addStep(draft, {
       id: `${address}/aside`,
       address,
@@ -95,10 +97,10 @@ function createGroup(
     needs.push(need(renamed));
     draft.frees.set(nameKey("group", oldName), renamed);
   }
-  const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open));
+  const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(ruleTarget)))
     if (target !== undefined && fresh.has(target)) needs.push(need(draft.ready.get(target)!));
-  const retired = replaces ? [...difference.retired, { id: oldId!, name: aside ?? oldName }] : [];
+  const retired = [...difference.retired, ...(replaces ? [{ id: oldId!, name: aside ?? oldName }] : [])];
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
@@ -131,12 +133,14 @@ function createGroup(
     });
 }
 
-/** Readable, of the allowed length, and the same on every run. */
-const asideName = (name: string, id: string): string =>
-  `${name.slice(0, 39)}-old-${id
+/** Readable, of the allowed length, the same on every run, and itself when it is one already. */
+function asideName(name: string, id: string): string {
+  const mark = `-old-${id
     .replace(/[^a-z0-9]/gi, "")
     .toLowerCase()
     .slice(-6)}`;
+  return name.endsWith(mark) ? name : `${name.slice(0, 50 - mark.length)}${mark}`;
+}
 
 function addLateRules(
   difference: GroupDifference,
@@ -145,17 +149,25 @@ function addLateRules(
   draft: Draft,
 ): void {
   const { address } = difference;
-  difference.desired!.rules.forEach((rule, index) => {
-    if (!comesLate(rule, address, open)) return;
-    addRule(
-      address,
-      { address },
-      rule,
-      index,
-      [need(draft.ready.get(address)!), ...targetNeed(rule, fresh, draft)],
-      draft,
-    );
+  const rules = difference.desired!.rules;
+  const created = need(draft.ready.get(address)!);
+  const late: Need[] = [];
+  rules.forEach((rule, index) => {
+    if (comesLate(rule, address, open))
+      late.push(
+        need(addRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft), "end"),
+      );
   });
+  // A service that makes such a rule by itself would call ours a repeat, and in a create refuse the whole group.
+  if (rules.some(isPlatformShaped))
+    addStep(draft, {
+      id: `${address}/verify-egress`,
+      address,
+      action: { operation: "group.verify", group: { address }, rules },
+      title: `add the egress rules of ${address} that the service has not made by itself`,
+      needs: [created, ...late],
+      holds: [hold(address)],
+    });
 }
 
 function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): Need[] {
@@ -273,9 +285,11 @@ function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: D
 
 function removeGroup(difference: GroupDifference, draft: Draft): void {
   const { address, change } = difference;
+  // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
+  const noted = difference.adopts === true && change!.action === "delete" ? [need(recordFound(difference, draft))] : [];
   const needs =
-    difference.change!.action === "delete"
-      ? retireSteps(difference, difference.retired, [], draft).map(({ step }) => need(step))
+    change!.action === "delete"
+      ? [...noted, ...retireSteps(difference, difference.retired, noted, draft).map(({ step }) => need(step))]
       : [];
   if (change!.action === "forget" || change!.reason === "gone") {
     addStep(draft, {
@@ -305,6 +319,22 @@ function removeGroup(difference: GroupDifference, draft: Draft): void {
   draft.frees.set(nameKey("group", change!.name), step);
 }
 
+function recordFound(difference: GroupDifference, draft: Draft): string {
+  const { address, recorded } = difference;
+  return addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        { type: "resource", address, record: recorded! },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `note group ${difference.change!.name} (${difference.id}), which an interrupted run created`,
+  });
+}
+
 /** Who has rules that name whom, so that retiring a group looks only at those. */
 interface Neighbours {
   /** Steps that add a rule naming an address. */
@@ -325,6 +355,7 @@ function indexNeighbours(differences: readonly GroupDifference[], draft: Draft):
     else list.push(value);
   };
   for (const step of draft.steps) {
+    if (step.action.operation === "group.verify") push(own, step.address, step.id);
     if (step.action.operation !== "group.rule.create") continue;
     push(own, step.address, step.id);
     const target = ruleTarget(step.action.rule);
@@ -354,16 +385,16 @@ function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft
   } else {
     const replaced = change.action === "replace" ? [{ id: difference.id!, name: nameAside(difference) }] : [];
     const created = draft.ready.get(address);
-    const before = [
+    const before = new Set([
       ...(created === undefined ? [] : [created]),
       ...(neighbours.own.get(address) ?? []),
       ...(neighbours.pointing.get(address) ?? []),
-    ];
+    ]);
     deletes.push(
       ...retireSteps(
         difference,
         [...difference.retired, ...replaced],
-        before.map((step) => need(step)),
+        [...before].map((step) => need(step)),
         draft,
       ),
     );
@@ -376,7 +407,8 @@ function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft
         address: neighbour.address,
         action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired!.rules },
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
-        needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((added) => need(added, "end"))],
+        // After its own additions, so that it finds what they made and the groups they name exist.
+        needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
         holds: [hold(neighbour.address)],
       });
     }
@@ -384,7 +416,7 @@ function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft
 }
 
 /** What the replaced group is called by the time it is deleted. */
-const nameAside = (difference: GroupDifference): string => asideName(difference.desired!.name, difference.id!);
+const nameAside = (difference: GroupDifference): string => asideName(difference.change!.name, difference.id!);
 
 function retireSteps(
   difference: GroupDifference,

@@ -12,23 +12,24 @@ export function breakNameCycles(draft: Draft): void {
     const to = takerOf.get(step);
     if (to !== undefined) renames.set(key, { from: step, to });
   }
+  if (renames.size === 0) return;
+  const indexOfStep = new Map(draft.steps.map((step, index) => [step.id, index]));
   const done = new Set<string>();
   for (const start of renames.keys()) {
     if (done.has(start)) continue;
-    const path: string[] = [];
-    let key: string | undefined = start;
-    while (key !== undefined && renames.has(key) && !done.has(key) && !path.includes(key)) {
-      path.push(key);
+    const path = new Set<string>();
+    let key = start;
+    while (renames.has(key) && !done.has(key) && !path.has(key)) {
+      path.add(key);
       key = renames.get(key)!.to;
     }
-    if (key !== undefined && path.includes(key)) stepAside(draft, key, renames.get(key)!.from);
+    if (path.has(key)) stepAside(draft, key, indexOfStep.get(renames.get(key)!.from)!);
     for (const visited of path) done.add(visited);
   }
 }
 
 /** The rename that frees `key` is preceded by one to a passing name; whoever wants `key` waits only for that. */
-function stepAside(draft: Draft, key: string, renameId: string): void {
-  const index = draft.steps.findIndex((step) => step.id === renameId);
+function stepAside(draft: Draft, key: string, index: number): void {
   const rename = draft.steps[index] as Step;
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;

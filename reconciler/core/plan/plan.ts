@@ -3,9 +3,9 @@
  * consent they need. Pure and deterministic: the same inputs give the same plan, byte for byte.
  */
 import type { Action, Change } from "../diff/changes";
-import { diffContext, type PlanOptions } from "../diff/context";
+import { type DiffContext, diffContext, type PlanOptions } from "../diff/context";
 import { diffGroups, type GroupDifference } from "../diff/group";
-import { type Pair, pairResources } from "../diff/pair";
+import { pairResources } from "../diff/pair";
 import { diffVm, type VmDifference } from "../diff/vm";
 import { diffVolume, type VolumeDifference } from "../diff/volume";
 import { type Address, compareAddresses } from "../model/address";
@@ -14,15 +14,16 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic
 import type { Live } from "../model/live";
 import type { Operation } from "../model/operation";
 import type { Orphan, RecordedResource, State, StateChange } from "../model/recorded";
-import { nearestName } from "../text/nearest";
+import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
-import { type Consent, consentsFor, emptyConsent } from "./consent";
-import type { Draft } from "./draft";
+import { type Consent, consentsFor, emptyConsent, isAbandoned } from "./consent";
+import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { breakNameCycles } from "./name-cycles";
+import { pulledAway, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
@@ -62,12 +63,16 @@ export function makePlan(input: PlanInput): Plan {
     options.destroy === true ? { ...input.desired, resources: [], imports: [], moved: [], removed: [] } : input.desired;
   const paired = pairResources(desired, input.state);
   const { state } = paired;
-  const context = diffContext({ desired, state, live, has: input.has, options });
+  const indexed = diffContext({ desired, state, live, has: input.has, options });
   const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...paired.diagnostics];
-  const pairs = selectTargets(paired.pairs, options, diagnostics).filter((pair) => !pair.quarantined);
+  const targeted = selectTargets(paired.pairs, options, diagnostics);
+  const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
-  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
+  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, indexed));
+  const adopted = new Map<Address, string>();
+  for (const vm of vms) if (vm.adopts === true && vm.change?.id !== undefined) adopted.set(vm.address, vm.change.id);
+  const context = knowing(indexed, adopted);
   const fates = {
     deleted: new Set(
       vms.flatMap((vm) =>
@@ -79,6 +84,7 @@ export function makePlan(input: PlanInput): Plan {
         vm.change?.action === "create" || vm.change?.action === "replace" || vm.idUnknown === true ? [vm.address] : [],
       ),
     ),
+    adopted,
   };
   const volumes = pairs.filter((pair) => pair.kind === "volume").map((pair) => diffVolume(pair, context, state, fates));
   const groups = diffGroups(
@@ -88,12 +94,15 @@ export function makePlan(input: PlanInput): Plan {
   );
   const differences: Difference[] = [...groups, ...vms, ...volumes];
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
+  if (targeted.length < paired.pairs.length)
+    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups));
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = emptyDraft(context, state, changes, diagnostics);
   stepsForGroups(groups, draft);
   for (const vm of vms) stepsForVm(vm, draft);
   for (const volume of volumes) stepsForVolume(volume, draft);
+  for (const pair of targeted) if (pair.quarantined) waitForRecord(pair.address, draft);
   breakNameCycles(draft);
   orderAcrossResources(draft);
 
@@ -106,9 +115,9 @@ export function makePlan(input: PlanInput): Plan {
     (address) => byAddress.get(address),
     (address) => state.resources.get(address),
   );
-  const deleted = changes.filter((change) => change.action === "delete").length;
-  if (options.destroy !== true && desired.resources.length === 0 && deleted > 0)
-    consents.unshift(emptyConsent(deleted));
+  const abandoned = changes.filter(isAbandoned).length;
+  if (options.destroy !== true && desired.resources.length === 0 && abandoned > 0)
+    consents.unshift(emptyConsent(abandoned));
 
   const steps = hasErrors(diagnostics) ? [] : sortSteps(draft.steps);
   return {
@@ -142,60 +151,39 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     vmDeletes: new Map(),
     frees: new Map(),
     takes: [],
-    powerStops: new Map(),
+    powers: new Map(),
+    mayRestart: new Set(),
     stops: new Map(),
   };
+}
+
+/** The index with the ids of VMs that are taken over by name. */
+const knowing = (context: DiffContext, adopted: ReadonlyMap<Address, string>): DiffContext =>
+  adopted.size === 0
+    ? context
+    : {
+        ...context,
+        addressOfId: new Map([...context.addressOfId, ...[...adopted].map(([address, id]) => [id, address] as const)]),
+      };
+
+function waitForRecord(address: Address, draft: Draft): void {
+  addStep(draft, {
+    id: `${address}/record`,
+    address,
+    action: {
+      operation: "outside",
+      waitsFor: `a readable record of ${address}`,
+      command: `reconcile import ${address} ID, or reconcile state rm ${address}`,
+    },
+    title: `replace the damaged record of ${address}`,
+  });
 }
 
 function sortSteps(steps: readonly Step[]): Step[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const ordered = orderNodes([...byId.keys()], (id) => byId.get(id)!.needs.map((need) => need.step));
-  if (ordered.stuck.length > 0) throw new Error(`steps wait for each other: ${ordered.stuck.join(", ")}`);
+  invariant(ordered.stuck.length === 0, `the steps of a plan wait for each other: ${ordered.stuck.join(", ")}`);
   return ordered.order.map((id) => byId.get(id)!);
-}
-
-function selectTargets(pairs: readonly Pair[], options: PlanOptions, diagnostics: Diagnostic[]): readonly Pair[] {
-  const targets = options.targets ?? [];
-  if (targets.length === 0) return pairs;
-  diagnostics.push(...unknownAddresses(targets, pairs, "--target"));
-  const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
-  const selected = new Set<Address>();
-  const visit = (address: Address): void => {
-    if (selected.has(address)) return;
-    selected.add(address);
-    for (const next of referencesOf(byAddress.get(address)?.desired)) visit(next);
-  };
-  for (const target of targets)
-    for (const address of byAddress.keys())
-      if (address === target || (!target.endsWith("]") && address.startsWith(`${target}[`))) visit(address);
-  return pairs.filter((pair) => selected.has(pair.address));
-}
-
-function referencesOf(desired: DesiredResource | undefined): Address[] {
-  if (desired === undefined || desired.kind === "vm") return [];
-  const references: Reference[] =
-    desired.kind === "volume"
-      ? desired.attachTo === undefined
-        ? []
-        : [desired.attachTo]
-      : desired.rules.flatMap((rule) => (rule.remote.kind === "group" ? [rule.remote.group] : []));
-  return references.flatMap((reference) => ("address" in reference ? [reference.address] : []));
-}
-
-function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {
-  const known = new Set(pairs.map((pair) => pair.address));
-  return wanted
-    .filter((address) => !known.has(address) && ![...known].some((one) => one.startsWith(`${address}[`)))
-    .map((address) => {
-      const near = nearestName(address, known);
-      return {
-        severity: "error" as const,
-        code: "plan/unknown-address",
-        summary: `${flag} ${address} names nothing that is declared or recorded`,
-        ...(near === undefined ? {} : { fix: `did you mean ${near}?` }),
-        address,
-      };
-    });
 }
 
 export type ChangeCounts = Record<"create" | "update" | "replace" | "delete" | "import", number>;

@@ -90,7 +90,7 @@ export type StepAction =
 
 export type StepOperation = StepAction["operation"];
 
-/** `done`: only after success. `end`: however it ended, once it ran. `failed`: only when it failed. */
+/** `done`: only after success. `end`: however it ended, but not while it waits for somebody. `failed`: only when it failed. */
 export interface Need {
   readonly step: string;
   readonly on: "done" | "end" | "failed";

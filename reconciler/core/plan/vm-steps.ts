@@ -17,15 +17,18 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
     case "create":
       createVm(desired!, difference.imageId, draft, []);
       return;
-    case "delete":
-      deleteVm(difference, recorded!, draft);
+    case "delete": {
+      // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
+      const found = difference.adopts === true ? [need(recordFound(difference, recorded!, draft))] : [];
+      deleteVm(difference, recorded!, draft, found);
       return;
+    }
     case "forget":
       forgetVm(difference, draft);
       return;
     case "replace": {
-      if (difference.adopts === true) adoptVm(difference, desired!, draft);
-      const gone = deleteVm(difference, recorded ?? adoptedRecord(difference, desired!), draft);
+      const adopted = difference.adopts === true ? [need(adoptVm(difference, desired!, draft))] : [];
+      const gone = deleteVm(difference, recorded ?? adoptedRecord(difference, desired!), draft, adopted);
       createVm(desired!, difference.imageId, draft, [need(gone)]);
       return;
     }
@@ -75,19 +78,19 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     });
 }
 
-function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft): string {
+function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, after: readonly Need[]): string {
   const { address } = difference;
   const id = recorded.id!;
   const vm: Reference = { id };
   const name = difference.live?.name ?? recorded.name;
-  const holds = [vmHold(draft, vm)];
-  const needs: Need[] = [];
+  const holds = [vmHold(draft, { address })];
+  const needs: Need[] = [...after];
   const snapshot =
     difference.desired === undefined
       ? recorded.onDelete.snapshot
       : difference.desired.lifecycle.snapshotBefore.includes("delete");
   if (snapshot && difference.live?.phase !== "failed")
-    needs.push(need(snapshotVm(difference, "delete", vm, draft, [])));
+    needs.push(need(snapshotVm(difference, "delete", vm, draft, after)));
   // Volumes that other addresses manage are taken care of by their own steps.
   const managedVolumes = (difference.live?.volumes ?? [])
     .map((disk) => disk.id)
@@ -145,6 +148,22 @@ function waitForId(difference: VmDifference, draft: Draft): void {
   draft.ready.set(address, `${address}/id`);
 }
 
+function recordFound(difference: VmDifference, recorded: RecordedVm, draft: Draft): string {
+  const { address } = difference;
+  return addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        { type: "resource", address, record: recorded },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `note VM ${recorded.name} (${recorded.id}), which an interrupted run created`,
+  });
+}
+
 const adoptedRecord = (difference: VmDifference, desired: DesiredVm): RecordedVm => ({
   ...vmRecord(desired, difference.imageId),
   id: difference.change!.id!,
@@ -190,7 +209,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
   const change = difference.change!;
   const id = change.id!;
   const vm: Reference = { id };
-  const holds = [vmHold(draft, vm)];
+  const holds = [vmHold(draft, { address })];
   const label = live?.name ?? change.name;
   const next = vmRecord(desired, difference.imageId);
   const fields = new Map(change.fields.map((field) => [field.field, field]));
@@ -219,7 +238,8 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
     last = [need(settled)];
     draft.ready.set(address, settled);
   }
-  if (difference.verify !== undefined) decideResize(difference, desired, vm, label, then);
+  if (difference.verify === "revert") revertPending(difference, vm, label, then);
+  if (difference.verify === "confirm") last = decideResize(difference, desired, vm, label, then);
   const rename = fields.get("name");
   if (rename !== undefined) {
     const step = then({
@@ -244,7 +264,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
       record: { resizing: { ...(resize.before === null ? {} : { from: String(resize.before) }), to: desired.flavor } },
       downtimeOf: address,
     });
-    decideResize(difference, desired, vm, label, then, step);
+    last = decideResize(difference, desired, vm, label, then, step);
   }
   const image = fields.get("image_id");
   if (image !== undefined) {
@@ -262,10 +282,10 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
   }
   if (difference.dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
     growDataVolume(difference, desired, vm, label, then);
-  const power = fields.get("power");
   // A rebuild or a resize may leave a VM running that was stopped, or the other way round: look, then say.
-  const disturbed = desired.power !== undefined && (resize !== undefined || image !== undefined);
-  if (power !== undefined || disturbed) {
+  const disturbed = resize !== undefined || image !== undefined || difference.verify !== undefined;
+  if (disturbed) draft.mayRestart.add(id);
+  if (fields.has("power") || (disturbed && desired.power !== undefined)) {
     const stops = desired.power === "stopped";
     const step = then({
       id: `${address}/${stops ? "stop" : "start"}`,
@@ -273,13 +293,28 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
       title: `${stops ? "stop" : "start"} VM ${label}${disturbed ? (stops ? " unless it is stopped" : " unless it runs") : ""}`,
       record: patch("power"),
     });
-    if (stops) draft.powerStops.set(id, step);
+    draft.powers.set(id, { operation: stops ? "vm.stop" : "vm.start", step });
   }
 }
 
 type Then = (step: Omit<NewStep, "address" | "holds">) => string;
 
-/** VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. */
+/** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
+function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): void {
+  const { address, recorded } = difference;
+  then({
+    id: `${address}/revert-pending`,
+    action: { operation: "vm.resize.revert", vm },
+    title: `revert the resize of VM ${label} that is not wanted any more`,
+    record: { resizing: undefined, flavor: recorded?.resizing?.from },
+    downtimeOf: address,
+  });
+}
+
+/**
+ * VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. Returns what
+ * the next step of the VM waits for: a VM that is still in VERIFY_RESIZE would refuse it.
+ */
 function decideResize(
   difference: VmDifference,
   desired: DesiredVm,
@@ -287,33 +322,27 @@ function decideResize(
   label: string,
   then: Then,
   resized?: string,
-): void {
+): Need[] {
   const { address } = difference;
   const { verifyResize } = desired.lifecycle;
   const settled = { resizing: undefined, flavor: desired.flavor };
-  if (difference.verify === "revert" && resized === undefined) {
-    then({
-      id: `${address}/revert`,
-      action: { operation: "vm.resize.revert", vm },
-      title: `revert the resize of VM ${label}`,
-      record: settled,
-      downtimeOf: address,
-    });
-    return;
-  }
   const after = resized === undefined ? [] : [need(resized)];
-  if (verifyResize.confirm === "manual") {
-    then({
-      id: `${address}/confirm`,
-      action: { operation: "vm.resize.confirm", vm, manual: true },
-      title: `wait for the resize of VM ${label} to be confirmed`,
-      needs: after,
-      record: settled,
-    });
-    return;
-  }
+  if (verifyResize.confirm === "manual")
+    return [
+      need(
+        then({
+          id: `${address}/confirm`,
+          action: { operation: "vm.resize.confirm", vm, manual: true },
+          title: `wait for the resize of VM ${label} to be confirmed`,
+          needs: after,
+          record: settled,
+        }),
+        "end",
+      ),
+    ];
   const check = verifyResize.check;
   let checked: string | undefined;
+  let reverted: string | undefined;
   if (check !== undefined) {
     checked = then({
       id: `${address}/check`,
@@ -322,7 +351,7 @@ function decideResize(
       needs: after,
     });
     if (verifyResize.onFailure === "revert")
-      then({
+      reverted = then({
         id: `${address}/revert`,
         action: { operation: "vm.resize.revert", vm },
         title: `if the check fails: revert the resize of VM ${label}`,
@@ -330,13 +359,15 @@ function decideResize(
         record: { resizing: undefined },
       });
   }
-  then({
+  const confirmed = then({
     id: `${address}/confirm`,
     action: { operation: "vm.resize.confirm", vm, manual: false },
     title: `confirm the resize of VM ${label}`,
     needs: checked === undefined ? after : [need(checked)],
     record: settled,
   });
+  if (checked === undefined) return [need(confirmed, "end")];
+  return reverted === undefined ? [need(confirmed)] : [need(confirmed, "end"), need(reverted, "end")];
 }
 
 /** An interrupted run may have left it detached, grown or not: then only what is left to do is done. */
@@ -396,6 +427,6 @@ function snapshotVm(
     action: { operation: "vm.snapshot", vm, name },
     title: `snapshot VM ${label} as ${name}`,
     needs: after,
-    holds: [vmHold(draft, vm)],
+    holds: [vmHold(draft, { address })],
   });
 }

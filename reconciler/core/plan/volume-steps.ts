@@ -2,10 +2,10 @@
  * The requests that make one volume as desired: off its VM for a reason the user gave, grown, and on again. A volume
  * on a VM that is stopped for its flush shares the stop and the start with every other such volume of that VM.
  */
-import { referenceLabel, type VolumeDifference } from "../diff/volume";
+import type { VolumeDifference } from "../diff/volume";
 import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
 import { orphanKey, type RecordedVolume } from "../model/recorded";
-import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
 import { holdBack, type Unidentified, volumeRecord } from "./records";
 import { type FlushReason, type Need, need } from "./step";
 
@@ -61,7 +61,7 @@ function attach(
     id: `${difference.address}/attach`,
     address: difference.address,
     action: { operation: "volume.attach", volume, vm },
-    title: `attach volume ${desired.name} to ${referenceLabel(target)}`,
+    title: `attach volume ${desired.name} to ${target.address ?? vmLabel(draft, vm)}`,
     needs: [...(ready === undefined ? [] : [need(ready)]), ...needs],
     holds: [hold(difference.address), vmHold(draft, vm)],
   });
@@ -89,7 +89,7 @@ function detach(difference: VolumeDifference, flush: FlushPolicy, draft: Draft, 
       ),
     );
   const stop = flush.via === "stop" ? stopForFlush(vm, draft) : undefined;
-  if (stop?.step !== undefined) before.push(need(stop.step));
+  if (stop?.stop !== undefined) before.push(need(stop.stop));
   const step = addStep(draft, {
     id: `${address}/detach`,
     address,
@@ -106,36 +106,41 @@ function detach(difference: VolumeDifference, flush: FlushPolicy, draft: Draft, 
   return step;
 }
 
-/** One stop for all volumes of a VM; edges.ts starts it again when the last of them is done. */
-function stopForFlush(vm: { readonly id: string }, draft: Draft): { readonly step?: string; readonly users: string[] } {
+/** One stop for all volumes of a VM, its own where the file asks for one; edges.ts starts it again when the last is done. */
+function stopForFlush(vm: { readonly id: string }, draft: Draft): FlushStop {
   const known = draft.stops.get(vm.id);
-  if (known !== undefined) return { step: known.stop, users: known.users };
-  const users: string[] = [];
+  if (known !== undefined) return known;
   const live = draft.context.live.vmById.get(vm.id);
   const stopped = live?.seen === "yes" && live.value.phase === "stopped";
   const address = draft.context.addressOfId.get(vm.id) ?? vm.id;
-  const powerStop = draft.powerStops.get(vm.id);
-  const step = stopped
-    ? undefined
-    : powerStop !== undefined
-      ? powerStop
-      : addStep(draft, {
-          id: `${address}/flush-stop`,
-          address,
-          action: { operation: "vm.stop", vm },
-          title: `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
-          holds: [vmHold(draft, vm)],
-          downtimeOf: address,
-        });
-  draft.stops.set(vm.id, { stop: step, vm, users });
-  return { step, users };
+  const power = draft.powers.get(vm.id);
+  const stop =
+    power?.operation === "vm.stop"
+      ? power.step
+      : stopped && !draft.mayRestart.has(vm.id)
+        ? undefined
+        : addStep(draft, {
+            id: `${address}/flush-stop`,
+            address,
+            action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
+            title: stopped
+              ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
+              : `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
+            holds: [vmHold(draft, vm)],
+            ...(stopped ? {} : { downtimeOf: address }),
+          });
+  const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
+  draft.stops.set(vm.id, made);
+  return made;
 }
 
 function removeVolume(difference: VolumeDifference, draft: Draft): void {
   const { address } = difference;
   const change = difference.change!;
   const recorded = difference.recorded!;
-  const needs = difference.detaches ? [need(detach(difference, recorded.flush, draft, []))] : [];
+  // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
+  const noted = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
+  const needs = difference.detaches ? [need(detach(difference, recorded.flush, draft, noted))] : noted;
   if (change.action === "delete") {
     addStep(draft, {
       id: `${address}/delete`,
@@ -149,7 +154,7 @@ function removeVolume(difference: VolumeDifference, draft: Draft): void {
     return;
   }
   const orphan =
-    change.reason === "gone" || change.because.startsWith("a removed entry")
+    change.reason === "gone" || change.reason === "let_go"
       ? undefined
       : orphanOf(recorded, "this service cannot delete volumes");
   addStep(draft, {
@@ -165,6 +170,22 @@ function removeVolume(difference: VolumeDifference, draft: Draft): void {
     },
     title: orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
     needs,
+  });
+}
+
+function recordFound(difference: VolumeDifference, draft: Draft): string {
+  const { address, recorded } = difference;
+  return addStep(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        { type: "resource", address, record: recorded! },
+        { type: "intent", address, intent: null },
+      ],
+    },
+    title: `note volume ${difference.change!.name} (${recorded!.id}), which an interrupted run created`,
   });
 }
 
@@ -186,30 +207,43 @@ function replaceVolume(
   const id = difference.id!;
   const old = recorded ?? { ...volumeRecord(desired), id };
   const oldName = difference.live?.name ?? old.name ?? id;
-  const created = createVolume(desired, draft, []);
-  const detached = difference.detaches ? detach(difference, old.flush, draft, [need(created)]) : undefined;
-  const after = [need(created), ...(detached === undefined ? [] : [need(detached)])];
-  if (difference.attaches)
-    attach(difference, desired, { address }, draft, detached === undefined ? [] : [need(detached)]);
-  if (draft.context.has("volume.delete")) {
-    addStep(draft, {
-      id: `${address}/delete-old`,
-      address,
-      action: { operation: "volume.delete", volume: { id } },
-      title: `delete the old volume ${oldName} with its data`,
-      needs: after,
-      holds: [`volume:${id}`],
-    });
-    return;
-  }
-  const orphan = orphanOf({ ...old, name: oldName }, "replaced, and this service cannot delete volumes");
-  addStep(draft, {
+  const orphan = orphanOf({ ...old, name: oldName }, "replaced by another volume");
+  // From its create on, the new volume has the record: the old one is written down before, so that nothing forgets it.
+  const noted = addStep(draft, {
     id: `${address}/orphan-old`,
     address,
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
-    title: `leave the old volume ${oldName} as an orphan`,
-    needs: after,
+    title: `note the old volume ${oldName} as an orphan`,
   });
+  const created = createVolume(desired, draft, [need(noted)]);
+  const detached = difference.detaches ? detach(difference, old.flush, draft, [need(created)]) : undefined;
+  const after = [need(created), ...(detached === undefined ? [] : [need(detached)])];
+  if (difference.attaches) {
+    const attached = attach(difference, desired, { address }, draft, detached === undefined ? [] : [need(detached)]);
+    shareStop(difference, [attached], draft);
+  }
+  if (!draft.context.has("volume.delete")) return;
+  const deleted = addStep(draft, {
+    id: `${address}/delete-old`,
+    address,
+    action: { operation: "volume.delete", volume: { id } },
+    title: `delete the old volume ${oldName} with its data`,
+    needs: after,
+    holds: [`volume:${id}`],
+  });
+  addStep(draft, {
+    id: `${address}/forget-old`,
+    address,
+    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan: null }] },
+    title: `forget the old volume ${oldName}`,
+    needs: [need(deleted)],
+  });
+}
+
+/** The VM that was stopped for this volume starts again only after these, when they concern it. */
+function shareStop(difference: VolumeDifference, steps: readonly string[], draft: Draft): void {
+  const { attachedTo, wantedOn } = difference;
+  if (attachedTo !== undefined && wantedOn?.id === attachedTo) draft.stops.get(attachedTo)?.users.push(...steps);
 }
 
 function updateVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): void {
@@ -236,16 +270,12 @@ function updateVolume(difference: VolumeDifference, desired: DesiredVolume, draf
     });
   // A grow that failed after its detach must not leave the volume off: attaching waits for its end, not its success.
   const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
-  const goesOn = difference.attaches || (comesOff && !difference.detaches);
-  if (!goesOn) return;
+  // Taken off only to be grown, it goes back where it was, unless that VM goes.
+  const goesBack = comesOff && !difference.detaches && !draft.vmDeletes.has(difference.attachedTo!);
+  if (!difference.attaches && !goesBack) return;
   const target = difference.attaches ? difference.wantedOn! : { id: difference.attachedTo! };
-  const attached = attach({ ...difference, wantedOn: target }, desired, volume, draft, beforeAttach);
-  const stop = draft.stops.get(difference.attachedTo ?? "");
-  if (stop !== undefined)
-    stop.users.push(
-      ...(target.id === difference.attachedTo ? [attached] : []),
-      ...(resized === undefined ? [] : [resized]),
-    );
+  const settled: VolumeDifference = { ...difference, wantedOn: target };
+  shareStop(settled, [attach(settled, desired, volume, draft, beforeAttach)], draft);
 }
 
 function adoptVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): string {
@@ -273,6 +303,9 @@ function adoptVolume(difference: VolumeDifference, desired: DesiredVolume, draft
           ),
         },
         { type: "intent", address, intent: null },
+        ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
+          ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]
+          : []),
       ],
     },
     title: `take over volume ${live?.name ?? id} (${id})`,

@@ -4,7 +4,7 @@
  *
  *   need.on   satisfied by                       otherwise
  *   done      done                               the step is skipped (waiting, if what it needs waits)
- *   end       any end                            -
+ *   end       any end                            waiting, if what it needs waits: that has not ended yet
  *   failed    failed                             the step is not needed, and says nothing
  */
 import type { Step } from "../plan/step";
@@ -153,7 +153,7 @@ function judge(on: "done" | "end" | "failed", end: StepEnd): StepEnd | undefined
     case "done":
       return end === "done" ? undefined : end === "waiting" ? "waiting" : end === "unneeded" ? "unneeded" : "skipped";
     case "end":
-      return undefined;
+      return end === "waiting" ? "waiting" : undefined;
     case "failed":
       return end === "failed" ? undefined : "unneeded";
     default:

@@ -32,18 +32,19 @@ export const emptyState = (lineage: string): FoldedState => ({
   quarantined: [],
 });
 
-export function foldEntries(
-  snapshot: FoldedState,
-  entries: Iterable<Entry>,
-  damaged: readonly Quarantined[] = [],
-): FoldedState {
+/** Damage stands where it was found: what was written of its address later makes it good, what was written before does not. */
+export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Quarantined>): FoldedState {
   const resources = new Map(snapshot.resources);
   const intents = new Map(snapshot.intents);
   const orphans = new Map(snapshot.orphans);
-  let quarantined = [...snapshot.quarantined, ...damaged];
+  let quarantined = [...snapshot.quarantined];
   let { serial, epoch, journalled } = snapshot;
   for (const entry of entries) {
     journalled++;
+    if ("problem" in entry) {
+      quarantined.push(entry);
+      continue;
+    }
     // Already in the snapshot: the process died between writing it and clearing the journal.
     if (entry.serial <= snapshot.serial) continue;
     if (entry.epoch < epoch) continue;

@@ -58,8 +58,7 @@ export function readState(
       ? emptyState(lineage)
       : readSnapshot(stored.snapshot);
   if (typeof snapshot === "string") return { ok: false, problem: snapshot };
-  const entries: Entry[] = [];
-  const damaged: Quarantined[] = [];
+  const entries: (Entry | Quarantined)[] = [];
   const lines = stored.journal;
   lines.forEach((line, index) => {
     if (line === "") return;
@@ -71,13 +70,13 @@ export function readState(
     // A line cut off at the end was never acknowledged to anybody; one in the middle is damage.
     if (index === lines.length - 1) notes.push("the last line of the journal was cut off and is ignored");
     else
-      damaged.push({
+      entries.push({
         address: addressIn(line) ?? `journal line ${index + 1}`,
         text: line.slice(0, 4096),
         problem: `line ${index + 1} of the journal ${entry}`,
       });
   });
-  return { ok: true, state: foldEntries(snapshot, entries, damaged), notes };
+  return { ok: true, state: foldEntries(snapshot, entries), notes };
 }
 
 function readEntry(line: string): Entry | string {
@@ -108,6 +107,8 @@ function changeProblem(change: StateChange): string | undefined {
   }
 }
 
+const sections = ["resources", "intents", "orphans"] as const;
+
 const addressIn = (text: string): string | undefined => /"address":"((?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1];
 
 function readSnapshot(text: string): FoldedState | string {
@@ -119,6 +120,8 @@ function readSnapshot(text: string): FoldedState | string {
   if (head.version !== 1)
     return `its version is ${JSON.stringify(head.version ?? null)}; this reconcile reads version 1`;
   if (typeof head.lineage !== "string" || !Number.isSafeInteger(head.serial)) return "its lineage or serial is missing";
+  // All three are always written: one that is missing was lost, and an empty one would look as if nothing existed.
+  for (const section of sections) if (!isRecord(head[section])) return `its ${section} are missing`;
   const quarantined: Quarantined[] = [...broken];
   if (Array.isArray(head.quarantined))
     for (const piece of head.quarantined)
@@ -130,8 +133,7 @@ function readSnapshot(text: string): FoldedState | string {
         });
   const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
     const kept = new Map<string, T>();
-    const entries = head[name];
-    if (!isRecord(entries)) return kept;
+    const entries = head[name] as Record<string, unknown>;
     for (const key of Object.keys(entries)) {
       const problem = problemOf(key, entries[key]);
       if (problem === undefined) kept.set(key, entries[key] as T);
@@ -179,7 +181,8 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
         text: line.slice(0, 4096),
         problem: "its line in the state is damaged",
       });
-    }
+      // Not in a section: what the line opened or said cannot be told, and everything after it would be misread.
+    } else return undefined;
   }
   return head.format === undefined ? undefined : { head, broken };
 }

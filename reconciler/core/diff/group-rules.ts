@@ -1,0 +1,72 @@
+/** The rules of one group as wanted against those the service has: what to add, what to take away, what falls by itself. */
+import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../canonical/rules";
+import type { DesiredGroup } from "../model/desired";
+import type { LiveRule } from "../model/live";
+import type { RecordedGroup } from "../model/recorded";
+import type { Rule } from "../model/rule";
+import type { DiffContext } from "./context";
+import type { FoundGroup } from "./group-find";
+import type { Pair } from "./pair";
+
+export interface LiveRulePair {
+  readonly live: LiveRule;
+  readonly rule: Rule;
+}
+
+export interface Comparison {
+  readonly added: readonly Rule[];
+  readonly removed: readonly LiveRulePair[];
+  readonly kept: readonly LiveRulePair[];
+  readonly cascaded: readonly LiveRulePair[];
+  readonly replaces: boolean;
+  readonly platformRules: readonly string[];
+}
+
+export function comparison(
+  pair: Pair,
+  entry: Extract<FoundGroup, { how: "known" }>,
+  context: DiffContext,
+  identify: GroupIdentity,
+  dying: ReadonlySet<string>,
+): Comparison {
+  const desired = pair.desired as DesiredGroup;
+  const recorded = entry.adopted === undefined ? (pair.recorded as RecordedGroup | undefined) : undefined;
+  const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
+    live,
+    rule: canonicalLiveRule(live),
+  }));
+  const present: readonly LiveRulePair[] =
+    liveRules ?? (recorded?.rules ?? []).map((rule) => ({ live: { id: "", direction: rule.direction }, rule }));
+  const wanted = new Map(desired.rules.map((rule) => [ruleKey(rule, identify), rule]));
+  const have = new Set(present.map(({ rule }) => ruleKey(rule, identify)));
+  const platform = new Set(recorded?.platformRules ?? []);
+  for (const { live, rule } of present)
+    if (live.platform === true || (recorded === undefined && isPlatformShaped(rule)))
+      platform.add(ruleKey(rule, identify));
+
+  const ignored = desired.lifecycle.ignoreChanges.includes("rules");
+  const added = ignored ? [] : [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
+  const extra = present.filter(({ rule }) => {
+    const key = ruleKey(rule, identify);
+    return !wanted.has(key) && !platform.has(key);
+  });
+  const falls = ({ rule }: LiveRulePair): boolean =>
+    rule.remote.kind === "group" && "id" in rule.remote.group && dying.has(rule.remote.group.id);
+  const cascaded = extra.filter(falls);
+  const authoritative = desired.rulesMode === "authoritative" && !ignored;
+  const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
+  const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.has("group.rule.delete");
+  const removed = keeps ? [] : surplus;
+  return {
+    added,
+    removed,
+    kept: keeps ? surplus : [],
+    cascaded,
+    replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.has("group.rule.delete")),
+    platformRules: [...platform].sort(),
+  };
+}
+
+/** What services put on a new group by themselves: everything may leave. */
+export const isPlatformShaped = (rule: Rule): boolean =>
+  rule.direction === "egress" && rule.protocol === "any" && rule.ports === undefined && rule.remote.kind === "any";

@@ -1,0 +1,173 @@
+/**
+ * Field by field, what differs about one VM: names of the catalogue against ids, drift against intent, a resize that
+ * waits for its decision. What follows from a difference is left to diff/vm.ts.
+ */
+import { catalogueId, isUuid, resolveEntry } from "../canonical/catalogue";
+import { sameOwner } from "../canonical/names";
+import type { DesiredVm } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { vmFields } from "../model/fields";
+import type { LiveVm } from "../model/live";
+import type { RecordedVm } from "../model/recorded";
+import { type FieldChange, fieldChange } from "./changes";
+import type { DiffContext } from "./context";
+
+interface Comparison {
+  readonly fields: readonly FieldChange[];
+  readonly imageId?: string;
+  /** The file did not change; the service did. */
+  readonly drifted: boolean;
+  readonly verify?: "confirm" | "revert";
+}
+
+export function compareVm(
+  desired: DesiredVm,
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  context: DiffContext,
+  diagnostics: Diagnostic[],
+): Comparison {
+  const fields: FieldChange[] = [];
+  let intended = false;
+  const differ = (field: FieldChange, recordedAgrees: boolean): void => {
+    fields.push(field);
+    if (!recordedAgrees) intended = true;
+  };
+
+  const name = live?.name ?? recorded?.name;
+  if (name !== undefined && name.toLowerCase() !== desired.name)
+    differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
+
+  const verify = decideVerify(desired, recorded, live, context);
+  // A resize that is reverted leads back to the flavor it came from, and that is what is compared.
+  const liveFlavor = verify === undefined ? live?.flavor : verify === "revert" ? recorded?.resizing?.from : undefined;
+  const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
+  if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded?.flavor, context))
+    differ(
+      fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context), desired.flavor),
+      verify === undefined && recorded?.flavor === desired.flavor,
+    );
+
+  const image = compareImage(desired, recorded, live, context, diagnostics);
+  if (image.change !== undefined) differ(image.change, recorded?.image === desired.image);
+
+  const owner = live?.owner ?? recorded?.owner;
+  if (owner !== undefined && !(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
+    differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
+
+  for (const key of ["userId", "project", "region", "rootSizeGb", "skipFloatingIp"] as const) {
+    const before = recorded?.[key];
+    if (before !== undefined && before !== desired[key])
+      differ(fieldChange(vmFields[key], before, desired[key]), false);
+  }
+
+  const size = sizeNow(recorded, live, context);
+  if (size !== undefined && size !== desired.sizeGb) differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
+
+  const power =
+    live === undefined
+      ? recorded?.power
+      : live.phase === "running" || live.phase === "stopped"
+        ? live.phase
+        : undefined;
+  if (desired.power !== undefined && power !== undefined && power !== desired.power)
+    differ(
+      fieldChange(vmFields.power, power, desired.power, desired.power === "running" ? "start" : "stop"),
+      recorded?.power === desired.power,
+    );
+
+  return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
+}
+
+/** The other flavor in the same words: by its name where the file names one. */
+function nameLike(wanted: string, other: string, context: DiffContext): string {
+  const entry = resolveEntry(other, context.flavors);
+  return entry.found === "one" && entry.entry.name !== undefined && !isUuid(wanted) ? entry.entry.name : other;
+}
+
+/** Equal ids are equal; without a list, only the text that was applied last can be compared. */
+function sameFlavor(
+  wanted: string,
+  live: string | undefined,
+  recorded: string | undefined,
+  context: DiffContext,
+): boolean {
+  if (live === wanted) return true;
+  const wantedEntry = resolveEntry(wanted, context.flavors);
+  if (live !== undefined && wantedEntry.found === "one") {
+    const liveId = catalogueId(live, context.flavors);
+    return liveId === wantedEntry.entry.id;
+  }
+  // Nothing was applied last, and a name cannot be told from an id: no reason to take the VM down.
+  return recorded === undefined || recorded === wanted;
+}
+
+function decideVerify(
+  desired: DesiredVm,
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  context: DiffContext,
+): "confirm" | "revert" | undefined {
+  const waits = live === undefined ? recorded?.resizing !== undefined : live.phase === "verify_resize";
+  if (!waits) return undefined;
+  const target = recorded?.resizing?.to ?? live?.flavor;
+  if (target === undefined) return "confirm";
+  return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";
+}
+
+function compareImage(
+  desired: DesiredVm,
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  context: DiffContext,
+  diagnostics: Diagnostic[],
+): { readonly wanted?: string; readonly change?: FieldChange } {
+  const policy = desired.lifecycle.onImageChange;
+  const resolved = resolveEntry(desired.image, context.images);
+  const meansNow = resolved.found === "one" ? resolved.entry.id : desired.image;
+  const sameText = recorded?.image === desired.image;
+  const isName = !isUuid(desired.image);
+  // Applied by a name that nobody could resolve then, or never applied and not to be resolved now: nothing to compare with.
+  const unresolved = isName && (sameText ? recorded?.imageId === desired.image : false);
+  const unknown = isName && resolved.found !== "one" && recorded?.image === undefined && isUuid(live?.image ?? "");
+  if (unresolved || unknown) return { wanted: live?.image ?? meansNow };
+  const nameMoved = sameText && recorded?.imageId !== undefined && recorded.imageId !== meansNow && isName;
+  if (nameMoved && resolved.found === "one") {
+    diagnostics.push({
+      severity: "note",
+      code: "plan/image-name-moved",
+      summary: `the image name ${desired.image} now means another image`,
+      detail: `${desired.address} was built from ${recorded?.imageId}; the name means ${meansNow} today. A running VM is never rebuilt for that.`,
+      fix: `write the new id as image_id to rebuild from it`,
+      address: desired.address,
+      source: desired.source,
+    });
+  }
+  const wanted = nameMoved ? recorded!.imageId! : meansNow;
+  const before =
+    live?.image !== undefined ? catalogueId(live.image, context.images) : (recorded?.imageId ?? recorded?.image);
+  if (policy === "ignore" || before === undefined || before === wanted || (sameText && live?.image === undefined))
+    return { wanted };
+  const verb = policy === "replace" ? "replace" : "rebuild";
+  return { wanted, change: fieldChange(vmFields.image, before, wanted, verb) };
+}
+
+/** The data volume's own record where it was read, else what was applied. */
+function sizeNow(recorded: RecordedVm | undefined, live: LiveVm | undefined, context: DiffContext): number | undefined {
+  const id = findDataVolume(recorded, live, context);
+  const sighting = id === undefined ? undefined : context.live.volumes.get(id);
+  return (sighting?.seen === "yes" ? sighting.value.sizeGb : undefined) ?? recorded?.sizeGb;
+}
+
+/** The one disk that is neither the root disk nor a volume managed by itself. */
+export function findDataVolume(
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  context: DiffContext,
+): string | undefined {
+  if (recorded?.dataVolumeId !== undefined) return recorded.dataVolumeId;
+  const disks = live?.volumes;
+  if (disks === undefined || disks.every((disk) => disk.root === undefined)) return undefined;
+  const data = disks.filter((disk) => disk.root !== true && !context.addressOfId.has(disk.id));
+  return data.length === 1 ? data[0]!.id : undefined;
+}

@@ -1,0 +1,126 @@
+/** What a plan has to say about a VM, and what of the file the service's lists speak against. */
+import { isUuid, resolveEntry } from "../canonical/catalogue";
+import type { DesiredVm } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import type { LiveVm } from "../model/live";
+import type { FieldChange } from "./changes";
+import type { DiffContext } from "./context";
+import type { Pair } from "./pair";
+
+export function checkSize(
+  fields: readonly FieldChange[],
+  desired: DesiredVm,
+  dataVolumeId: string | undefined,
+  diagnostics: Diagnostic[],
+): void {
+  const size = fields.find((field) => field.field === "size");
+  if (size === undefined) return;
+  if (Number(size.before) > desired.sizeGb)
+    diagnostics.push({
+      severity: "error",
+      code: "plan/shrink",
+      summary: `${desired.address} cannot shrink from ${size.before} to ${desired.sizeGb} GB`,
+      detail: "The service only grows volumes.",
+      fix: `set size back to ${size.before} or more`,
+      address: desired.address,
+      source: desired.source,
+    });
+  else if (dataVolumeId === undefined)
+    diagnostics.push({
+      severity: "error",
+      code: "plan/data-volume-unknown",
+      summary: `the data volume of ${desired.address} cannot be grown: the service's records do not show which volume it is`,
+      detail: "A VM's size grows through the data volume that was created with it, and its id is not known.",
+      fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or declare a volume of its own and attach it",
+      address: desired.address,
+      source: desired.source,
+    });
+}
+
+/** A flavor or region that no list has is an error before anything is sent; an image id may be private and is only noted. */
+export function checkCatalogue(
+  desired: DesiredVm,
+  context: DiffContext,
+): { imageId: string; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const complain = (
+    what: "flavor" | "image" | "region",
+    field: string,
+    text: string,
+    entries: readonly { id: string; name?: string }[],
+    several: boolean,
+  ): void => {
+    const shown = entries
+      .slice(0, 12)
+      .map((entry) => (entry.name === undefined ? entry.id : several ? `${entry.name} (${entry.id})` : entry.name));
+    diagnostics.push({
+      severity: "error",
+      code: `plan/${what}-${several ? "ambiguous" : "unknown"}`,
+      summary: several ? `${field} ${text} means several ${what}s` : `${field} ${text} is no ${what} of this service`,
+      detail: `${several ? "Candidates" : "It has"}: ${shown.join(", ")}${entries.length > 12 ? `, and ${entries.length - 12} more` : ""}`,
+      fix: several ? `write one of the ids as ${field}` : `use one of these as ${field}`,
+      address: desired.address,
+      source: desired.source,
+    });
+  };
+  const flavor = resolveEntry(desired.flavor, context.flavors);
+  if (flavor.found === "several") complain("flavor", "flavor_id", desired.flavor, flavor.entries, true);
+  if (flavor.found === "none")
+    complain("flavor", "flavor_id", desired.flavor, [...context.flavors!.byId.values()], false);
+  const region = resolveEntry(desired.region, context.regions);
+  if (region.found === "none" && context.regions!.byId.size > 0)
+    complain("region", "region", desired.region, [...context.regions!.byId.values()], false);
+  const image = resolveEntry(desired.image, context.images);
+  if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
+  if (image.found === "none" && !isUuid(desired.image))
+    complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
+  if (image.found === "unlisted" && !isUuid(desired.image))
+    diagnostics.push({
+      severity: "warning",
+      code: "plan/image-unresolved",
+      summary: `image_id ${desired.image} is a name, and this service has no list of images to look it up in`,
+      detail: "It is sent as it is; a create takes the image's UUID.",
+      fix: "write the image's UUID as image_id, or name the list in the dialect: operations: { image.list: … }",
+      address: desired.address,
+      source: desired.source,
+    });
+  if (image.found === "none" && isUuid(desired.image))
+    diagnostics.push({
+      severity: "note",
+      code: "plan/image-unlisted",
+      summary: `image ${desired.image} is not in the service's list of images`,
+      detail: "It is sent as it is; a private image or a snapshot may not be listed.",
+      address: desired.address,
+      source: desired.source,
+    });
+  return { imageId: image.found === "one" ? image.entry.id : desired.image, diagnostics };
+}
+
+export const failedNote = (pair: Pair, live: LiveVm): Diagnostic => ({
+  severity: "warning",
+  code: "plan/vm-failed",
+  summary: `VM ${live.name} is in the failed state ${live.status ?? ""}`.trimEnd(),
+  detail: "It is left as it is: replacing it would delete its root disk.",
+  fix: `--replace ${pair.address}`,
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+export const vmImportGone = (pair: Pair, wanted: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-not-found",
+  summary: `${pair.address} cannot be imported: the service shows no such VM as ${wanted}`,
+  fix: "correct the id or name in the imports entry, or remove the entry to create a new VM",
+  address: pair.address,
+  source: pair.import?.source,
+});
+
+export const idWillBeUnknown = (pair: Pair): Diagnostic => ({
+  severity: "warning",
+  code: "plan/id-unknown",
+  summary: `the id of ${pair.address} cannot be learnt: this service has no list of VMs`,
+  detail: "The VM will be created once, and the run will end waiting (exit code 4) until its id is given.",
+  fix: `after the run: reconcile import ${pair.address} ID`,
+  address: pair.address,
+  source: pair.desired?.source,
+});

@@ -1,0 +1,129 @@
+/**
+ * Which resources a plan is made for: those the targets name and what they stand on, without those whose record cannot
+ * be read. What a narrow plan would pull away under somebody it leaves out is an error.
+ */
+
+import type { PlanOptions } from "../diff/context";
+import type { GroupDifference } from "../diff/group";
+import type { Pair } from "../diff/pair";
+import type { Address } from "../model/address";
+import type { DesiredResource, Reference } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { nearestName } from "../text/nearest";
+
+export function selectTargets(
+  pairs: readonly Pair[],
+  options: PlanOptions,
+  diagnostics: Diagnostic[],
+): readonly Pair[] {
+  const targets = options.targets ?? [];
+  if (targets.length === 0) return pairs;
+  diagnostics.push(...unknownAddresses(targets, pairs, "--target"));
+  const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
+  const selected = new Set<Address>();
+  const visit = (address: Address): void => {
+    if (selected.has(address)) return;
+    selected.add(address);
+    for (const next of referencesOf(byAddress.get(address)?.desired)) visit(next);
+  };
+  for (const target of targets)
+    for (const address of byAddress.keys())
+      if (address === target || (!target.endsWith("]") && address.startsWith(`${target}[`))) visit(address);
+  return pairs.filter((pair) => selected.has(pair.address));
+}
+
+function referencesOf(desired: DesiredResource | undefined): Address[] {
+  if (desired === undefined || desired.kind === "vm") return [];
+  const references: Reference[] =
+    desired.kind === "volume"
+      ? desired.attachTo === undefined
+        ? []
+        : [desired.attachTo]
+      : desired.rules.flatMap((rule) => (rule.remote.kind === "group" ? [rule.remote.group] : []));
+  return references.flatMap((reference) => ("address" in reference ? [reference.address] : []));
+}
+
+export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {
+  if (wanted.length === 0) return [];
+  const known = new Set(pairs.map((pair) => pair.address));
+  const blocks = new Set([...known].map((address) => address.replace(/\[.*$/, "")));
+  return wanted
+    .filter((address) => !known.has(address) && !blocks.has(address))
+    .map((address) => {
+      const near = nearestName(address, known);
+      return {
+        severity: "error" as const,
+        code: "plan/unknown-address",
+        summary: `${flag} ${address} names nothing that is declared or recorded`,
+        ...(near === undefined ? {} : { fix: `did you mean ${near}?` }),
+        address,
+      };
+    });
+}
+
+/**
+ * A damaged record says nothing of its resource, so nothing can be said of those that are wired to it either: they are
+ * left as they are. What is new and stands on one of them waits as well.
+ */
+export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnostic[]): readonly Pair[] {
+  const aside = new Set<Address>();
+  for (const pair of pairs) if (pair.quarantined) aside.add(pair.address);
+  if (aside.size === 0) return pairs;
+  const dependents = new Map<Address, Pair[]>();
+  for (const pair of pairs)
+    for (const reference of referencesOf(pair.desired)) {
+      const list = dependents.get(reference);
+      if (list === undefined) dependents.set(reference, [pair]);
+      else list.push(pair);
+    }
+  const queue = [...aside];
+  for (let at = 0; at < queue.length; at++) {
+    for (const dependent of dependents.get(queue[at]!) ?? []) {
+      if (aside.has(dependent.address)) continue;
+      aside.add(dependent.address);
+      if (dependent.recorded === undefined) queue.push(dependent.address);
+      diagnostics.push({
+        severity: "warning",
+        code: "plan/left-alone",
+        summary: `${dependent.address} is left as it is, because ${queue[at]} cannot be told`,
+        address: dependent.address,
+        source: dependent.desired?.source,
+      });
+    }
+  }
+  return pairs.filter((pair) => !aside.has(pair.address));
+}
+
+/** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
+export function pulledAway(
+  pairs: readonly Pair[],
+  targeted: readonly Pair[],
+  deletedVms: ReadonlySet<string>,
+  groups: readonly GroupDifference[],
+): Diagnostic[] {
+  const selected = new Set(targeted.map((pair) => pair.address));
+  const goingGroups = new Set<string>();
+  for (const { change, id } of groups)
+    if (id !== undefined && (change?.action === "delete" || change?.action === "replace")) goingGroups.add(id);
+  return pairs.flatMap(({ address, recorded }) => {
+    if (selected.has(address)) return [];
+    const touched =
+      recorded?.kind === "volume"
+        ? recorded.attachedTo !== undefined && deletedVms.has(recorded.attachedTo)
+        : recorded?.kind === "group" &&
+          recorded.rules.some(
+            ({ remote }) => remote.kind === "group" && "id" in remote.group && goingGroups.has(remote.group.id),
+          );
+    if (!touched) return [];
+    const what = recorded?.kind === "volume" ? "the VM it is attached to" : "a group that its rules name";
+    return [
+      {
+        severity: "error" as const,
+        code: "plan/target-too-narrow",
+        summary: `the targets leave out ${address}, and this plan would take away ${what}`,
+        fix: `--target ${address} as well`,
+        address,
+      },
+    ];
+  });
+}

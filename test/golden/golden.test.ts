@@ -1,0 +1,52 @@
+/** Every folder beside this file is one story. `UPDATE_GOLDEN=1` writes what a plan is now; read it before it is kept. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makePlan } from "../../reconciler/core/plan/plan";
+import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { hasNothingToDo } from "../../reconciler/engine/apply";
+import { nameIds, planLines } from "../support/plan-text";
+import { idsByName, readDesiredOf, readStory, tell } from "../support/story";
+
+const stories = readdirSync(__dirname).filter((name) => /^\d{3}-/.test(name)).sort();
+
+describe("golden stories", () => {
+  it.each(stories)("%s plans as written, and ends as it says", async (name) => {
+    const folder = join(__dirname, name);
+    const story = readStory(folder);
+    const stage = await tell(folder, story);
+    const desired = readDesiredOf(folder, "reconcile.yaml", stage);
+    const { refresh: observe = true, ...options } = story.options ?? {};
+    const prepared = await stage.plan(desired, options, observe);
+    const { plan } = prepared;
+    const again = makePlan({ desired, state: prepared.state, live: prepared.live, has: stage.has, options, findings: [] });
+    expect(canonicalJson(again.steps)).toBe(canonicalJson(plan.steps));
+
+    const before = idsByName(stage);
+    stage.takeSent();
+    const report = await stage.apply(prepared);
+    const sent = stage.takeSent().filter(({ operation }) => !/list|get$/.test(operation));
+    const after = [`then: ${story.title}`];
+    if (report === undefined) after.push("nothing is applied, because of the errors above");
+    else {
+      after.push(`requests: ${sent.map(({ operation }) => operation).join(", ") || "none"}`);
+      for (const { operation, message } of sent) if (message !== undefined) after.push(`REFUSED ${operation}: ${message}`);
+      for (const { step, result } of report.steps)
+        if (result.end !== "done") after.push(`${result.end} ${step.id}: ${result.message ?? ""}`);
+      const { destroy: _, replace: __, ...lasting } = options;
+      const next = await stage.plan(desired, options.destroy ? options : lasting, observe);
+      if (hasNothingToDo(next.plan)) after.push("planned again: nothing to do");
+      else after.push("planned again:", ...planLines(next.plan).map((line) => `  ${line}`.trimEnd()));
+    }
+    const ids = new Map([...idsByName(stage), ...before]);
+    const header = [`${story.title}: ${story.teaches}`, ""];
+    const { lineage: _, serial: __, ...value } = plan;
+    compare(join(folder, "plan.json"), nameIds(`${canonicalJson(value, 1)}\n`, ids));
+    compare(join(folder, "steps.txt"), nameIds([...header, ...planLines(plan), "", ...after, ""].join("\n"), ids));
+  });
+});
+
+function compare(path: string, text: string): void {
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, text);
+  else expect(existsSync(path) ? readFileSync(path, "utf8") : "", path).toBe(text);
+}

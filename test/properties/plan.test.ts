@@ -1,0 +1,262 @@
+/** The planner as a function: total, deterministic, and with steps that respect every edge. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Desired, DesiredResource } from "../../reconciler/core/model/desired";
+import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
+import type { Intent, RecordedResource, State } from "../../reconciler/core/model/recorded";
+import { makePlan } from "../../reconciler/core/plan/plan";
+import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
+import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { capabilities } from "../support/rehearsal";
+import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-worlds";
+
+const idOf = (address: string): string => `id-${address}`;
+const recordOf = (resource: DesiredResource): RecordedResource => {
+  const id = idOf(resource.address);
+  if (resource.kind === "vm") return { ...vmRecord(resource, resource.image), id };
+  if (resource.kind === "group")
+    return { ...groupRecord(resource, (group) => ("id" in group ? group.id : idOf(group.address)), []), id };
+  const on = resource.attachTo;
+  return {
+    ...volumeRecord(resource),
+    id,
+    ...(on === undefined ? {} : { attachedTo: "id" in on ? on.id : idOf(on.address) }),
+  };
+};
+
+/** Nothing of it need fit together: a state by one file, a service by another, a third file now. */
+const chaos = fc
+  .record({
+    recorded: randomDesired,
+    live: randomDesired,
+    desired: randomDesired,
+    capabilities: randomCapabilities,
+    contractOnly: fc.boolean(),
+    phases: fc.array(fc.constantFrom("running", "stopped", "verify_resize", "failed", "changing"), {
+      minLength: 3,
+      maxLength: 3,
+    }),
+    flags: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    seen: fc.constantFrom("yes", "gone", "unobserved"),
+    intents: fc.subarray(["vm.a", "volume.b", "group.c"]),
+    quarantined: fc.subarray(["vm.b", "group.a", "journal line 3"], { maxLength: 1 }),
+    options: fc.record({
+      destroy: fc.boolean(),
+      adopt: fc.boolean(),
+      targets: fc.subarray(["vm.a", "volume.a", "group.a", "group.zz"], { maxLength: 2 }),
+      replace: fc.subarray(["vm.a", "volume.a", "group.b"], { maxLength: 2 }),
+    }),
+  })
+  .map((world) => ({
+    ...world,
+    state: stateOf(world),
+    live: liveOf(world),
+    has: capabilities({ ...world.capabilities, contract_only: world.contractOnly }),
+  }));
+
+function stateOf(world: { recorded: Desired; flags: boolean[]; intents: string[]; quarantined: string[] }): State {
+  const [building, resizing, noId, retired, dataVolume, off] = world.flags;
+  const resources = new Map<string, RecordedResource>();
+  for (const resource of world.recorded.resources) {
+    let record = recordOf(resource);
+    if (record.kind === "vm") {
+      record = {
+        ...record,
+        ...(building ? { building: true } : {}),
+        ...(resizing ? { resizing: { from: "m1.small", to: "m1.large" } } : {}),
+        ...(dataVolume ? { dataVolumeId: "data", ...(off ? { dataVolumeDetached: true } : {}) } : {}),
+      };
+      if (noId && record.address === "vm.b") {
+        const { id: _, ...rest } = record;
+        record = rest;
+      }
+    }
+    if (record.kind === "group" && retired) record = { ...record, retired: [{ id: `old-${record.id}`, name: "old" }] };
+    resources.set(resource.address, record);
+  }
+  const intents = new Map<string, Intent>(
+    world.intents.map((address) => [
+      address,
+      {
+        step: `${address}/create`,
+        address,
+        operation: `${address.split(".")[0]}.create` as Intent["operation"],
+        name: "vm-one",
+        sentAt: "2026-01-01T00:00:00Z",
+        idsBefore: [],
+      },
+    ]),
+  );
+  return {
+    lineage: "l",
+    serial: 7,
+    resources,
+    intents,
+    orphans: new Map(),
+    quarantined: world.quarantined.map((address) => ({ address, text: "", problem: "damaged" })),
+  };
+}
+
+function liveOf(world: {
+  live: Desired;
+  phases: string[];
+  flags: boolean[];
+  seen: string;
+  contractOnly: boolean;
+  capabilities: { with?: readonly string[] };
+}): Live {
+  const sight = <T>(value: T): Sighting<T> =>
+    world.seen === "yes"
+      ? { seen: "yes", value }
+      : world.seen === "gone"
+        ? { seen: "gone" }
+        : { seen: "unobserved", reason: "r" };
+  const vms: LiveVm[] = [];
+  const volumes = new Map<string, Sighting<LiveVolume>>();
+  const groups = new Map<string, Sighting<LiveGroup>>();
+  for (const [index, one] of world.live.resources.entries()) {
+    const id = idOf(one.address);
+    if (one.kind === "vm")
+      vms.push({
+        kind: "vm",
+        id,
+        name: one.name,
+        status: "X",
+        phase: world.phases[index % 3] as LiveVm["phase"],
+        flavor: one.flavor,
+        image: one.image,
+        volumes: [
+          { id: `root-${id}`, root: true },
+          { id: `data-${id}`, root: false },
+        ],
+      });
+    if (one.kind === "volume") {
+      const on = one.attachTo;
+      volumes.set(
+        id,
+        sight({
+          kind: "volume",
+          id,
+          name: one.name,
+          sizeGb: one.sizeGb,
+          failed: world.flags[7]!,
+          attachedTo: on === undefined ? null : "id" in on ? on.id : idOf(on.address),
+        }),
+      );
+    }
+    if (one.kind === "group")
+      groups.set(
+        id,
+        sight({
+          kind: "group",
+          id,
+          name: one.name,
+          rules: one.rules.map((rule, n) => ({
+            id: `r${n}`,
+            direction: rule.direction,
+            ethertype: rule.ethertype,
+            protocol: rule.protocol,
+            ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
+            ...(rule.remote.kind === "group" && "address" in rule.remote.group
+              ? { remoteGroupId: idOf(rule.remote.group.address) }
+              : rule.remote.kind === "cidr"
+                ? { remoteIp: rule.remote.cidr }
+                : {}),
+          })),
+        }),
+      );
+  }
+  const listed = !world.contractOnly;
+  return {
+    ...(listed ? { vms } : {}),
+    vmById: new Map(listed ? vms.map((vm) => [vm.id, { seen: "yes", value: vm }]) : []),
+    volumes,
+    volumesListed: world.flags[8]!,
+    groups,
+    groupsListed: world.flags[9]!,
+    catalogue: world.flags[10]
+      ? {
+          flavors: [
+            { id: "f1", name: "m1.small" },
+            { id: "f2", name: "m1.large" },
+          ],
+        }
+      : {},
+  };
+}
+
+const shuffledMap = <K, V>(map: ReadonlyMap<K, V>): Map<K, V> => new Map([...map].reverse());
+
+describe("makePlan", () => {
+  it("never throws, orders every step after what it needs, and names each step once", () => {
+    fc.assert(
+      fc.property(chaos, ({ desired, state, live, has, options }) => {
+        const plan = makePlan({ desired, state, live, has, options });
+        const placed = new Set<string>();
+        for (const step of plan.steps) {
+          expect(placed.has(step.id), `${step.id} twice`).toBe(false);
+          for (const need of step.needs) expect(placed.has(need.step), `${step.id} needs ${need.step}`).toBe(true);
+          expect(new Set(step.needs.map((need) => need.step)).size).toBe(step.needs.length);
+          placed.add(step.id);
+        }
+      }),
+      runs(2000),
+    );
+  }, 120_000);
+
+  it("same inputs, same bytes, in whatever order they are given", () => {
+    fc.assert(
+      fc.property(chaos, ({ desired, state, live, has, options }) => {
+        const first = canonicalJson(makePlan({ desired, state, live, has, options }));
+        expect(canonicalJson(makePlan({ desired, state, live, has, options }))).toBe(first);
+        const shuffled = makePlan({
+          desired: { ...desired, resources: [...desired.resources].reverse() },
+          state: { ...state, resources: shuffledMap(state.resources), intents: shuffledMap(state.intents) },
+          live: {
+            ...live,
+            ...(live.vms === undefined ? {} : { vms: [...live.vms].reverse() }),
+            vmById: shuffledMap(live.vmById),
+            volumes: shuffledMap(live.volumes),
+            groups: shuffledMap(live.groups),
+          },
+          has,
+          options,
+        });
+        expect(canonicalJson(shuffled)).toBe(first);
+      }),
+      runs(500),
+    );
+  }, 120_000);
+
+  it("what is as it was applied has no difference, in any order", () => {
+    fc.assert(
+      fc.property(randomDesired, fc.boolean(), (desired, reversed) => {
+        const resources = new Map(desired.resources.map((resource) => [resource.address, recordOf(resource)]));
+        const state: State = {
+          lineage: "l",
+          serial: 1,
+          resources,
+          intents: new Map(),
+          orphans: new Map(),
+          quarantined: [],
+        };
+        const unobserved: Live = {
+          vmById: new Map(),
+          volumes: new Map(),
+          volumesListed: false,
+          groups: new Map(),
+          groupsListed: false,
+          catalogue: {},
+        };
+        const given = reversed
+          ? { ...desiredOf(desired.resources), resources: [...desired.resources].reverse() }
+          : desired;
+        const plan = makePlan({ desired: given, state, live: unobserved, has: capabilities(), options: {} });
+        expect(plan.changes).toEqual([]);
+        expect(plan.steps).toEqual([]);
+        expect(plan.bookkeeping).toEqual([]);
+      }),
+      runs(300),
+    );
+  });
+});

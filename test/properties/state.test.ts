@@ -1,0 +1,229 @@
+/** The journal and the snapshot: cut, flipped or mixed up, what is whole is read and what is not is set aside. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
+import { emptyState, type FoldedState, foldEntries } from "../../reconciler/core/state/fold";
+import { type ReadState, readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
+import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { runs } from "./random-worlds";
+
+const address = fc.constantFrom("vm.a", "vm.web[b]", "volume.c", "group.d");
+const recordAt = (at: string, id: string): RecordedResource => {
+  const base = { address: at, id, name: "a \u201cname\u201d, with}{,\n", preventDestroy: false };
+  if (at.startsWith("vm.")) return { ...base, kind: "vm", onDelete: { snapshot: false, preservedVolumes: "retain" } };
+  if (at.startsWith("volume.")) return { ...base, kind: "volume", sizeGb: 5, flush: { via: "ask" } };
+  return { ...base, kind: "group", rules: [], platformRules: [] };
+};
+const change: fc.Arbitrary<StateChange> = fc.oneof(
+  fc
+    .tuple(address, fc.option(fc.uuid()))
+    .map(([at, id]): StateChange => ({ type: "resource", address: at, record: id === null ? null : recordAt(at, id) })),
+  fc.tuple(address, fc.boolean()).map(
+    ([at, there]): StateChange => ({
+      type: "intent",
+      address: at,
+      intent: there
+        ? {
+            step: `${at}/create`,
+            address: at,
+            operation: "vm.create",
+            name: "x",
+            sentAt: "2026-01-01T00:00:00Z",
+            idsBefore: [],
+          }
+        : null,
+    }),
+  ),
+  fc.uuid().map(
+    (id): StateChange => ({
+      type: "orphan",
+      key: `volume:${id}`,
+      orphan: { kind: "volume", id, name: id, reason: "r" },
+    }),
+  ),
+);
+const journal = fc
+  .array(change, { minLength: 1, maxLength: 12 })
+  .map((changes) => changes.map((one, index) => ({ serial: index + 1, epoch: 1, change: one })));
+
+const plain = (state: FoldedState) =>
+  canonicalJson({
+    ...state,
+    resources: [...state.resources],
+    intents: [...state.intents],
+    orphans: [...state.orphans],
+  });
+function opened(read: ReadState): FoldedState {
+  if (!read.ok) throw new Error(read.problem);
+  return read.state;
+}
+
+describe("state", () => {
+  it("S3: a journal cut after any line is the state as it was then", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), (entries, at) => {
+        const cut = at % (entries.length + 1);
+        const read = opened(readState({ journal: entries.slice(0, cut).map(writeEntry) }, "l"));
+        expect(plain(read)).toBe(plain(foldEntries(emptyState("l"), entries.slice(0, cut))));
+        expect(read.serial).toBe(cut);
+      }),
+      runs(300),
+    );
+  });
+
+  it("a line cut off at the end was never acknowledged, and is ignored with a note", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), (entries, at) => {
+        const lines = entries.map(writeEntry);
+        const last = lines.at(-1)!;
+        const cut = last.slice(0, 1 + (at % (last.length - 1)));
+        const read = readState({ journal: [...lines.slice(0, -1), cut] }, "l");
+        expect(plain(opened(read))).toBe(plain(foldEntries(emptyState("l"), entries.slice(0, -1))));
+        expect(read.ok && read.notes.length).toBe(1);
+      }),
+      runs(300),
+    );
+  });
+
+  it("a flipped character in the middle is found, and only its line is set aside", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), fc.nat(), (entries, which, where) => {
+        const lines = entries.map(writeEntry);
+        const index = which % lines.length;
+        const line = lines[index]!;
+        const at = where % line.length;
+        const flipped = line.slice(0, at) + String.fromCharCode(line.charCodeAt(at) ^ 1) + line.slice(at + 1);
+        // The file ends with a line break, so the last line is whole.
+        const read = opened(
+          readState({ journal: [...lines.slice(0, index), flipped, ...lines.slice(index + 1), ""] }, "l"),
+        );
+        const others = foldEntries(
+          emptyState("l"),
+          entries.filter((_, n) => n !== index),
+        );
+        expect(canonicalJson([...read.resources])).toBe(canonicalJson([...others.resources]));
+        expect(canonicalJson([...read.intents])).toBe(canonicalJson([...others.intents]));
+        const healed = entries.slice(index + 1).some(({ change: later }) => later.type === "resource");
+        if (!healed) expect(read.quarantined.length).toBe(1);
+      }),
+      runs(500),
+    );
+  });
+
+  it("damage is made good only by what is written after it", () => {
+    const before = writeEntry({
+      serial: 1,
+      epoch: 1,
+      change: { type: "resource", address: "vm.a", record: recordAt("vm.a", "1") },
+    });
+    const damaged = writeEntry({
+      serial: 2,
+      epoch: 1,
+      change: { type: "resource", address: "vm.a", record: recordAt("vm.a", "2") },
+    }).replace('"id":"2"', '"id":"3"');
+    const after = writeEntry({
+      serial: 3,
+      epoch: 1,
+      change: { type: "resource", address: "vm.a", record: recordAt("vm.a", "4") },
+    });
+    expect(
+      opened(readState({ journal: [before, damaged, ""] }, "l")).quarantined.map((piece) => piece.address),
+    ).toEqual(["vm.a"]);
+    expect(opened(readState({ journal: [before, damaged, after, ""] }, "l")).quarantined).toEqual([]);
+  });
+
+  it("S4: what a holder writes after it lost the lock counts for nothing", () => {
+    fc.assert(
+      fc.property(journal, journal, (first, second) => {
+        const newer = second.map((entry, index) => ({ ...entry, epoch: 2, serial: index + 1 }));
+        const late = first.map((entry, index) => ({ ...entry, serial: 100 + index }));
+        expect(plain(foldEntries(emptyState("l"), [...newer, ...late])).replace(/"journalled":\d+/, "")).toBe(
+          plain(foldEntries(emptyState("l"), newer)).replace(/"journalled":\d+/, ""),
+        );
+      }),
+      runs(200),
+    );
+  });
+
+  it("a snapshot says the same as the journal it was made from, and lines already in it are not counted twice", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), (entries, at) => {
+        const folded = foldEntries(emptyState("l"), entries);
+        const kept = entries.slice(at % (entries.length + 1));
+        const read = opened(readState({ snapshot: writeSnapshot(folded), journal: kept.map(writeEntry) }, "l"));
+        const sorted = (state: FoldedState) =>
+          canonicalJson([
+            [...state.resources].sort(),
+            [...state.intents].sort(),
+            [...state.orphans].sort(),
+            state.serial,
+          ]);
+        expect(sorted(read)).toBe(sorted(folded));
+      }),
+      runs(200),
+    );
+  });
+
+  it("one damaged line of a snapshot leaves the others readable", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), (entries, which) => {
+        const folded = foldEntries(emptyState("l"), entries);
+        const lines = writeSnapshot(folded).split("\n");
+        const records = lines.flatMap((line, index) =>
+          /^"(vm|volume|group)\.[^"]+":\{"address".*"kind":"(vm|volume|group)"/.test(line) ? [index] : [],
+        );
+        if (records.length === 0) return;
+        const at = records[which % records.length]!;
+        const read = opened(
+          readState(
+            {
+              snapshot: lines.map((line, index) => (index === at ? line.slice(0, line.length / 2) : line)).join("\n"),
+              journal: [],
+            },
+            "l",
+          ),
+        );
+        expect(read.resources.size).toBe(folded.resources.size - 1);
+        expect(read.quarantined.length).toBe(1);
+      }),
+      runs(200),
+    );
+  });
+
+  it("a section that is lost is an error, never an empty state", () => {
+    const text = writeSnapshot(
+      foldEntries(emptyState("l"), [
+        { serial: 1, epoch: 1, change: { type: "resource", address: "vm.a", record: recordAt("vm.a", "1") } },
+      ]),
+    );
+    for (const broken of [
+      text.replace('"resources"', '"resourcez"'),
+      text.replace('"resources":{', '"resources":['),
+      text.replace('"resources":{', ""),
+    ])
+      expect(readState({ snapshot: broken, journal: [] }, "l").ok).toBe(false);
+  });
+
+  it("no text makes the reader throw", () => {
+    fc.assert(
+      fc.property(
+        fc.option(fc.string(), { nil: undefined }),
+        fc.array(fc.string()),
+        fc.json(),
+        (snapshot, lines, json) => {
+          readState({ ...(snapshot === undefined ? {} : { snapshot }), journal: lines }, "l");
+          readState({ snapshot: json, journal: [] }, "l");
+          readState(
+            {
+              snapshot: `{"format":"reconcile-cloud/state","version":1,"lineage":"l","serial":1,"resources":${json},"intents":{},"orphans":${json}}`,
+              journal: [],
+            },
+            "l",
+          );
+          readState({ journal: [`${"0".repeat(16)} ${json}`, ""] }, "l");
+        },
+      ),
+      runs(500),
+    );
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * The real engine on an emulated world, in virtual time: plans and applies one desired state after the other and tells
+ * what was sent. What the golden stories and the properties stand on.
+ */
+import type { PlanOptions } from "../../reconciler/core/diff/context";
+import type { Desired, HealthCheck } from "../../reconciler/core/model/desired";
+import { hasErrors } from "../../reconciler/core/model/diagnostic";
+import { documentedOperations, type Operation } from "../../reconciler/core/model/operation";
+import type { StateChange } from "../../reconciler/core/model/recorded";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import { applyPlan, openForWriting } from "../../reconciler/engine/apply";
+import { openState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
+import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
+import type { RunReport } from "../../reconciler/engine/run-plan";
+import { emulatedWorld } from "./emulated-world";
+import { inProcessClient } from "./in-process-client";
+import { createMemoryStore } from "./memory-store";
+import { virtualClock } from "./virtual-clock";
+
+export interface Capabilities {
+  readonly contract_only?: boolean;
+  readonly with?: readonly string[];
+  readonly without?: readonly string[];
+}
+
+export function capabilities(given: Capabilities = {}): (operation: Operation) => boolean {
+  const operations = new Set<string>(documentedOperations);
+  if (given.contract_only !== true)
+    for (const [name, route] of Object.entries(builtInDialect.operations)) if (route !== null) operations.add(name);
+  for (const name of given.with ?? []) operations.add(name);
+  for (const name of given.without ?? []) operations.delete(name);
+  return (operation) => operations.has(operation);
+}
+
+const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
+
+export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthCheck) => boolean = () => true) {
+  const emulated = emulatedWorld();
+  const store = createMemoryStore();
+  let has = capabilities(given);
+  const clock = virtualClock((now) => {
+    emulated.nowMs = now;
+  });
+  const client = inProcessClient(
+    emulated,
+    (operation) => has(operation),
+    (until) => clock.sleep(Math.max(0, until - clock.now())),
+  );
+  const ports: Ports = {
+    client,
+    clock,
+    timing: defaultTiming,
+    runCommand: async () => ({ exitCode: 0, output: "" }),
+    checkHealth: async (check) => checkHealth(check),
+    emit: () => undefined,
+  };
+  const never = new AbortController().signal;
+  const self = {
+    emulated,
+    store,
+    client,
+    clock,
+    ports,
+    setCapabilities(next: Capabilities) {
+      has = capabilities(next);
+    },
+    has: (operation: Operation) => has(operation),
+    plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
+      preparePlan({ desired, store, client, options, clock, lineage: "story", observe }),
+    async apply(prepared: Prepared): Promise<RunReport | undefined> {
+      if (hasErrors(prepared.plan.diagnostics)) return undefined;
+      return applyPlan({ prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "plan" });
+    },
+    state: async () => openState(await store.read(), "memory", "story").state,
+    async record(changes: readonly StateChange[]) {
+      const { recorder } = await openForWriting(store, holder, "story");
+      await recorder.record(changes);
+      await recorder.close();
+    },
+    /** Requests that change something and those refused, since the last time this was asked. */
+    takeSent() {
+      return client.sent.splice(0);
+    },
+  };
+  return self;
+}
+export type Rehearsal = ReturnType<typeof rehearsal>;

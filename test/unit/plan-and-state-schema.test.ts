@@ -1,0 +1,63 @@
+/** The schemas of saved plans and states describe what is really written, field by field. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020";
+import { describe, expect, it } from "vitest";
+import { savePlan } from "../../reconciler/cli/saved-plan";
+import { writeSnapshot } from "../../reconciler/core/state/text";
+import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { readDesiredOf, readStory, tell } from "../support/story";
+
+const root = join(__dirname, "../..");
+const schemaOf = (name: string) => JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  discriminator: false,
+});
+const isPlan = ajv.compile(schemaOf("plan"));
+const isState = ajv.compile(schemaOf("state"));
+const golden = join(root, "test/golden");
+const stories = readdirSync(golden).filter((name) => /^\d{3}-/.test(name));
+
+describe("schemas", () => {
+  it.each(stories)("the plan and the state of %s are as their schemas say", async (name) => {
+    const folder = join(golden, name);
+    const story = readStory(folder);
+    const stage = await tell(folder, story);
+    const desired = readDesiredOf(folder, "reconcile.yaml", stage);
+    const { refresh = true, ...options } = story.options ?? {};
+    const { plan } = await stage.plan(desired, options, refresh);
+    const saved = JSON.parse(canonicalJson(savePlan(plan, desired, ".")));
+    expect(isPlan(saved), JSON.stringify(isPlan.errors?.slice(0, 5), undefined, 1)).toBe(true);
+    const written = JSON.parse(writeSnapshot(await stage.state()));
+    expect(isState(written), JSON.stringify(isState.errors?.slice(0, 5), undefined, 1)).toBe(true);
+  });
+
+  it("every field has a description", () => {
+    const missing: string[] = [];
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      const { properties } = value as { properties?: Record<string, { description?: string; $ref?: string }> };
+      for (const [name, field] of Object.entries(properties ?? {}))
+        if (field.description === undefined && field.$ref === undefined) missing.push(`${path}.${name}`);
+      for (const [key, inner] of Object.entries(value)) visit(inner, `${path}.${key}`);
+    };
+    visit(schemaOf("plan"), "plan");
+    visit(schemaOf("state"), "state");
+    expect(missing).toEqual([]);
+  });
+
+  it("a field that nobody knows is refused", () => {
+    expect(
+      isState({
+        ...JSON.parse(
+          '{"format":"reconcile-cloud/state","version":1,"lineage":"l","serial":0,"epoch":0,"resources":{},"intents":{},"orphans":{},"quarantined":[]}',
+        ),
+        extra: 1,
+      }),
+    ).toBe(false);
+  });
+});
