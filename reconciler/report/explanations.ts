@@ -233,6 +233,18 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   ),
   "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
   "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
+  "plan/image-unresolved": row(
+    "An image is given by name, and this service has no list that says which id that is.",
+    "Write the image's id as image_id.",
+  ),
+  "plan/left-alone": row(
+    "Changes outside the chosen targets are left for a later run.",
+    "A note: leave --target out to plan everything.",
+  ),
+  "plan/target-too-narrow": row(
+    "What is targeted stands on something that is not, and that has to change first.",
+    "Target that too, or leave --target out.",
+  ),
   "plan/import-managed": row(
     "What is to be imported is managed under another address already.",
     "A moved entry, or remove the imports entry.",
