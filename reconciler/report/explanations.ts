@@ -238,11 +238,11 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "Write the image's id as image_id.",
   ),
   "plan/left-alone": row(
-    "Changes outside the chosen targets are left for a later run.",
-    "A note: leave --target out to plan everything.",
+    "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
+    "Settle the other one first; the message names it.",
   ),
   "plan/target-too-narrow": row(
-    "What is targeted stands on something that is not, and that has to change first.",
+    "The plan would take something away from a resource that the targets leave out.",
     "Target that too, or leave --target out.",
   ),
   "plan/import-managed": row(
