@@ -6,6 +6,7 @@ import type { Outcome } from "../core/model/outcome";
 import type { Intent, RecordedGroup, StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import type { Step, StepAction } from "../core/plan/step";
+import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import {
   done,
@@ -178,7 +179,10 @@ async function createGroup(
   return outcomeUnknown("security group", intent);
 }
 
-/** What the new group has beyond what was sent, the service made by itself. */
+/**
+ * What the new group has beyond what was sent, the service made by itself. Until it was looked at, the usual is taken
+ * for granted, so that a run cut off in between does not make the next one remove the service's own rules.
+ */
 async function keepGroup(
   step: Step,
   record: RecordedGroup,
@@ -187,7 +191,10 @@ async function keepGroup(
   run: Run,
 ): Promise<StepResult> {
   const { address } = step;
-  const kept: RecordedGroup = { ...record, id: group.id, rules: recordRules(sent, resolve(run)) };
+  const rulesSent = recordRules(sent, resolve(run));
+  const own = new Set(rulesSent.map((rule) => ruleKey(rule)));
+  const presumed = usualPlatformRules.filter((key) => !own.has(key));
+  const kept: RecordedGroup = { ...record, id: group.id, rules: rulesSent, platformRules: presumed };
   await run.recorder.record([
     { type: "resource", address, record: kept },
     { type: "intent", address, intent: null },
@@ -198,17 +205,22 @@ async function keepGroup(
     const listed = await run.ports.client.listRules(group.id, optionsFor(step, run));
     if (listed.status === "accepted") rules = listed.value;
   }
-  const own = new Set(kept.rules.map((rule) => ruleKey(rule)));
-  const platformRules = (rules ?? [])
+  if (rules === undefined) return done;
+  const platformRules = rules
     .map((live) => ruleKey(canonicalLiveRule(live)))
     .filter((key) => !own.has(key))
     .sort();
-  if (platformRules.length === 0) return done;
+  if (deepEqual(platformRules, presumed)) return done;
   const latest = run.recorder.state.resources.get(address);
   if (latest !== undefined)
     await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, { platformRules }) }]);
   return done;
 }
+
+/** What services put on a new group by themselves: everything may leave. */
+const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
+  .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
+  .sort();
 
 async function discover(run: Run, name: string, idsBefore: readonly string[]): Promise<LiveGroup[] | undefined> {
   const { clock, client, timing } = run.ports;

@@ -18,6 +18,8 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
+import { patchRecord } from "./recorder";
+import { snapshotVm } from "./snapshot-vm";
 
 type VmAction = Extract<StepAction, { operation: `vm.${string}` }>;
 
@@ -29,7 +31,7 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
   const options = optionsFor(step, run);
   switch (action.operation) {
     case "vm.settle":
-      return waitThenRecord(step, run, id, { for: "built" });
+      return waitThenRecord(step, run, id, { for: isResizing(step, run) ? "arrived" : "built" });
     case "vm.rename": {
       const outcome = await sendAndLook(
         () => client.renameVm(id, action.name, options),
@@ -39,9 +41,17 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
     case "vm.rebuild": {
+      // It was on its way somewhere when the plan was made: a run before this one may have sent the very same.
+      const seen = run.live.vmById.get(id);
+      if (
+        seen?.seen === "yes" &&
+        seen.value.phase === "changing" &&
+        (await lookAt(run, id, (vm) => vm.image === action.image)()) === "done"
+      )
+        return recordDone(step, run);
       const outcome = await sendAndLook(
         () => client.rebuildVm(id, action.image, options),
-        lookAt(run, id, (vm) => vm.phase === "changing"),
+        lookAt(run, id, (vm) => vm.phase === "changing" || vm.image === action.image),
         run,
       );
       return outcome.status === "accepted"
@@ -64,19 +74,27 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
     }
     case "vm.snapshot":
-      return snapshot(step, action, id, run);
+      return snapshotVm(step, action, id, run);
     case "vm.stop": {
       if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
         return recordDone(step, run);
+      // Written down first: whatever stops this run, the next one starts the VM again.
+      const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+      const forFlush = before !== undefined && (step.record as Partial<RecordedVm> | undefined)?.stoppedForFlush;
+      if (forFlush === true) await run.recorder.record(recordOf(step, run));
       const outcome = await sendAndLook(
         () => client.stopVm(id, options),
         lookAt(run, id, (vm) => vm.phase === "stopped"),
         run,
         (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
       );
-      if (outcome.status !== "accepted") return failedBy(outcome);
+      if (outcome.status !== "accepted") {
+        if (forFlush === true && outcome.status !== "unknown")
+          await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
+        return failedBy(outcome);
+      }
       // The call has blocked until the VM was stopped: there is nothing to wait for.
-      return recordDone(step, run);
+      return forFlush === true ? done : recordDone(step, run);
     }
     case "vm.start":
     case "vm.reboot": {
@@ -100,6 +118,11 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return action satisfies never;
   }
 }
+
+const isResizing = (step: Step, run: Run): boolean => {
+  const record = run.recorder.state.resources.get(step.address);
+  return record?.kind === "vm" && record.resizing !== undefined;
+};
 
 /** Reads one VM the cheapest way there is; `undefined` when nobody can see it. */
 export async function readVm(
@@ -248,6 +271,26 @@ const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResul
   fix: `decide it in the service's console, then run the same command again (${step.address})`,
 });
 
+function isResized(step: Step, vm: LiveVm, run: Run): boolean {
+  const wanted = (step.record as Partial<RecordedVm> | undefined)?.flavor;
+  if (wanted === undefined || vm.flavor === undefined || run.flavors === undefined) return true;
+  return catalogueId(vm.flavor, run.flavors) === catalogueId(wanted, run.flavors);
+}
+
+async function notResized(step: Step, run: Run): Promise<StepResult> {
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind === "vm")
+    await run.recorder.record([
+      { type: "resource", address: step.address, record: patchRecord(record, { resizing: undefined }) },
+    ]);
+  return {
+    end: "failed",
+    code: "apply/resize-undone",
+    message: "the service did not carry the resize out, and left the VM as it was",
+    fix: "run the same command again to try once more, or choose another flavor",
+  };
+}
+
 async function confirm(
   step: Step,
   action: Extract<VmAction, { operation: "vm.resize.confirm" }>,
@@ -257,8 +300,9 @@ async function confirm(
   const { client } = run.ports;
   if (canSee(run)) {
     const read = await readVm(run, id);
-    // A service that confirms by itself has nothing left to confirm.
-    if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) return recordDone(step, run);
+    // A service that confirms by itself has nothing left to confirm; one that found no room has left it as it was.
+    if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
+      return isResized(step, read.vm, run) ? recordDone(step, run) : notResized(step, run);
   }
   if (action.manual || !client.has("vm.resize.confirm")) return waitsInVerify(step, "confirmed");
   const outcome = await sendAndLook(
@@ -268,30 +312,6 @@ async function confirm(
     (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
   );
   return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
-}
-
-async function snapshot(
-  step: Step,
-  action: Extract<VmAction, { operation: "vm.snapshot" }>,
-  id: string,
-  run: Run,
-): Promise<StepResult> {
-  const { client } = run.ports;
-  let known: ReadonlySet<string> | undefined;
-  const look = async (): Promise<Seen> => {
-    if (!client.has("image.list")) return "cannot-tell";
-    const images = await client.listImages({ signal: run.signal });
-    if (images.status !== "accepted") return "cannot-tell";
-    return images.value.some((image) => image.name === action.name && known?.has(image.id) !== true)
-      ? "done"
-      : "not-done";
-  };
-  const listed = run.live.catalogue.images;
-  known = new Set((listed ?? []).filter((image) => image.name === action.name).map((image) => image.id));
-  const outcome = await sendAndLook(() => client.snapshotVm(id, action.name, optionsFor(step, run)), look, run);
-  if (outcome.status !== "accepted") return failedBy(outcome);
-  const { vm: _, ...result } = await waitForVm(step, run, id, { for: "steady" });
-  return result;
 }
 
 async function deleteVm(

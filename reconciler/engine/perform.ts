@@ -48,6 +48,9 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
   switch (action.operation) {
     case "record":
       await run.recorder.record(action.changes);
+      for (const change of action.changes)
+        if (change.type === "orphan" && change.orphan !== null)
+          run.ports.emit({ type: "orphan", orphan: change.orphan });
       return done;
     case "outside":
       return {
@@ -100,12 +103,23 @@ export const optionsFor = (step: Step, run: Run) => ({ signal: run.signal, prior
 /** What a successful step makes true in the record, and whatever else it found out. */
 export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[] {
   const { address } = step;
-  if (step.forgets === true) return [{ type: "resource", address, record: null }];
+  // A snapshot was taken for what has now been done.
+  const taken =
+    run.recorder.state.intents.get(address)?.operation === "vm.snapshot" && followsSnapshot.has(step.action.operation);
+  const settled: StateChange[] = taken ? [{ type: "intent", address, intent: null }] : [];
+  if (step.forgets === true) return [{ type: "resource", address, record: null }, ...settled];
   const before: RecordedResource | undefined = run.recorder.state.resources.get(address);
   if (step.record === undefined && Object.keys(extra).length === 0) return [];
   if (before === undefined) return [];
-  return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }];
+  return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }, ...settled];
 }
+
+const followsSnapshot: ReadonlySet<string> = new Set([
+  "vm.rebuild",
+  "vm.resize.confirm",
+  "vm.resize.revert",
+  "vm.delete",
+]);
 
 export async function recordDone(step: Step, run: Run, extra: object = {}): Promise<StepResult> {
   await run.recorder.record(recordOf(step, run, extra));

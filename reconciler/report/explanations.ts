@@ -233,18 +233,6 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   ),
   "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
   "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
-  "plan/image-unresolved": row(
-    "An image is given by name, and this service has no list that says which id that is.",
-    "Write the image's id as image_id.",
-  ),
-  "plan/left-alone": row(
-    "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
-    "Settle the other one first; the message names it.",
-  ),
-  "plan/target-too-narrow": row(
-    "The plan would take something away from a resource that the targets leave out.",
-    "Target that too, or leave --target out.",
-  ),
   "plan/import-managed": row(
     "What is to be imported is managed under another address already.",
     "A moved entry, or remove the imports entry.",

@@ -14,13 +14,17 @@ import type { Plan } from "../../reconciler/core/plan/plan";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
-import { applyPlan, awaitInterrupted, hasNothingToDo } from "../../reconciler/engine/apply";
+import { applyPlan, hasNothingToDo } from "../../reconciler/engine/apply";
+import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
+import type { ServiceClient } from "../../reconciler/service/client";
+import { type Clock as ServiceClock, systemClock as serviceClock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
+import type { StateStore } from "../../reconciler/store/store";
 import { createMemoryStore, type MemoryStore } from "./memory-store";
 
 export interface BenchWorld {
@@ -32,16 +36,34 @@ export interface BenchWorld {
   /** Refused requests since the last call. */
   refusals(): { readonly operation: string; readonly status: number; readonly path: string }[];
   plan(desired: Desired, options?: PlanOptions): Promise<Plan>;
-  apply(desired: Desired, options?: PlanOptions): Promise<{ readonly plan: Plan; readonly report?: RunReport }>;
+  apply(
+    desired: Desired,
+    options?: PlanOptions,
+    through?: Partial<Through>,
+  ): Promise<{ readonly plan: Plan; readonly report?: RunReport }>;
   control(method: string, path: string, body?: unknown): Promise<unknown>;
   close(): Promise<void>;
+}
+
+/** What a run may be put through instead of the plain thing. */
+export interface Through {
+  readonly client: ServiceClient;
+  readonly store: StateStore;
+  readonly clock: Ports["clock"];
 }
 
 export interface BenchOptions extends EmulatorOptions {
   readonly dialect?: Dialect;
   readonly checkHealth?: Ports["checkHealth"];
   readonly runCommand?: Ports["runCommand"];
+  readonly requestTimeoutMs?: number;
 }
+
+/** Waits before a repeat are a hundredth of what they are. */
+const hurriedClock: ServiceClock = {
+  ...serviceClock,
+  sleep: (ms, signal) => serviceClock.sleep(ms / 100, signal),
+};
 
 export const token = "ops-token";
 
@@ -70,7 +92,8 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     baseUrl: emulator.url,
     dialect: options.dialect ?? builtInDialect,
     credential: new Credential(`Bearer ${token}`, { kind: "fixed" }),
-    timing,
+    timing: { ...timing, requestTimeoutMs: options.requestTimeoutMs ?? timing.requestTimeoutMs },
+    clock: hurriedClock,
   });
   const store = createMemoryStore();
   const events: EngineEvent[] = [];
@@ -84,8 +107,8 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
   };
   let seen = 0;
   const lineage = randomUUID();
-  const prepare = (desired: Desired, planOptions: PlanOptions) =>
-    preparePlan({ desired, store, client, options: planOptions, clock: systemClock, lineage, observe: true });
+  const prepare = (desired: Desired, options: PlanOptions, through: Partial<Through> = {}) =>
+    preparePlan({ desired, store, client, options, clock: systemClock, lineage, observe: true, ...through });
   return {
     emulator,
     client,
@@ -101,17 +124,19 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
         .map(({ operation, status, path }) => ({ operation: String(operation), status: status ?? 0, path }));
     },
     plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
-    async apply(desired, planOptions = {}) {
+    async apply(desired, planOptions = {}, through = {}) {
       const quiet = new AbortController();
       setMaxListeners(0, quiet.signal);
-      await awaitInterrupted(store, client, ports, lineage, quiet.signal);
-      const prepared = await prepare(desired, planOptions);
+      const parts: Through = { client, store, clock: systemClock, ...through };
+      const runPorts: Ports = { ...ports, client: parts.client, clock: parts.clock };
+      await awaitInterrupted(parts.store, parts.client, runPorts, lineage, quiet.signal);
+      const prepared = await prepare(desired, planOptions, parts);
       if (hasNothingToDo(prepared.plan) || prepared.plan.diagnostics.some(({ severity }) => severity === "error"))
         return { plan: prepared.plan };
       const report = await applyPlan({
         prepared,
-        store,
-        ports,
+        store: parts.store,
+        ports: runPorts,
         holder: { who: "test", host: "here", pid: 1, since: "now", command: "test" },
         stop: { soft: quiet.signal, hard: quiet.signal },
         planId: "test",

@@ -79,7 +79,12 @@ export function run(invocation: Invocation): Promise<number> {
       made === undefined
         ? planned
         : [
-            { type: "resource", address, record: { ...made, id } as RecordedResource },
+            {
+              type: "resource",
+              address,
+              // It may be building still: the next run waits for it.
+              record: { ...made, id, ...(made.kind === "vm" ? { building: true } : {}) } as RecordedResource,
+            },
             { type: "intent", address, intent: null },
           ];
     await changeState(invocation, store, () => changes);

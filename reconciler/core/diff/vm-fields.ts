@@ -70,9 +70,11 @@ export function compareVm(
       : live.phase === "running" || live.phase === "stopped"
         ? live.phase
         : undefined;
-  if (desired.power !== undefined && power !== undefined && power !== desired.power)
+  // An interrupted run stopped it for a flush and did not get to start it again.
+  const wantedPower = desired.power ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
+  if (wantedPower !== undefined && power !== undefined && power !== wantedPower)
     differ(
-      fieldChange(vmFields.power, power, desired.power, desired.power === "running" ? "start" : "stop"),
+      fieldChange(vmFields.power, power, wantedPower, wantedPower === "running" ? "start" : "stop"),
       recorded?.power === desired.power,
     );
 
@@ -108,7 +110,10 @@ function decideVerify(
   live: LiveVm | undefined,
   context: DiffContext,
 ): "confirm" | "revert" | undefined {
-  const waits = live === undefined ? recorded?.resizing !== undefined : live.phase === "verify_resize";
+  // One that is still on its way there is waited for first.
+  const waits =
+    live?.phase === "verify_resize" ||
+    (recorded?.resizing !== undefined && (live === undefined || live.phase === "changing"));
   if (!waits) return undefined;
   const target = recorded?.resizing?.to ?? live?.flavor;
   if (target === undefined) return "confirm";

@@ -6,9 +6,9 @@ import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
 import type { LiveVm, Sighting } from "../model/live";
-import type { RecordedVm } from "../model/recorded";
+import type { Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, sightVm } from "./context";
+import { type DiffContext, sightVm, sightVolume } from "./context";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
 import { compareVm, findDataVolume } from "./vm-fields";
@@ -28,6 +28,8 @@ export interface VmDifference extends Difference<DesiredVm, RecordedVm, LiveVm> 
   readonly dataVolumeId?: string;
   /** It was taken off to be grown, and an interrupted run did not put it back. */
   readonly dataVolumeOff?: boolean;
+  /** It vanished, and its data volume outlived it. */
+  readonly strands?: Orphan;
   /** It waits in VERIFY_RESIZE for a decision. */
   readonly verify?: "confirm" | "revert";
 }
@@ -46,10 +48,20 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
         : { ...base, idUnknown: true, diagnostics: [] };
     case "absent":
       if (desired !== undefined)
-        return { ...base, recorded: undefined, ...createVm(desired, recorded, found.gone, pair, context) };
+        return {
+          ...base,
+          recorded: undefined,
+          ...createVm(desired, recorded, found.gone, pair, context),
+          ...strandedBy(recorded, context),
+        };
       return recorded === undefined
         ? { ...base, diagnostics: [] }
-        : { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
+        : {
+            ...base,
+            change: forget(recorded, "gone", "it no longer exists in the service"),
+            diagnostics: [],
+            ...strandedBy(recorded, context),
+          };
     case "known":
       if (desired !== undefined) return { ...base, ...updateVm(pair, desired, recorded, found, context) };
       // Its block is gone, and it was created all the same: the intent says what it was to be.
@@ -113,6 +125,23 @@ const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Omit<Re
   ...(pair.intent?.record as Omit<RecordedVm, "id"> | undefined),
   address: pair.address,
 });
+
+/** Deleting a VM never deletes its volumes, whoever deleted it and whether or not the answer arrived. */
+function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
+  const id = recorded?.dataVolumeId;
+  if (recorded?.id === undefined || id === undefined || context.addressOfId.has(id)) return {};
+  const sighting = sightVolume(context, id);
+  if (sighting.seen === "gone" || (sighting.seen === "yes" && sighting.value.attachedTo)) return {};
+  return {
+    strands: {
+      kind: "volume",
+      id,
+      name: (sighting.seen === "yes" ? sighting.value.name : undefined) ?? id,
+      reason: `outlived VM ${recorded.name}`,
+      ...(recorded.sizeGb === undefined ? {} : { sizeGb: recorded.sizeGb }),
+    },
+  };
+}
 
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): Found =>
   sighting.seen === "gone"
@@ -239,7 +268,8 @@ function updateVm(
     dataVolumeId !== undefined &&
     live?.volumes?.some((disk) => disk.id === dataVolumeId) !== true;
   const unsettled =
-    live?.phase === "changing" && (recorded?.building === true || adopted === "interrupted" || fields.length > 0);
+    live?.phase === "changing" &&
+    (recorded?.building === true || adopted === "interrupted" || fields.length > 0 || comparison.verify !== undefined);
   if (!replaces) checkSize(fields, desired, dataVolumeId, diagnostics);
   const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
   if (replaces || fields.length > 0)

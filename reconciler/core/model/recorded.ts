@@ -38,6 +38,8 @@ export interface RecordedVm {
   readonly building?: boolean;
   /** A resize that was sent and is not decided yet. */
   readonly resizing?: { readonly from?: string; readonly to: string };
+  /** Stopped so that volumes could come off it, and not started again yet. */
+  readonly stoppedForFlush?: boolean;
   /** Taken off its VM to be grown, and not put back yet. */
   readonly dataVolumeDetached?: boolean;
 }

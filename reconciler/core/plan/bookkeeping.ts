@@ -17,11 +17,13 @@ import type {
 import { deepEqual } from "../text/deep-equal";
 import type { Difference } from "./plan";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
+import type { Step } from "./step";
 
 export function bookkeeping(
   differences: readonly Difference[],
   pairs: readonly Pair[],
   before: State,
+  steps: readonly Step[],
   resolve: (group: Reference) => string | undefined,
 ): StateChange[] {
   const changes: StateChange[] = [];
@@ -43,6 +45,7 @@ export function bookkeeping(
     if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))
       changes.push({ type: "resource", address: difference.address, record: next });
   }
+  changes.push(...unneededSnapshots(pairs, steps));
   return changes;
 }
 
@@ -51,6 +54,14 @@ const isOver = (difference: Difference): boolean =>
   difference.change === undefined &&
   difference.diagnostics.length === 0 &&
   !("idUnknown" in difference && difference.idUnknown === true);
+
+/** What a snapshot was taken for is done or not wanted any more, so it is nobody's to be found again. */
+function unneededSnapshots(pairs: readonly Pair[], steps: readonly Step[]): StateChange[] {
+  const taken = pairs.filter(({ intent }) => intent?.operation === "vm.snapshot");
+  if (taken.length === 0) return [];
+  const wanted = new Set(steps.flatMap((step) => (step.action.operation === "vm.snapshot" ? [step.address] : [])));
+  return taken.flatMap(({ address }) => (wanted.has(address) ? [] : [{ type: "intent", address, intent: null }]));
+}
 
 /** `undefined` where a step of its own writes the record, or nothing is recorded. */
 function nextRecord(
@@ -75,6 +86,7 @@ function nextRecord(
         difference.live !== undefined &&
         difference.verify === undefined &&
         difference.live.phase !== "changing";
+      const runs = difference.live?.phase === "running";
       const next: RecordedVm = {
         ...old,
         ...vmRecord(difference.desired!, difference.imageId ?? old.imageId),
@@ -83,6 +95,9 @@ function nextRecord(
         ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
         ...(settled ? { building: undefined } : {}),
         ...(decided ? { resizing: undefined } : {}),
+        ...(old.stoppedForFlush === true && (difference.desired!.power !== undefined || runs)
+          ? { stoppedForFlush: undefined }
+          : {}),
         ...(old.dataVolumeDetached === true &&
         difference.dataVolumeOff !== true &&
         difference.live?.volumes !== undefined

@@ -19,10 +19,14 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
   const fresh = new Map<Address, GroupDifference>();
   for (const difference of differences) if (getsNewId(difference)) fresh.set(difference.address, difference);
 
+  // Taken over first: a group that is created may name one of them.
+  for (const difference of differences)
+    if (difference.adopts === true && difference.desired !== undefined && !fresh.has(difference.address))
+      adoptGroup(difference, difference.desired, draft);
   const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(fresh.get(address)!, fresh));
   for (const address of order) {
     const difference = fresh.get(address)!;
-    createGroup(difference, new Set(open.get(address) ?? []), fresh, draft);
+    createGroup(difference, new Set(open.get(address) ?? []), draft);
   }
   for (const difference of differences) if (!fresh.has(difference.address)) changeGroup(difference, draft);
   // Rules that wait for another group's id can only be made once all of those are planned.
@@ -70,12 +74,7 @@ function sendable(rule: Rule, draft: Draft): Rule {
   return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
 }
 
-function createGroup(
-  difference: GroupDifference,
-  open: ReadonlySet<Address>,
-  fresh: ReadonlyMap<Address, GroupDifference>,
-  draft: Draft,
-): void {
+function createGroup(difference: GroupDifference, open: ReadonlySet<Address>, draft: Draft): void {
   const { address, change } = difference;
   const desired = difference.desired!;
   const needs: Need[] = [];
@@ -99,7 +98,7 @@ function createGroup(
   }
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(ruleTarget)))
-    if (target !== undefined && fresh.has(target)) needs.push(need(draft.ready.get(target)!));
+    if (target !== undefined && draft.ready.has(target)) needs.push(need(draft.ready.get(target)!));
   const retired = [...difference.retired, ...(replaces ? [{ id: oldId!, name: aside ?? oldName }] : [])];
   const created = addStep(draft, {
     id: `${address}/create`,
@@ -203,7 +202,7 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
   }
   const id = difference.id!;
   const group: Reference = { id };
-  const needs: Need[] = difference.adopts === true ? [need(adoptGroup(difference, desired!, draft))] : [];
+  const needs: Need[] = difference.adopts === true ? [need(draft.ready.get(address)!)] : [];
   const fields = new Map(change.fields.map((field) => [field.field, field]));
   const name = fields.get("name");
   const description = fields.get("description");
@@ -250,15 +249,23 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
   });
 }
 
-function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: Draft): string {
-  const { address, live } = difference;
+function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: Draft): void {
+  const { address, live, added, removed } = difference;
   const id = difference.id!;
   const next = {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
     ...(difference.retired.length === 0 ? {} : { retired: difference.retired }),
   } as RecordedGroup;
-  const before: Partial<RecordedGroup> = { name: live?.name, description: live?.description, rules: [] };
+  const before: Partial<RecordedGroup> = {
+    name: live?.name,
+    description: live?.description,
+    // What is there of it already, and what is there still.
+    rules: recordRules(
+      [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
+      resolver(draft),
+    ),
+  };
   const step = addStep(draft, {
     id: `${address}/import`,
     address,
@@ -280,7 +287,6 @@ function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: D
     title: `take over group ${live?.name ?? difference.change!.name} (${id})`,
   });
   draft.ready.set(address, step);
-  return step;
 }
 
 function removeGroup(difference: GroupDifference, draft: Draft): void {

@@ -1,7 +1,7 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, Reference, SnapshotReason } from "../model/desired";
-import type { RecordedVm } from "../model/recorded";
+import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
 import { holdBack, patchFor, type Unidentified, vmRecord } from "./records";
 import { type Need, need, type VmBlueprint } from "./step";
@@ -15,7 +15,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
   if (change === undefined) return;
   switch (change.action) {
     case "create":
-      createVm(desired!, difference.imageId, draft, []);
+      createVm(desired!, difference.imageId, draft, noteStranded(difference, draft));
       return;
     case "delete": {
       // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
@@ -118,13 +118,27 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
   return step;
 }
 
+/** From its create on, the new VM has the record: what the old one left is written down before. */
+function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] {
+  if (strands === undefined) return [];
+  const noted = addStep(draft, {
+    id: `${address}/orphan`,
+    address,
+    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(strands), orphan: strands }] },
+    title: `note volume ${strands.name}, which ${strands.reason}`,
+  });
+  return [need(noted)];
+}
+
 function forgetVm(difference: VmDifference, draft: Draft): void {
+  const { strands } = difference;
   addStep(draft, {
     id: `${difference.address}/forget`,
     address: difference.address,
     action: {
       operation: "record",
       changes: [
+        ...(strands === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(strands), orphan: strands }]),
         { type: "resource", address: difference.address, record: null },
         { type: "intent", address: difference.address, intent: null },
       ],
@@ -205,7 +219,7 @@ function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): st
 }
 
 function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): void {
-  const { address, live } = difference;
+  const { address, live, recorded } = difference;
   const change = difference.change!;
   const id = change.id!;
   const vm: Reference = { id };
@@ -291,7 +305,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
       id: `${address}/${stops ? "stop" : "start"}`,
       action: { operation: stops ? "vm.stop" : "vm.start", vm, ...(disturbed ? { looksFirst: true } : {}) },
       title: `${stops ? "stop" : "start"} VM ${label}${disturbed ? (stops ? " unless it is stopped" : " unless it runs") : ""}`,
-      record: patch("power"),
+      record: { ...patch("power"), ...(recorded?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {}) },
     });
     draft.powers.set(id, { operation: stops ? "vm.stop" : "vm.start", step });
   }

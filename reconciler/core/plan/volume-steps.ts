@@ -112,7 +112,8 @@ function stopForFlush(vm: { readonly id: string }, draft: Draft): FlushStop {
   if (known !== undefined) return known;
   const live = draft.context.live.vmById.get(vm.id);
   const stopped = live?.seen === "yes" && live.value.phase === "stopped";
-  const address = draft.context.addressOfId.get(vm.id) ?? vm.id;
+  const managed = draft.context.addressOfId.get(vm.id);
+  const address = managed ?? vm.id;
   const power = draft.powers.get(vm.id);
   const stop =
     power?.operation === "vm.stop"
@@ -128,6 +129,7 @@ function stopForFlush(vm: { readonly id: string }, draft: Draft): FlushStop {
               : `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
             holds: [vmHold(draft, vm)],
             ...(stopped ? {} : { downtimeOf: address }),
+            ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
           });
   const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
   draft.stops.set(vm.id, made);

@@ -17,6 +17,8 @@ export type Wait =
   | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean }
   | { readonly for: "decided" }
   | { readonly for: "steady" }
+  /** Wherever an interrupted run sent it. */
+  | { readonly for: "arrived" }
   | { readonly for: "gone" };
 
 const settled: Verdict = { status: "settled" };
@@ -32,6 +34,8 @@ export function settleVm(wait: Wait, live: LiveVm | undefined): Verdict {
     case "built":
     case "steady":
       return steady ? settled : pending;
+    case "arrived":
+      return steady || live.phase === "verify_resize" ? settled : pending;
     case "stopped":
       return live.phase === "stopped" ? settled : pending;
     case "running":

@@ -46,6 +46,7 @@ const shapes: Record<string, Record<string, Check>> = {
     building: optional(flag),
     resizing: optional((value) => object(value) && text((value as Record<string, unknown>).to)),
     dataVolumeDetached: optional(flag),
+    stoppedForFlush: optional(flag),
   },
   volume: {
     id: text,

@@ -1,0 +1,88 @@
+/**
+ * A run that can die: from the chosen moment on nothing it asks for comes back, as in a process that was killed. What
+ * was sent before goes on having its effect. The moment is the n-th request that changes something, or the n-th
+ * durable write of the state, before or after it.
+ */
+import type { Ports } from "../../reconciler/engine/ports";
+import type { ServiceClient } from "../../reconciler/service/client";
+import type { StateSession, StateStore } from "../../reconciler/store/store";
+
+export interface Moment {
+  readonly of: "request" | "write";
+  /** 1 for the first. */
+  readonly nth: number;
+  readonly when: "before" | "after";
+}
+
+export interface Mortal {
+  readonly client: ServiceClient;
+  readonly store: StateStore;
+  readonly clock: Ports["clock"];
+  /** Settles when it dies. */
+  readonly death: Promise<void>;
+  /** How often each came up. */
+  readonly counts: { request: number; write: number };
+  readonly isDead: () => boolean;
+}
+
+const never = new Promise<never>(() => undefined);
+const isRead = (name: string): boolean => /^(list|get|has)/.test(name) || name === "close";
+
+export function createMortal(
+  parts: { readonly client: ServiceClient; readonly store: StateStore; readonly clock: Ports["clock"] },
+  moment?: Moment,
+): Mortal {
+  const counts = { request: 0, write: 0 };
+  let dead = false;
+  let die!: () => void;
+  const death = new Promise<void>((resolve) => {
+    die = () => {
+      dead = true;
+      resolve();
+    };
+  });
+
+  async function pass<T>(of: Moment["of"] | undefined, act: () => Promise<T>): Promise<T> {
+    if (dead) return never;
+    const isIt = of !== undefined && ++counts[of] === moment?.nth && moment.of === of;
+    if (isIt && moment.when === "before") {
+      die();
+      return never;
+    }
+    const result = await act().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    if (isIt) die();
+    if (dead) return never;
+    if ("error" in result) throw result.error;
+    return result.value;
+  }
+
+  const wrap = <T extends object>(target: T, kindOf: (name: string) => Moment["of"] | undefined): T =>
+    new Proxy(target, {
+      get(object, name) {
+        const member = Reflect.get(object, name) as unknown;
+        if (typeof member !== "function" || name === "has") return member;
+        return (...args: unknown[]) =>
+          pass(kindOf(String(name)), async () => {
+            const answer = (await Reflect.apply(member, object, args)) as unknown;
+            return name === "lock"
+              ? wrap(answer as StateSession, (of) => (of === "append" || of === "replace" ? "write" : undefined))
+              : answer;
+          });
+      },
+    });
+
+  return {
+    client: wrap(parts.client, (name) => (isRead(name) ? undefined : "request")),
+    store: wrap(parts.store, () => undefined),
+    clock: {
+      now: () => parts.clock.now(),
+      sleep: (ms, signal) => pass(undefined, () => parts.clock.sleep(ms, signal)),
+    },
+    death,
+    counts,
+    isDead: () => dead,
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * One story on one world: the world before, a run of the edit that something happens to, and what must hold after it.
+ */
+import type { Desired } from "../../reconciler/core/model/desired";
+import type { StateChange } from "../../reconciler/core/model/recorded";
+import { applyChange, type FoldedState } from "../../reconciler/core/state/fold";
+import { readState, writeSnapshot } from "../../reconciler/core/state/text";
+import {
+  type BenchOptions,
+  type BenchWorld,
+  desiredOf,
+  dialectFor,
+  startBenchWorld,
+  type Through,
+} from "./bench-world";
+import { everything, type Story } from "./stories";
+import { type Dump, readDump, type Shape, shapeOf, unnamed } from "./world-shape";
+
+export type Service = "everything" | "built-in";
+
+export interface Stage {
+  readonly world: BenchWorld;
+  /** One run of the edit. */
+  run(through?: Partial<Through>): ReturnType<BenchWorld["apply"]>;
+  state(): FoldedState;
+  dump(): Promise<Dump>;
+  close(): Promise<void>;
+}
+
+export async function setStage(story: Story, service: Service, options: Partial<BenchOptions> = {}): Promise<Stage> {
+  const capabilities = service === "everything" ? { with: everything } : {};
+  const world = await startBenchWorld({
+    ...capabilities,
+    ...options,
+    dialect: dialectFor(capabilities),
+    checkHealth: async () => story.unhealthy !== true,
+  });
+  try {
+    const first = await world.apply(desiredOf(JSON.stringify(story.before)));
+    const open = first.report?.steps.find(({ result }) => result.end !== "done");
+    if (open !== undefined) throw new Error(`the world before does not stand: ${JSON.stringify(open)}`);
+    await story.between?.(world.control);
+    await world.control("DELETE", "/requests");
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
+  const after: Desired = desiredOf(JSON.stringify(story.after));
+  return {
+    world,
+    run: (through) => world.apply(after, story.destroy === true ? { destroy: true } : {}, through),
+    state: () => foldedState(world),
+    dump: async () => readDump(await world.control("GET", "/world")),
+    close: () => world.close(),
+  };
+}
+
+function foldedState(world: BenchWorld): FoldedState {
+  const read = readState(world.store.stored, "none");
+  if (!read.ok) throw new Error(read.problem);
+  return read.state;
+}
+
+/** Does what the message of an unknown outcome says, according to the truth: import, or state resolve --not-created. */
+export async function settleUnknown(stage: Stage): Promise<number> {
+  const state = stage.state();
+  const dump = await stage.dump();
+  const changes: StateChange[] = [];
+  const named = new Set([...state.resources.values()].map((record) => record.id));
+  for (const { address, operation, name, idsBefore, record } of state.intents.values()) {
+    if (operation !== "volume.create" && operation !== "group.create") continue;
+    const kind = operation === "volume.create" ? "volume" : "group";
+    const made = dump[kind].find((row) => row.name === name && !idsBefore.includes(row.id) && !named.has(row.id));
+    if (made !== undefined) changes.push({ type: "resource", address, record: { ...record, id: made.id } as never });
+    changes.push({ type: "intent", address, intent: null });
+  }
+  const mutable = {
+    resources: new Map(state.resources),
+    intents: new Map(state.intents),
+    orphans: new Map(state.orphans),
+  };
+  for (const change of changes) applyChange(mutable, change);
+  stage.world.store.stored = {
+    snapshot: writeSnapshot({ ...state, ...mutable, serial: state.serial + 1 }),
+    journal: [],
+  };
+  return changes.length;
+}
+
+/** What is left on purpose and named may differ: an interrupted run leaves as an orphan what it did not get to delete. */
+export function withoutOrphans(dump: Dump, state: FoldedState): Dump {
+  const orphans = new Set([...state.orphans.values()].map(({ id }) => id));
+  return { ...dump, volume: dump.volume.filter(({ id }) => !orphans.has(id)) };
+}
+
+function differences(found: Shape, expected: Shape): string[] {
+  return (Object.keys(expected) as (keyof Shape)[]).flatMap((part) => {
+    const texts = (shape: Shape): string[] => shape[part].map((item) => JSON.stringify(item));
+    const [have, want] = [texts(found), texts(expected)];
+    const less = (from: readonly string[], without: readonly string[]): string[] => {
+      const left = [...without];
+      return from.filter((text) => {
+        const at = left.indexOf(text);
+        if (at >= 0) left.splice(at, 1);
+        return at < 0;
+      });
+    };
+    const [more, missing] = [less(have, want), less(want, have)];
+    return more.length + missing.length === 0 ? [] : [`${part}: there is ${more.join(" ")}, not ${missing.join(" ")}`];
+  });
+}
+
+/** The next run, as its user would do it; what is wrong afterwards, in words. */
+export async function recover(stage: Stage, story: Story, expected?: Shape): Promise<string[]> {
+  const problems: string[] = [];
+  await stage.world.store.breakLock();
+  const lost = unnamed(await stage.dump(), stage.state(), story.letsGo);
+  if (lost.length > 0) problems.push(`named nowhere after the stop: ${lost.join(", ")}`);
+  let { plan, report } = await stage.run();
+  if (plan.diagnostics.some(({ code }) => code === "plan/outcome-unknown")) {
+    if ((await settleUnknown(stage)) === 0) problems.push("an unknown outcome that nothing settles");
+    ({ plan, report } = await stage.run());
+  }
+  for (const { severity, code, summary } of plan.diagnostics)
+    if (severity === "error") problems.push(`next run: ${code} ${summary}`);
+  if (story.neverSettles !== true) {
+    for (const { step, result } of report?.steps ?? [])
+      if (result.end !== "done") problems.push(`next run: ${step.id} ${result.end} ${result.message}`);
+    const again = await stage.run();
+    if (again.plan.changes.length + again.plan.steps.length + again.plan.bookkeeping.length > 0)
+      problems.push(
+        `the run after that still has something to do: ${JSON.stringify([again.plan.changes.map((change) => [change.address, change.action, change.because]), again.plan.bookkeeping])}`,
+      );
+  }
+  if (stage.state().intents.size > 0) problems.push(`intents left: ${[...stage.state().intents.keys()].join(", ")}`);
+  const dump = await stage.dump();
+  const lostLater = unnamed(dump, stage.state(), story.letsGo);
+  if (lostLater.length > 0) problems.push(`named nowhere in the end: ${lostLater.join(", ")}`);
+  if (expected !== undefined) problems.push(...differences(shapeOf(withoutOrphans(dump, stage.state())), expected));
+  return problems;
+}

@@ -1,0 +1,214 @@
+/**
+ * Stories of change for the campaigns: a world that stands, an edit of the file, and every request that the edit
+ * takes is a place where a run may die or an answer may be lost. One story for each way in which something changes.
+ */
+
+export interface Story {
+  /** The file before: applied undisturbed. */
+  readonly before: object;
+  /** The file after: applied under fire. */
+  readonly after: object;
+  /** Drives the service beyond its calls, between the two. */
+  readonly between?: (control: Control) => Promise<void>;
+  /** Everything in the state is deleted instead of applying `after`. */
+  readonly destroy?: true;
+  /** The health check of the resize never passes. */
+  readonly unhealthy?: true;
+  /** The run ends as failed or waiting even when nothing goes wrong, and starts over each time. */
+  readonly neverSettles?: true;
+  /** What the edit lets go of on purpose, as `volume spare`. */
+  readonly letsGo?: readonly string[];
+  /** Only where the service has all its operations, or only where it has what the built-in dialect assumes. */
+  readonly only?: "everything" | "built-in";
+}
+
+export type Control = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+const file = (blocks: object) => ({
+  version: 1,
+  project: "acme",
+  region: "in-west-1",
+  defaults: {
+    vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+  },
+  ...blocks,
+});
+
+const tcp = (port: number, remote: object = { remote_ip: "0.0.0.0/0" }) => ({
+  protocol: "tcp",
+  dst_port: port,
+  ...remote,
+});
+const from = (group: string) => ({ remote_group: group });
+const ask = { flush: { via: "ask" } };
+const stop = { flush: { via: "stop" } };
+const command = { flush: { via: "command", command: ["true"] } };
+
+const standing = {
+  vms: { web: {}, db: { name: "base" } },
+  volumes: {
+    data: { size: 20, attach_to: "db", ...ask },
+    spare: { size: 5, ...ask },
+  },
+  groups: {
+    front: { description: "first", rules: [tcp(443), tcp(80)] },
+    back: { rules: [tcp(5432, from("front")), tcp(22, from("back"))] },
+  },
+};
+
+const mailbox = {
+  vms: { web: {} },
+  volumes: { one: { size: 5, attach_to: "web", ...ask }, two: { size: 6, attach_to: "web", ...ask } },
+};
+
+export const stories: Readonly<Record<string, Story>> = {
+  "create everything": { before: file({}), after: file(standing) },
+  "attach a volume that exists": {
+    before: file({ vms: { web: {} }, volumes: { data: { size: 5, ...ask } } }),
+    after: file({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web", ...ask } } }),
+  },
+  "move an attachment": {
+    before: file({
+      vms: { web: {}, db: { name: "base" } },
+      volumes: { data: { size: 5, attach_to: "web", ...command } },
+    }),
+    after: file({
+      vms: { web: {}, db: { name: "base" } },
+      volumes: { data: { size: 5, attach_to: "db", ...command } },
+    }),
+  },
+  "grow an attached volume after its flush command": {
+    before: file({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web", ...command } } }),
+    after: file({ vms: { web: {} }, volumes: { data: { size: 9, attach_to: "web", ...command } } }),
+  },
+  "grow two attached volumes while their VM is stopped": {
+    before: file({
+      vms: { web: {} },
+      volumes: { one: { size: 5, attach_to: "web", ...stop }, two: { size: 6, attach_to: "web", ...stop } },
+    }),
+    after: file({
+      vms: { web: {} },
+      volumes: { one: { size: 7, attach_to: "web", ...stop }, two: { size: 8, attach_to: "web", ...stop } },
+    }),
+  },
+  "move a volume off a VM that is stopped for it and shall run": {
+    before: file({ vms: { web: { power: "running" } }, volumes: { data: { size: 5, attach_to: "web", ...stop } } }),
+    after: file({ vms: { web: { power: "running" } }, volumes: { data: { size: 5, ...stop } } }),
+  },
+  "delete a volume that a stop takes off its VM": {
+    before: file({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web", ...stop } } }),
+    after: file({ vms: { web: {} } }),
+  },
+  "grow the data volume of a VM": {
+    before: file({ vms: { web: { size: 10 } } }),
+    after: file({ vms: { web: { size: 14 } } }),
+  },
+  "rename a VM": { before: file({ vms: { web: {} } }), after: file({ vms: { web: { name: "www" } } }) },
+  "swap the names of two VMs": {
+    before: file({ vms: { one: { name: "blue" }, two: { name: "green" } } }),
+    after: file({ vms: { one: { name: "green" }, two: { name: "blue" } } }),
+  },
+  "swap the names of two groups": {
+    before: file({ groups: { one: { name: "blue", rules: [tcp(80)] }, two: { name: "green", rules: [tcp(81)] } } }),
+    after: file({ groups: { one: { name: "green", rules: [tcp(80)] }, two: { name: "blue", rules: [tcp(81)] } } }),
+  },
+  "rename and describe a group": {
+    before: file({ groups: { front: { description: "first", rules: [tcp(80)] } } }),
+    after: file({ groups: { front: { name: "entry", description: "second", rules: [tcp(80)] } } }),
+  },
+  "resize with a check and confirm": {
+    before: file({ vms: { web: { lifecycle: { verify_resize: { check: { tcp: 22 } } } } } }),
+    after: file({ vms: { web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { tcp: 22 } } } } } }),
+  },
+  "resize with a snapshot before": {
+    before: file({ vms: { web: { lifecycle: { snapshot_before: ["resize"] } } } }),
+    after: file({ vms: { web: { flavor_id: "m1.large", lifecycle: { snapshot_before: ["resize"] } } } }),
+  },
+  "revert a resize whose check fails": {
+    before: file({ vms: { web: {} } }),
+    after: file({
+      vms: {
+        web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { tcp: 22 }, timeout: "5ms" } } },
+      },
+    }),
+    unhealthy: true,
+    neverSettles: true,
+  },
+  "rebuild with a snapshot before": {
+    before: file({ vms: { web: { lifecycle: { snapshot_before: ["rebuild"] } } } }),
+    after: file({ vms: { web: { image_id: "debian-12", lifecycle: { snapshot_before: ["rebuild"] } } } }),
+  },
+  "stop a VM": {
+    before: file({ vms: { web: { power: "running" } } }),
+    after: file({ vms: { web: { power: "stopped" } } }),
+  },
+  "start a VM": {
+    before: file({ vms: { web: { power: "stopped" } } }),
+    after: file({ vms: { web: { power: "running" } } }),
+  },
+  "replace a VM and attach its volumes to the new one": {
+    before: file(mailbox),
+    after: file({ ...mailbox, vms: { web: { root_size: 80 } } }),
+  },
+  "replace a VM whose left-over volume is deleted": {
+    before: file({ vms: { web: { lifecycle: { preserved_volumes: "delete" } } } }),
+    after: file({ vms: { web: { root_size: 80, lifecycle: { preserved_volumes: "delete" } } } }),
+  },
+  "delete a VM with a snapshot before": {
+    before: file({ vms: { web: { lifecycle: { snapshot_before: ["delete"] } } } }),
+    after: file({ vms: {}, groups: { front: { rules: [] } } }),
+  },
+  "delete a VM and keep its volume": {
+    before: file(mailbox),
+    after: file({ volumes: { one: { size: 5, ...ask }, two: { size: 6, ...ask } } }),
+  },
+  "delete a VM, its volumes and a group": { before: file(standing), after: file({ vms: { web: {} } }) },
+  "replace a volume by its new name": {
+    before: file({ vms: { web: {} }, volumes: { data: { name: "old-data", size: 5, attach_to: "web", ...ask } } }),
+    after: file({ vms: { web: {} }, volumes: { data: { name: "new-data", size: 5, attach_to: "web", ...ask } } }),
+  },
+  "add rules to a group": {
+    before: file({ groups: { front: { rules: [tcp(80)] } } }),
+    after: file({ groups: { front: { rules: [tcp(80), tcp(443), tcp(22, from("front"))] } } }),
+  },
+  "take rules out of a group that neighbours name": {
+    before: file({
+      groups: { front: { rules: [tcp(80), tcp(81), tcp(82)] }, back: { rules: [tcp(5432, from("front"))] } },
+    }),
+    after: file({ groups: { front: { rules: [tcp(80)] }, back: { rules: [tcp(5432, from("front"))] } } }),
+  },
+  "replace two groups that name each other": {
+    before: file({
+      groups: {
+        front: { rules: [tcp(80), tcp(81), tcp(9000, from("back"))] },
+        back: { rules: [tcp(5432, from("front")), tcp(23)] },
+      },
+    }),
+    after: file({
+      groups: {
+        front: { rules: [tcp(80), tcp(9000, from("back"))] },
+        back: { rules: [tcp(5432, from("front"))] },
+      },
+    }),
+  },
+  "delete a group that a neighbour names": {
+    before: file({ groups: { front: { rules: [tcp(80)] }, back: { rules: [tcp(5432, from("front")), tcp(22)] } } }),
+    after: file({ groups: { back: { rules: [tcp(22)] } } }),
+  },
+  "import, move and forget": {
+    before: file({ vms: { web: {} }, volumes: { data: { size: 5, ...ask }, spare: { size: 5, ...ask } } }),
+    after: file({
+      vms: { www: { name: "web" } },
+      volumes: { store: { name: "data", size: 6, attach_to: "www", ...ask } },
+      moved: [
+        { from: "vm.web", to: "vm.www" },
+        { from: "volume.data", to: "volume.store" },
+      ],
+      removed: [{ from: "volume.spare", destroy: false }],
+    }),
+    letsGo: ["volume spare"],
+  },
+  "destroy everything": { before: file(standing), after: file(standing), destroy: true },
+};
+
+export const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];

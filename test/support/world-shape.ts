@@ -1,0 +1,96 @@
+/**
+ * What a world amounts to, without ids: two runs that did the same leave the same shape. And what of it nobody names:
+ * neither a record, nor an intent, nor an orphan.
+ */
+import type { State } from "../../reconciler/core/model/recorded";
+
+export interface Dump {
+  readonly vm: readonly Row[];
+  readonly volume: readonly Row[];
+  readonly group: readonly Row[];
+  readonly rule: readonly Row[];
+  readonly image: readonly Row[];
+}
+// biome-ignore lint/suspicious/noExplicitAny: rows of a dump, read field by field
+type Row = any;
+
+export function readDump(dump: unknown): Dump {
+  const tables = (dump as { tables?: object }).tables ?? dump;
+  const rows = (name: string): Row[] => {
+    const table = (tables as Record<string, unknown>)[name] ?? (tables as Record<string, unknown>)[`${name}s`] ?? [];
+    return Array.isArray(table) ? table : Object.values(table as object);
+  };
+  return {
+    vm: rows("vm"),
+    volume: rows("volume").filter((volume) => !volume.root),
+    group: rows("group").filter((group) => !group.platform),
+    rule: rows("rule"),
+    image: rows("image").filter((image) => image.project_id !== null),
+  };
+}
+
+export type Shape = Readonly<Record<"vms" | "volumes" | "groups" | "images", readonly unknown[]>>;
+
+export function shapeOf(dump: Dump): Shape {
+  const vmName = new Map(dump.vm.map((vm) => [vm.id, vm.name]));
+  const groupName = new Map(dump.group.map((group) => [group.id, group.name]));
+  const byText = <T>(items: T[]): T[] => items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return {
+    vms: byText(
+      dump.vm.map(({ name, status, flavor_id, image_id, owner, root_size, root_wipes, pending }) => ({
+        name,
+        status: pending?.becomes?.status ?? status,
+        ...{ flavor_id, image_id, owner, root_size, root_wipes },
+      })),
+    ),
+    volumes: byText(
+      dump.volume.map(({ name, size, attached_to }) => ({ name, size, on: vmName.get(attached_to) ?? null })),
+    ),
+    groups: byText(
+      dump.group.map(({ id, name, description }) => ({
+        name,
+        description,
+        rules: byText(
+          dump.rule
+            .filter((rule) => rule.security_group_id === id)
+            .map((rule) => [
+              rule.direction,
+              rule.ether_type,
+              rule.protocol,
+              rule.port_range_min,
+              rule.port_range_max,
+              rule.remote_ip_prefix,
+              groupName.get(rule.remote_group_id) ?? rule.remote_group_id,
+            ]),
+        ),
+      })),
+    ),
+    images: dump.image.map(({ name }) => name).sort(),
+  };
+}
+
+/** What exists and the state does not name. */
+export function unnamed(dump: Dump, state: State, letGo: readonly string[] = []): string[] {
+  const ids = new Set<string>();
+  const names = new Set<string>(letGo);
+  for (const record of state.resources.values()) {
+    if (record.id !== undefined) ids.add(record.id);
+    else names.add(`${record.kind} ${record.name}`);
+    if (record.kind === "vm" && record.dataVolumeId !== undefined) ids.add(record.dataVolumeId);
+    if (record.kind === "group") for (const retired of record.retired ?? []) ids.add(retired.id);
+    // The data volume of a VM whose disks nobody has seen yet comes with it.
+    if (record.kind === "vm" && record.id !== undefined && record.dataVolumeId === undefined)
+      for (const volume of dump.volume) if (volume.attached_to === record.id) ids.add(volume.id);
+  }
+  for (const orphan of state.orphans.values()) ids.add(orphan.id);
+  for (const intent of state.intents.values()) names.add(`${intent.operation.split(".")[0]} ${intent.name}`);
+  const vmNames = new Map(dump.vm.map((vm) => [vm.id, vm.name]));
+  const problems: string[] = [];
+  for (const kind of ["vm", "volume", "group"] as const)
+    for (const row of dump[kind]) {
+      if (ids.has(row.id) || names.has(`${kind} ${row.name}`)) continue;
+      if (kind === "volume" && names.has(`vm ${vmNames.get(row.attached_to)}`)) continue;
+      problems.push(`${kind} ${row.name} (${row.id})`);
+    }
+  return problems;
+}
