@@ -1,4 +1,5 @@
 /** From what `--state` says to a store; each kind is loaded only when it is used. */
+import { fileURLToPath } from "node:url";
 import { createFileStore } from "./file";
 import { type StateStore, StoreFailed } from "./store";
 
@@ -8,7 +9,7 @@ export function openStateStore(location: string): StateStore {
     case undefined:
       return createFileStore(location);
     case "file":
-      return createFileStore(decodeURIComponent(new URL(location).pathname));
+      return createFileStore(fileURLToPath(location));
     default:
       throw new StoreFailed(
         `--state ${location.slice(0, location.indexOf("://") + 3)}… is of no kind this version knows; it knows files`,
