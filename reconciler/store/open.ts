@@ -22,6 +22,10 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
       const { createHttpStore } = require("./http") as typeof import("./http");
       return createHttpStore(location, options);
     }
+    case "s3": {
+      const { createS3Store } = require("./s3") as typeof import("./s3");
+      return createS3Store(location, options.times);
+    }
     case "postgres":
     case "postgresql": {
       const { createPostgresStore } = require("./postgres") as typeof import("./postgres");

@@ -63,7 +63,12 @@ export const keysIn = async (store: Pick<StateStore, "read">): Promise<string[]>
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-export function describeStore(name: string, makePlace: () => Promise<Place> | Place): void {
+/** `lapse`: a lease that no heartbeat keeps alive, and when it is surely over. */
+export function describeStore(
+  name: string,
+  makePlace: () => Promise<Place> | Place,
+  lapse: { readonly times: LeaseTimes; readonly waitMs: number } = { times: frozen, waitMs: 60 },
+): void {
   describe(`${name}: every store`, () => {
     let place: Place;
     beforeEach(async () => {
@@ -77,8 +82,8 @@ export function describeStore(name: string, makePlace: () => Promise<Place> | Pl
     const takeOver = async (who: string) => {
       const store = place.open();
       if (!store.leases) await store.breakLock();
-      else await pause(60);
-      return place.open(frozen).lock(holder(who));
+      else await pause(lapse.waitMs);
+      return place.open(lapse.times).lock(holder(who));
     };
 
     it("is empty before anything was written", async () => {
@@ -166,7 +171,7 @@ export function describeStore(name: string, makePlace: () => Promise<Place> | Pl
     });
 
     it("a dead holder's lock goes to the next one: by itself where there are leases, else when it is taken away", async () => {
-      const dead = await place.open(frozen).lock(holder("ada"));
+      const dead = await place.open(lapse.times).lock(holder("ada"));
       await dead.replace(snapshot(1, dead.epoch, ["a"]));
       await dead.append([line(2, dead.epoch)]);
       const next = await takeOver("bob");
@@ -187,7 +192,7 @@ export function describeStore(name: string, makePlace: () => Promise<Place> | Pl
     });
 
     it("S4: a holder that wakes up after its lease was taken over cannot append, replace or release any more", async () => {
-      const paused = await place.open(frozen).lock(holder("ada"));
+      const paused = await place.open(lapse.times).lock(holder("ada"));
       await paused.replace(snapshot(1, paused.epoch, ["a"]));
       await paused.append([line(2, paused.epoch)]);
       const next = await takeOver("bob");
@@ -237,10 +242,10 @@ export function describeStore(name: string, makePlace: () => Promise<Place> | Pl
       for (let done = 0; done <= operations.length; done++) {
         const here = await makePlace();
         try {
-          const dying = await here.open(frozen).lock(holder("ada"));
+          const dying = await here.open(lapse.times).lock(holder("ada"));
           for (const operate of operations.slice(0, done)) await operate(dying);
-          const store = here.open(frozen);
-          if (store.leases) await pause(50);
+          const store = here.open(lapse.times);
+          if (store.leases) await pause(lapse.waitMs);
           else await store.breakLock();
           const next = await store.lock(holder("bob"));
           expect(await keysIn(next)).toEqual(expected[done]);
