@@ -37,3 +37,9 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
       );
   }
 }
+
+/** The store, with its state encrypted if a key is given. */
+export function openProtectedStore(location: string, options: OpenOptions): StateStore {
+  const { protectStore } = require("./encrypted") as typeof import("./encrypted");
+  return protectStore(openStateStore(location, options), options.environment);
+}
