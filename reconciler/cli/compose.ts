@@ -157,8 +157,11 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
 
 export function openStore(workspace: Workspace, flags: Flags): StateStore {
   const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
-  const { openStateStore } = require("../store/open") as typeof import("../store/open");
-  return openStateStore(location);
+  const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
+  return openProtectedStore(location, {
+    environment: process.env,
+    insecureHttp: flags["insecure-http"] === true,
+  });
 }
 
 export const systemClock: Clock = {

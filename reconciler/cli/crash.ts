@@ -11,6 +11,11 @@ const fixes: Record<string, string> = {
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
   "state/unreadable": "restore it from a copy, or start a new one and import what exists",
+  "state/key-missing":
+    "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or the passphrase it was made with",
+  "state/key-wrong":
+    "give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS",
+  "state/damaged": "restore it from a copy",
   "state/store-failed": "check the path or address given with --state, its rights and its space",
 };
 

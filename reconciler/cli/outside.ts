@@ -9,10 +9,19 @@ import type { CommandResult } from "../engine/ports";
 const tryMs = 5000;
 const keptOutput = 2000;
 
-/** The credential is ours, not the command's. */
+const secretVariables = [
+  "RECONCILE_TOKEN",
+  "RECONCILE_AUTHORIZATION",
+  "RECONCILE_STATE_PASSWORD",
+  "RECONCILE_STATE_KEY",
+  "RECONCILE_STATE_KEY_PREVIOUS",
+];
+
+/** The credentials are ours, not the command's. */
 function environmentWithoutCredential(extra: Record<string, string>): NodeJS.ProcessEnv {
-  const { RECONCILE_TOKEN: _token, RECONCILE_AUTHORIZATION: _authorization, ...environment } = process.env;
-  return { ...environment, ...extra };
+  const environment = { ...process.env, ...extra };
+  for (const name of secretVariables) delete environment[name];
+  return environment;
 }
 
 export function runCommand(

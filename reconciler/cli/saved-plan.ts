@@ -55,8 +55,11 @@ export function savePlan(plan: Plan, desired: Desired, folder: string): SavedPla
 
 const planId = (body: object): string => createHash("sha256").update(canonicalJson(body)).digest("hex");
 
-export const writePlan = (path: string, saved: SavedPlan): void =>
-  writeFileSync(path, `${canonicalJson(saved, 1)}\n`, { mode: 0o600 });
+/** With a key for the state, the plan is under it too: it names the same things. */
+export function writePlan(path: string, saved: SavedPlan): void {
+  const { readKeys, sealFile } = require("../store/seal") as typeof import("../store/seal");
+  writeFileSync(path, sealFile(readKeys(process.env), "plan", `${canonicalJson(saved, 1)}\n`), { mode: 0o600 });
+}
 
 /** `undefined`: the file is no plan, so it is a file of the desired state. */
 export function readPlan(path: string): SavedPlan | undefined {
@@ -67,6 +70,8 @@ export function readPlan(path: string): SavedPlan | undefined {
   } catch {
     return undefined;
   }
+  const { readKeys, unsealFile } = require("../store/seal") as typeof import("../store/seal");
+  text = unsealFile(readKeys(process.env), "plan", path, text);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

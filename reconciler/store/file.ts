@@ -1,271 +1,163 @@
 /**
  * The state as files beside the YAML: `F` (snapshot), `F.journal` (what became true since), `F.lock` (who writes).
- * All with mode 0600. A snapshot is replaced by rename, a journal line is durable before it counts, and a lock whose
- * process is gone, or whose heartbeat stopped, lapses by itself.
+ * All with mode 0600. A snapshot is replaced by rename, and a journal line is durable before it counts.
+ *
+ * Every holder writes to a journal file of its own making: it takes over what the last one wrote and is renamed into its
+ * place. A holder that was paused and lost its lease still has the old file open, and what it writes there nobody reads.
  */
-import { randomUUID } from "node:crypto";
+import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { followLinks, readIfThere, removeIfThere, replaceDurably, syncFolder, tell, writeAll } from "./durable-file";
+import { createFileLock, type FileLock, type Lock } from "./file-lock";
+import { lastEpoch, startHeartbeat } from "./lease";
 import {
-  closeSync,
-  constants,
-  existsSync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
-import { hostname } from "node:os";
-import { dirname } from "node:path";
-import {
-  type Holder,
+  defaultLease,
   LeaseLost,
-  StateLocked,
+  type LeaseTimes,
   type StateSession,
   type StateStore,
   type StoredState,
-  StoreFailed,
 } from "./store";
 
-const leaseMs = 60_000;
-const heartbeatMs = 10_000;
-const takeoverMs = 10_000;
-
-interface Lock extends Holder {
-  readonly token: string;
-  readonly epoch: number;
+interface Paths {
+  readonly snapshot: string;
+  readonly journal: string;
 }
 
-export function createFileStore(path: string): StateStore {
-  const journalPath = `${path}.journal`;
-  const lockPath = `${path}.lock`;
-
-  const read = async (): Promise<StoredState> => ({
-    snapshot: readIfThere(path),
-    journal: splitLines(readIfThere(journalPath)),
-  });
-
-  function readLock(): Lock | undefined {
-    const text = readIfThere(lockPath);
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(text) as Lock;
-    } catch {
-      // Cut off while it was written: its writer is gone or about to write it whole.
-      return { who: "unknown", host: "unknown", pid: 0, since: "unknown", command: "unknown", token: "", epoch: 0 };
-    }
-  }
+export function createFileStore(location: string, times: LeaseTimes = defaultLease): StateStore {
+  const path = followLinks(location);
+  const paths: Paths = { snapshot: path, journal: `${path}.journal` };
+  const lock = createFileLock(`${path}.lock`, times);
 
   return {
-    location: path,
-    read,
+    location,
+    leases: true,
+    read: async () => readStored(paths),
     async holder() {
-      const lock = readLock();
-      return lock === undefined || hasLapsed(lock, lockPath) ? undefined : lock;
+      const present = lock.present();
+      return present === undefined || !lock.isAlive(present) ? undefined : present;
     },
     async breakLock() {
-      const lock = readLock();
-      if (lock !== undefined) removeIfThere(lockPath);
-      return lock;
+      return lock.exclusively(() => {
+        const present = lock.present();
+        if (present !== undefined) lock.remove();
+        return present;
+      });
     },
     async lock(holder) {
-      const lock: Lock = { ...holder, token: randomUUID(), epoch: lastEpoch(path, journalPath) + 1 };
-      takeLock(lockPath, lock, readLock);
-      return openSession({ path, journalPath, lockPath, lock, read, readLock });
+      return lock.take(holder, (mine) => {
+        const stored = readStored(paths);
+        const journal = tell(paths.journal, () => ownJournal(paths, mine.token, stored.journal));
+        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, journal });
+      });
     },
   };
-}
-
-function takeLock(lockPath: string, lock: Lock, readLock: () => Lock | undefined): void {
-  const text = JSON.stringify(lock);
-  for (let attempt = 0; attempt < 5; attempt++) {
-    if (writeNew(lockPath, text)) return;
-    const present = readLock();
-    if (present === undefined) continue;
-    if (!hasLapsed(present, lockPath)) throw new StateLocked(present);
-    // Two runs may find the same dead lock: only the one that holds the take-over mark removes it.
-    const mark = `${lockPath}.takeover`;
-    if (!writeNew(mark, lock.token)) {
-      if (ageMs(mark) > takeoverMs) removeIfThere(mark);
-      continue;
-    }
-    try {
-      if (readLock()?.token === present.token) removeIfThere(lockPath);
-    } finally {
-      removeIfThere(mark);
-    }
-  }
-  const present = readLock();
-  throw present === undefined ? new StoreFailed(`the lock ${lockPath} could not be taken`) : new StateLocked(present);
-}
-
-/** The process that wrote it is gone, or nobody has kept it alive for a lease's time. */
-function hasLapsed(lock: Lock, lockPath: string): boolean {
-  if (ageMs(lockPath) > leaseMs) return true;
-  if (lock.host !== hostname() || lock.pid <= 0) return false;
-  try {
-    process.kill(lock.pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
 }
 
 interface SessionParts {
-  readonly path: string;
-  readonly journalPath: string;
-  readonly lockPath: string;
-  readonly lock: Lock;
-  readonly read: () => Promise<StoredState>;
-  readonly readLock: () => Lock | undefined;
+  readonly location: string;
+  readonly paths: Paths;
+  readonly lock: FileLock;
+  readonly mine: Lock;
+  readonly times: LeaseTimes;
+  readonly epoch: number;
+  readonly journal: number;
 }
 
-function openSession({ path, journalPath, lockPath, lock, read, readLock }: SessionParts): StateSession {
-  let journal: number | undefined;
-  const heartbeat = setInterval(() => {
-    if (readLock()?.token !== lock.token) return;
-    const now = new Date();
-    try {
-      utimesSync(lockPath, now, now);
-    } catch {
-      // Found out by the next write, which checks the lock itself.
-    }
-  }, heartbeatMs);
-  heartbeat.unref();
-
+function openSession({ location, paths, lock, mine, times, epoch, journal: opened }: SessionParts): StateSession {
+  let journal: number | undefined = opened;
+  // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
+  let isNamed = false;
+  const heartbeat = startHeartbeat(times, () => lock.beat(mine.token));
   const assertHeld = (): void => {
-    if (readLock()?.token !== lock.token) throw new LeaseLost(path);
+    if (journal === undefined || !lock.isHeldBy(mine.token)) throw new LeaseLost(location);
   };
 
   return {
-    epoch: lock.epoch,
-    read,
+    epoch,
+    read: async () => readStored(paths),
     async append(lines) {
       assertHeld();
-      tell(journalPath, () => {
-        journal ??= openJournal(journalPath);
-        writeSync(journal, lines.map((line) => `${line}\n`).join(""));
-        fdatasyncSync(journal);
+      tell(paths.journal, () => {
+        writeAll(journal!, lines.map((line) => `${line}\n`).join(""));
+        fdatasyncSync(journal!);
+        if (!isNamed) syncFolder(paths.journal);
+        isNamed = true;
       });
+      // Whoever took the lock over meanwhile made a journal of its own, perhaps without these lines.
+      assertHeld();
     },
     async replace(snapshot) {
-      assertHeld();
-      tell(path, () => {
-        const temporary = `${path}.${lock.token}.tmp`;
-        try {
-          writeDurably(temporary, snapshot);
-          renameSync(temporary, path);
-        } catch (error) {
-          removeIfThere(temporary);
-          throw error;
-        }
-        syncFolder(path);
-        if (journal !== undefined) closeSync(journal);
-        journal = undefined;
-        removeIfThere(journalPath);
+      lock.exclusively(() => {
+        assertHeld();
+        tell(paths.snapshot, () => {
+          replaceDurably(paths.snapshot, `${paths.snapshot}.${mine.token}.tmp`, snapshot);
+          closeSync(journal!);
+          journal = undefined;
+          journal = ownJournal(paths, mine.token, []);
+          isNamed = false;
+        });
       });
     },
     async release() {
-      clearInterval(heartbeat);
+      heartbeat.stop();
       if (journal !== undefined) closeSync(journal);
       journal = undefined;
-      if (readLock()?.token === lock.token) removeIfThere(lockPath);
+      lock.exclusively(() => {
+        if (!lock.isHeldBy(mine.token)) return;
+        if (sizeOf(paths.journal) === 0) tell(paths.journal, () => removeIfThere(paths.journal));
+        lock.remove();
+      });
     },
   };
 }
 
-/** Opens for appending, and cuts a line off that a dying process left unfinished. */
-function openJournal(path: string): number {
-  const isNew = !existsSync(path);
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
-  if (isNew) syncFolder(path);
-  else {
-    const text = readFileSync(path);
-    const end = text.lastIndexOf(0x0a) + 1;
-    if (end < text.length) ftruncateSync(file, end);
-  }
-  return file;
-}
-
-/** The highest epoch written so far, read off the head of the snapshot and the end of the journal. */
-function lastEpoch(path: string, journalPath: string): number {
-  const inSnapshot = /^"epoch":(\d+),$/m.exec(readIfThere(path)?.slice(0, 400) ?? "")?.[1];
-  let highest = Number(inSnapshot ?? 0);
-  for (const match of (readIfThere(journalPath) ?? "").matchAll(/^[0-9a-f]{16} \{"n":\d+,"e":(\d+),/gm))
-    highest = Math.max(highest, Number(match[1]));
-  return highest;
-}
-
-const splitLines = (text: string | undefined): string[] => {
-  if (text === undefined || text === "") return [];
-  return text.endsWith("\n") ? text.slice(0, -1).split("\n") : text.split("\n");
-};
-
-function readIfThere(path: string): string | undefined {
+/** A fresh file under the journal's name, with the lines so far; what a dying process left unfinished stays behind. */
+function ownJournal({ journal }: Paths, token: string, lines: readonly string[]): number {
+  const temporary = `${journal}.${token}.tmp`;
+  const file = openSync(temporary, "ax", 0o600);
   try {
-    return readFileSync(path, "utf8");
+    if (lines.length > 0) {
+      writeAll(file, lines.map((line) => `${line}\n`).join(""));
+      fsyncSync(file);
+    }
+    renameSync(temporary, journal);
+    return file;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new StoreFailed(`${path} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-/** False when the file was there already. */
-function writeNew(path: string, text: string): boolean {
-  try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
-  }
-}
-
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
     closeSync(file);
+    removeIfThere(temporary);
+    throw error;
   }
 }
 
-/** Makes the file's name durable as well as its bytes. */
-function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
+/** Snapshot and journal of one moment: a snapshot that was replaced in between took the journal's lines with it. */
+function readStored(paths: Paths): StoredState {
+  for (;;) {
+    const before = identityOf(paths.snapshot);
+    const snapshot = readIfThere(paths.snapshot);
+    const journal = readIfThere(paths.journal);
+    if (identityOf(paths.snapshot) === before) return { snapshot, journal: splitLines(journal) };
   }
 }
 
-function removeIfThere(path: string): void {
+function identityOf(path: string): string {
   try {
-    unlinkSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
-
-const ageMs = (path: string): number => {
-  try {
-    return Date.now() - statSync(path).mtimeMs;
+    const { ino, mtimeNs, size } = statSync(path, { bigint: true });
+    return `${ino}:${mtimeNs}:${size}`;
   } catch {
-    return 0;
+    return "";
+  }
+}
+
+const sizeOf = (path: string): number => {
+  try {
+    return statSync(path).size;
+  } catch {
+    return -1;
   }
 };
 
-function tell(path: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
-  }
+/** A line counts with its line feed: without it, it was never acknowledged, and the next holder does not keep it. */
+function splitLines(text: string | undefined): string[] {
+  const end = text?.lastIndexOf("\n") ?? -1;
+  return text === undefined || end < 0 ? [] : text.slice(0, end).split("\n");
 }

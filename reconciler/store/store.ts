@@ -19,6 +19,9 @@ export interface Holder {
   readonly command: string;
 }
 
+export const describeHolder = ({ who, host, pid, since, command }: Holder): string =>
+  `${who} on ${host} (pid ${pid}, ${command}) since ${since}`;
+
 export interface StateSession {
   /** Grows with every holder: a writer with a lower one has lost its lease. */
   readonly epoch: number;
@@ -33,21 +36,30 @@ export interface StateSession {
 export interface StateStore {
   /** For people and messages; never with a credential. */
   readonly location: string;
+  /** False: nothing shows whether a holder is alive, so a lock stands until somebody takes it away. */
+  readonly leases: boolean;
   read(): Promise<StoredState>;
   /** Rejects with StateLocked while another holder's lease is alive. */
   lock(holder: Holder): Promise<StateSession>;
+  /** Whose lease is alive; `undefined` as well where a store without leases cannot tell without locking. */
   holder(): Promise<Holder | undefined>;
   /** Takes the lock away from whoever holds it; its holder cannot write any more. */
   breakLock(): Promise<Holder | undefined>;
 }
 
+/** How long a lease lives without a sign of life, and how often its holder gives one. */
+export interface LeaseTimes {
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+}
+
+export const defaultLease: LeaseTimes = { leaseMs: 60_000, heartbeatMs: 10_000 };
+
 export class StateLocked extends Error {
   override readonly name = "StateLocked";
   readonly code = "state/locked";
   constructor(readonly holder: Holder) {
-    super(
-      `the state is locked by ${holder.who} on ${holder.host} (pid ${holder.pid}, ${holder.command}) since ${holder.since}`,
-    );
+    super(`the state is locked by ${describeHolder(holder)}`);
   }
 }
 
@@ -63,4 +75,15 @@ export class LeaseLost extends Error {
 export class StoreFailed extends Error {
   override readonly name = "StoreFailed";
   readonly code = "state/store-failed";
+}
+
+/** What protects the state does not let it be read or written: no key, a wrong one, or no encryption where it is required. */
+export class StateSealed extends Error {
+  override readonly name = "StateSealed";
+  constructor(
+    readonly code: "state/key-missing" | "state/key-wrong" | "state/key-bad" | "state/not-encrypted" | "state/damaged",
+    message: string,
+  ) {
+    super(message);
+  }
 }

@@ -19,6 +19,7 @@ export function createMemoryStore(): MemoryStore {
   let epoch = 0;
   const store: MemoryStore = {
     location: "memory",
+    leases: true,
     stored: { journal: [] },
     writes: 0,
     read: async (): Promise<StoredState> => ({ snapshot: store.stored.snapshot, journal: [...store.stored.journal] }),

@@ -1,0 +1,131 @@
+/** Files that survive a crash whole: written aside, forced to the disk and renamed. For the file store alone. */
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { StoreFailed } from "./store";
+
+/** The file a link ends at, so that a rename replaces the target and not the link. */
+export function followLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    try {
+      return lstatSync(path).isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : path;
+    } catch {
+      return path;
+    }
+  }
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new StoreFailed(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** All of it: one call may write less than it was given, on a full disk above all. */
+export function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text, "utf8");
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
+}
+
+export function replaceDurably(path: string, temporary: string, text: string): void {
+  try {
+    const file = openSync(temporary, "wx", 0o600);
+    try {
+      writeAll(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    removeIfThere(temporary);
+    throw error;
+  }
+  syncFolder(path);
+}
+
+/** Makes a file's name durable as well as its bytes. */
+export function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/**
+ * False when the file was there already. It appears with its whole text or not at all, so that nobody reads half a
+ * lock; a file system without links gets it created empty and filled.
+ */
+export function createWhole(path: string, text: string, mark: string): boolean {
+  const temporary = `${path}.${mark}.new`;
+  try {
+    const file = openSync(temporary, "wx", 0o600);
+    try {
+      writeAll(file, text);
+    } finally {
+      closeSync(file);
+    }
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? ""))
+      return createFilled(path, text);
+    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+  } finally {
+    removeIfThere(temporary);
+  }
+}
+
+function createFilled(path: string, text: string): boolean {
+  try {
+    const file = openSync(path, "wx", 0o600);
+    try {
+      writeAll(file, text);
+    } finally {
+      closeSync(file);
+    }
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+export function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) throw error;
+  }
+}
+
+/** What went wrong with a file, as a store's failure. */
+export function tell<T>(path: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof StoreFailed) throw error;
+    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -1,0 +1,153 @@
+/**
+ * Any store, with what it keeps under a key. The snapshot is one sealed document; each journal line is sealed by itself,
+ * bound to its state, its holder's epoch and its place, so that recording a step still costs one line. A state in the
+ * clear, or under the previous key, is sealed anew by the first run that locks it.
+ */
+
+import { lastEpoch } from "./lease";
+import {
+  damaged,
+  deriveKey,
+  findKey,
+  isSealed,
+  type Keys,
+  newSalt,
+  notEncrypted,
+  readKeys,
+  seal,
+  sealDocument,
+  unseal,
+  unsealDocument,
+} from "./seal";
+import type { StateSession, StateStore, StoredState } from "./store";
+
+const linePrefix = "sealed1 ";
+
+/** What was read, and what the next line needs to know. */
+interface Opened extends StoredState {
+  /** Of the state; `undefined` when there is no snapshot, or it is in the clear. */
+  readonly salt?: string;
+  readonly isNewest: boolean;
+}
+
+export function protectStore(store: StateStore, environment: Readonly<Record<string, string | undefined>>): StateStore {
+  const keys = readKeys(environment);
+  return keys.secrets.length === 0 ? refuseSealed(store, keys) : encryptStore(store, keys);
+}
+
+function encryptStore(inner: StateStore, keys: Keys): StateStore {
+  const what = `the state ${inner.location}`;
+  const open = (stored: StoredState): Opened => openStored(stored, keys, what);
+  const plain = ({ snapshot, journal }: Opened): StoredState => ({
+    ...(snapshot === undefined ? {} : { snapshot }),
+    journal,
+  });
+
+  return {
+    ...inner,
+    read: async () => plain(open(await inner.read())),
+    async lock(holder) {
+      const session = await inner.lock(holder);
+      try {
+        return await openSession(session);
+      } catch (error) {
+        await session.release().catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+
+  async function openSession(session: StateSession): Promise<StateSession> {
+    const stored = open(await session.read());
+    const salt = stored.salt ?? newSalt();
+    const key = deriveKey(keys.secrets[0]!, salt);
+    const { epoch } = session;
+    let lines = 0;
+    const replace = (snapshot: string, journal: readonly string[]): Promise<void> =>
+      session.replace(
+        sealDocument(keys, {
+          purpose: "state",
+          epoch: Math.max(epoch, lastEpoch({ snapshot, journal })),
+          salt,
+          text: JSON.stringify({ snapshot, journal }),
+        }),
+      );
+    if (stored.salt === undefined || !stored.isNewest) await replace(stored.snapshot ?? "", stored.journal);
+    return {
+      ...session,
+      read: async () => plain(open(await session.read())),
+      append: (added) =>
+        session.append(
+          added.map((line) => {
+            const place = lines++;
+            return `${linePrefix}${key.id} ${epoch} ${place} ${seal(key, boundLine(salt, epoch, place), line)}`;
+          }),
+        ),
+      replace: (snapshot) => replace(snapshot, []),
+    };
+  }
+}
+
+/** For who has no key: what is in the clear is read as it is, and what is not is said to be encrypted. */
+function refuseSealed(inner: StateStore, keys: Keys): StateStore {
+  const check = (stored: StoredState): StoredState => plainOnly(stored, keys, `the state ${inner.location}`);
+  return {
+    ...inner,
+    read: async () => check(await inner.read()),
+    async lock(holder) {
+      const session = await inner.lock(holder);
+      try {
+        check(await session.read());
+      } catch (error) {
+        await session.release().catch(() => undefined);
+        throw error;
+      }
+      return session;
+    },
+  };
+}
+
+function plainOnly(stored: StoredState, keys: Keys, what: string): StoredState {
+  if (stored.snapshot !== undefined && isSealed(stored.snapshot)) unsealDocument(keys, "state", what, stored.snapshot);
+  return stored;
+}
+
+const boundLine = (salt: string, epoch: number, place: number): string => `line:${salt}:${epoch}:${place}`;
+
+function openStored(stored: StoredState, keys: Keys, what: string): Opened {
+  const { snapshot } = stored;
+  if (snapshot === undefined || !isSealed(snapshot)) {
+    const isEmpty = (snapshot === undefined || snapshot === "") && stored.journal.length === 0;
+    if (keys.required && !isEmpty) throw notEncrypted(what);
+    if (stored.journal.some((line) => line.startsWith(linePrefix))) throw damaged(what);
+    return { ...stored, isNewest: true };
+  }
+  const document = unsealDocument(keys, "state", what, snapshot);
+  const { salt } = document;
+  const inside = JSON.parse(document.text) as { snapshot: string; journal: readonly string[] };
+  const places = new Map<number, number>();
+  let isNewest = document.isNewest;
+  const opened = stored.journal.map((line) => {
+    if (!line.startsWith(linePrefix)) {
+      if (keys.required) throw notEncrypted(`a line of ${what}`);
+      return line;
+    }
+    const [, id, epochText, placeText, body] = line.split(" ");
+    const epoch = Number(epochText);
+    const place = Number(placeText);
+    const key = findKey(keys.secrets, salt, id!, what);
+    const former = places.get(epoch);
+    // Within one holder's lines each follows the one before: none was left out, doubled or moved.
+    if (former !== undefined && place !== former + 1) throw damaged(what);
+    places.set(epoch, place);
+    if (key !== deriveKey(keys.secrets[0]!, salt)) isNewest = false;
+    // A line that does not open goes on as damage, and is set aside like a damaged line in the clear.
+    return unseal(key, boundLine(salt, epoch, place), body ?? "") ?? line.slice(0, 60);
+  });
+  return {
+    ...(inside.snapshot === "" ? {} : { snapshot: inside.snapshot }),
+    journal: [...inside.journal, ...opened],
+    salt,
+    isNewest,
+  };
+}

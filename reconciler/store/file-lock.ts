@@ -1,0 +1,154 @@
+/**
+ * The lock of a file state: `F.lock` says who writes, and its time of change is the holder's last sign of life. Whoever
+ * changes who holds it, or replaces the snapshot, does so inside `F.lock.mark`, which is held for moments only.
+ */
+import { randomUUID } from "node:crypto";
+import { readlinkSync, renameSync, statSync, utimesSync } from "node:fs";
+import { hostname } from "node:os";
+import { createWhole, readIfThere, removeIfThere, tell } from "./durable-file";
+import { readHolder } from "./lease";
+import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store";
+
+export interface Lock extends Holder {
+  readonly token: string;
+  /** Where its process id means something: two containers may share a host name and not their processes. */
+  readonly processes: string;
+}
+
+export interface FileLock {
+  present(): Lock | undefined;
+  isAlive(lock: Lock): boolean;
+  isHeldBy(token: string): boolean;
+  /** Takes a free or lapsed lock, and does `then` before anybody else can take it. */
+  take<T>(holder: Holder, then: (lock: Lock) => T): T;
+  /** Whatever must not happen beside a change of holder. */
+  exclusively<T>(use: () => T): T;
+  beat(token: string): void;
+  remove(): void;
+}
+
+const markPatienceMs = 10_000;
+
+export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock {
+  const lock: FileLock = {
+    present: () => readLock(path),
+    isAlive: (present) => ageMs(path) <= leaseMs && !isProcessGone(present),
+    isHeldBy: (token) => readLock(path)?.token === token,
+    take(holder, then) {
+      const mine: Lock = { ...holder, token: randomUUID(), processes: processSpace() };
+      return lock.exclusively(() => {
+        const present = readLock(path);
+        if (present !== undefined && lock.isAlive(present)) throw new StateLocked(present);
+        if (present !== undefined) tell(path, () => removeIfThere(path));
+        if (!createWhole(path, JSON.stringify(mine), mine.token)) {
+          const other = readLock(path);
+          throw other === undefined ? new StoreFailed(`the lock ${path} could not be taken`) : new StateLocked(other);
+        }
+        try {
+          return then(mine);
+        } catch (error) {
+          removeIfThere(path);
+          throw error;
+        }
+      });
+    },
+    exclusively: (use) => withMark(`${path}.mark`, use),
+    beat(token) {
+      if (readLock(path)?.token !== token) return;
+      const now = new Date();
+      utimesSync(path, now, now);
+    },
+    remove: () => tell(path, () => removeIfThere(path)),
+  };
+  return lock;
+}
+
+function withMark<T>(mark: string, use: () => T): T {
+  const mine: Lock = {
+    ...readHolder({}),
+    pid: process.pid,
+    host: hostname(),
+    ...{ token: randomUUID() },
+    processes: processSpace(),
+  };
+  const deadline = Date.now() + markPatienceMs;
+  while (!createWhole(mark, JSON.stringify(mine), mine.token)) {
+    const other = readLock(mark);
+    if (other === undefined) continue;
+    // On one machine a process is gone or it is not; elsewhere only time tells.
+    const isStale = isSameSpace(other) ? isProcessGone(other) : ageMs(mark) > markPatienceMs;
+    if (isStale) removeStale(mark, other, mine.token);
+    else if (Date.now() > deadline)
+      throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
+    else pause(5);
+  }
+  try {
+    return use();
+  } finally {
+    if (readLock(mark)?.token === mine.token) removeIfThere(mark);
+  }
+}
+
+/** Two may find the same stale mark; the second must not remove the first one's new one. */
+function removeStale(mark: string, stale: Lock, token: string): void {
+  const aside = `${mark}.${token}.stale`;
+  try {
+    renameSync(mark, aside);
+  } catch {
+    return;
+  }
+  const moved = readIfThere(aside);
+  removeIfThere(aside);
+  if (moved !== undefined && parseLock(moved).token !== stale.token) createWhole(mark, moved, token);
+}
+
+function readLock(path: string): Lock | undefined {
+  const text = readIfThere(path);
+  return text === undefined ? undefined : parseLock(text);
+}
+
+function parseLock(text: string): Lock {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not whole: its writer is gone, or about to write it. Only its age tells.
+  }
+  const { token, processes } = (value ?? {}) as { token?: unknown; processes?: unknown };
+  return {
+    ...readHolder(value),
+    token: typeof token === "string" ? token : "",
+    processes: typeof processes === "string" ? processes : "",
+  };
+}
+
+const isSameSpace = (lock: Lock): boolean =>
+  lock.host === hostname() && lock.pid > 0 && lock.processes === processSpace();
+
+function isProcessGone(lock: Lock): boolean {
+  if (!isSameSpace(lock)) return false;
+  try {
+    process.kill(lock.pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+function processSpace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
+
+const ageMs = (path: string): number => {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+};
+
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

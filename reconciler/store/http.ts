@@ -1,0 +1,314 @@
+/**
+ * The state behind the Terraform HTTP state protocol: one document, read with GET, written with POST, and a lock. It
+ * cannot append, so snapshot and journal travel together, and what is recorded in one moment shares one write.
+ *
+ * The protocol has no leases. A lock stands until its holder lets it go or somebody takes it away, and a server that
+ * checks the lock's id on every write (GitLab does) turns a former holder away. For the others the holder signs the
+ * document when it locks, and looks before every write whether it is still its own.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { lastEpoch, readHolder, unknownHolder } from "./lease";
+import { repeat } from "./remote";
+import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
+
+export interface HttpStoreOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly insecureHttp?: boolean;
+}
+
+const documentFormat = "reconcile-cloud/stored-state";
+const timeoutMs = 60_000;
+/** GitLab takes no longer one. */
+const longestId = 255;
+
+interface Document {
+  /** Grows with every write: GitLab keeps one version for each and refuses a second one of the same number. */
+  readonly serial: number;
+  readonly writer: string;
+  readonly snapshot?: string;
+  readonly journal: readonly string[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export function createHttpStore(address: string, options: HttpStoreOptions): StateStore {
+  const protocol = readProtocol(address, options);
+  const { url, location } = protocol;
+
+  /** The body is made anew for every try. */
+  const send = (method: string, to: URL, bodyOf?: () => string): Promise<Answer> =>
+    repeat(
+      async () => {
+        const body = bodyOf?.();
+        const answer = await fetch(to, {
+          method,
+          redirect: "manual",
+          headers: { ...protocol.headers, ...(body === undefined ? {} : contentHeaders(body)) },
+          ...(body === undefined ? {} : { body }),
+          signal: AbortSignal.timeout(timeoutMs),
+        });
+        const text = await answer.text();
+        if (answer.status === 429 || answer.status >= 500) throw new Unavailable(answer.status);
+        return { status: answer.status, text };
+      },
+      () => true,
+      (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
+    );
+
+  async function readDocument(): Promise<Document> {
+    const { status, text } = await send("GET", url);
+    if (status === 404 || status === 204 || (status === 200 && text === ""))
+      return { serial: 0, writer: "", journal: [] };
+    if (status !== 200) throw refusal(location, status);
+    return parseDocument(text, location);
+  }
+
+  const lockBody = (id: string, holder: Holder) => (): string =>
+    JSON.stringify({
+      ID: id,
+      Operation: holder.command,
+      Info: "",
+      Who: `${holder.who}@${holder.host}`,
+      Version: "1.0.0",
+      Created: holder.since,
+      Path: "",
+    });
+
+  /** Whoever has it, or `undefined` when it is ours now. */
+  async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
+    const { status, text } = await send(protocol.lockMethod, protocol.lockUrl, lockBody(id, holder));
+    if (status === 200 || status === 201 || status === 204) return undefined;
+    if (status !== 409 && status !== 423) throw refusal(location, status);
+    const present = parsePresent(text);
+    // Asked twice because the first answer was lost.
+    return present.id === id ? undefined : present;
+  }
+
+  async function unlock(id: string, holder: Holder): Promise<void> {
+    const to = new URL(protocol.lockUrl);
+    if (protocol.checksId) to.searchParams.set("ID", id);
+    const { status } = await send(protocol.unlockMethod, to, lockBody(id, holder));
+    if (status >= 300 && status !== 404 && status !== 409 && status !== 423) throw refusal(location, status);
+  }
+
+  return {
+    location,
+    leases: false,
+    async read() {
+      const { snapshot, journal } = await readDocument();
+      return { ...(snapshot === undefined ? {} : { snapshot }), journal };
+    },
+    holder: async () => undefined,
+    async breakLock() {
+      const breaker = { ...unknownHolder, command: "reconcile state unlock", since: new Date().toISOString() };
+      const id = lockId(breaker);
+      const present = await askForLock(id, breaker);
+      if (present !== undefined) await unlock(present.id ?? "", breaker);
+      if (present !== undefined && !protocol.checksId) {
+        // Sign the document, or the former holder would still take it for its own.
+        if ((await askForLock(id, breaker)) !== undefined) return present.holder;
+        await openSession(id, breaker);
+      }
+      await unlock(id, breaker);
+      return present?.holder;
+    },
+    async lock(holder) {
+      const id = lockId(holder);
+      const present = await askForLock(id, holder);
+      if (present !== undefined) throw new StateLocked(present.holder);
+      try {
+        return await openSession(id, holder);
+      } catch (error) {
+        await unlock(id, holder).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+
+  async function openSession(id: string, holder: Holder): Promise<StateSession> {
+    let now = await readDocument();
+    const epoch = lastEpoch(now) + 1;
+    let { serial } = now;
+    const to = new URL(url);
+    to.searchParams.set("ID", id);
+
+    async function assertMine(): Promise<void> {
+      const there = await readDocument();
+      if (there.writer !== id) throw new LeaseLost(location);
+    }
+    async function write(next: Pick<Document, "snapshot" | "journal">): Promise<void> {
+      const signed = (): Document => ({ ...next, writer: id, serial });
+      const { status } = await send(protocol.updateMethod, to, () => {
+        serial++;
+        return documentText(signed());
+      });
+      if (status === 409 || status === 423) throw new LeaseLost(location);
+      if (status >= 300) throw refusal(location, status);
+      now = signed();
+    }
+    if (!protocol.checksId) await write(now);
+    return {
+      epoch,
+      read: async () =>
+        now.snapshot === undefined ? { journal: now.journal } : { snapshot: now.snapshot, journal: now.journal },
+      async append(lines) {
+        if (!protocol.checksId) await assertMine();
+        await write({
+          ...(now.snapshot === undefined ? {} : { snapshot: now.snapshot }),
+          journal: [...now.journal, ...lines],
+        });
+      },
+      async replace(snapshot) {
+        if (!protocol.checksId) await assertMine();
+        await write({ snapshot, journal: [] });
+      },
+      release: () => unlock(id, holder),
+    };
+  }
+}
+
+interface Protocol {
+  readonly url: URL;
+  readonly lockUrl: URL;
+  readonly lockMethod: string;
+  readonly unlockMethod: string;
+  readonly updateMethod: string;
+  /** The server refuses a write whose lock id is not the present one's. */
+  readonly checksId: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly location: string;
+}
+
+const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\/?$/;
+
+function readProtocol(address: string, { environment, insecureHttp }: HttpStoreOptions): Protocol {
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    throw new StoreFailed("--state https://… is no address");
+  }
+  if (url.username !== "" || url.password !== "")
+    throw new StoreFailed(
+      "--state must not hold a user or password: give them as RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD",
+    );
+  if (url.protocol === "http:" && !isLoopback(url.hostname) && insecureHttp !== true)
+    throw new StoreFailed(
+      `the state ${url.origin} would be sent over plain http: use https://, or --insecure-http if the way is safe`,
+    );
+  const gitlab = isGitLab.test(url.pathname);
+  const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
+  const lockUrl = new URL(given("LOCK_ADDRESS") ?? url);
+  if (gitlab && given("LOCK_ADDRESS") === undefined) lockUrl.pathname = `${url.pathname.replace(/\/$/, "")}/lock`;
+  const user = given("USERNAME");
+  const password = given("PASSWORD");
+  return {
+    url,
+    lockUrl,
+    lockMethod: given("LOCK_METHOD") ?? (gitlab ? "POST" : "LOCK"),
+    unlockMethod: given("UNLOCK_METHOD") ?? (gitlab ? "DELETE" : "UNLOCK"),
+    updateMethod: given("UPDATE_METHOD") ?? "POST",
+    checksId: gitlab,
+    headers:
+      user === undefined && password === undefined
+        ? {}
+        : { authorization: `Basic ${Buffer.from(`${user ?? ""}:${password ?? ""}`, "utf8").toString("base64")}` },
+    location: `${url.origin}${url.pathname}`,
+  };
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\./.test(host);
+
+const contentHeaders = (body: string): Record<string, string> => ({
+  "content-type": "application/json",
+  "content-md5": createHash("md5").update(body).digest("base64"),
+});
+
+function documentText({ serial, writer, snapshot, journal }: Document): string {
+  return JSON.stringify({ version: 1, serial, format: documentFormat, writer, snapshot, journal });
+}
+
+function parseDocument(text: string, location: string): Document {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new StoreFailed(`the state ${location} holds no JSON`);
+  }
+  const { format, serial, writer, snapshot, journal } = (value ?? {}) as Record<string, unknown>;
+  const isLines = Array.isArray(journal) && journal.every((line) => typeof line === "string");
+  if (
+    format !== documentFormat ||
+    typeof serial !== "number" ||
+    !isLines ||
+    (snapshot !== undefined && typeof snapshot !== "string")
+  )
+    throw new StoreFailed(
+      `the state ${location} was not written by this tool (a Terraform state, perhaps): give it a name of its own`,
+    );
+  return {
+    serial,
+    writer: typeof writer === "string" ? writer : "",
+    ...(snapshot === undefined ? {} : { snapshot }),
+    journal: journal as string[],
+  };
+}
+
+/** The one thing that every server keeps and gives back as it was, so it says whose lock it is. */
+function lockId(holder: Holder): string {
+  const id = randomUUID();
+  const telling = `${id}.${Buffer.from(JSON.stringify(holder), "utf8").toString("base64url")}`;
+  return telling.length <= longestId ? telling : id;
+}
+
+interface Present {
+  readonly id?: string;
+  readonly holder: Holder;
+}
+
+function parsePresent(text: string): Present {
+  const fields = parseRecord(text);
+  const id = typeof fields["ID"] === "string" ? fields["ID"] : undefined;
+  const told = parseRecord(Buffer.from(id?.split(".")[1] ?? "", "base64url").toString("utf8"));
+  const known = (name: string): string =>
+    typeof fields[name] === "string" ? (fields[name] as string).slice(0, 200) : "unknown";
+  const holder =
+    typeof told["who"] === "string"
+      ? readHolder(told)
+      : { ...unknownHolder, who: known("Who"), since: known("Created") };
+  return { ...(id === undefined ? {} : { id }), holder };
+}
+
+function parseRecord(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+class Unavailable extends Error {
+  constructor(readonly status: number) {
+    super(`answered ${status}`);
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof Unavailable) return `answers ${error.status}`;
+  const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
+  return `cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
+}
+
+function refusal(location: string, status: number): StoreFailed {
+  if (status === 401 || status === 403)
+    return new StoreFailed(
+      `the state ${location} refuses these credentials (${status}): set RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD; writing may need more rights than reading`,
+    );
+  if (status === 413) return new StoreFailed(`the state ${location} refuses it for its size (413)`);
+  return new StoreFailed(`the state ${location} answers ${status}`);
+}

@@ -1,0 +1,62 @@
+/** What every store's lock has in common: who holds it, read from untrusted text, and the epoch that the next holder gets. */
+import type { Holder, LeaseTimes, StoredState } from "./store";
+
+export const unknownHolder: Holder = {
+  who: "unknown",
+  host: "unknown",
+  pid: 0,
+  since: "unknown",
+  command: "unknown",
+};
+
+/** A holder as somebody else wrote it: any field may be missing or of another kind. */
+export function readHolder(value: unknown): Holder {
+  const fields = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const text = (name: keyof Holder): string =>
+    typeof fields[name] === "string" ? (fields[name] as string).slice(0, 200) : "unknown";
+  return {
+    who: text("who"),
+    host: text("host"),
+    pid: typeof fields["pid"] === "number" ? fields["pid"] : 0,
+    since: text("since"),
+    command: text("command"),
+  };
+}
+
+const inSnapshot = /^"epoch":(\d+),$/m;
+const inLine = /^(?:[0-9a-f]{16} \{"n":\d+,"e":|sealed1 [0-9a-f]+ )(\d+)[, ]/;
+
+/** The highest epoch written so far, plain or encrypted: a new holder's entries must count for more than all of them. */
+export function lastEpoch({ snapshot, journal }: StoredState): number {
+  let highest = Number(inSnapshot.exec(snapshot?.slice(0, 1000) ?? "")?.[1] ?? 0);
+  for (const line of journal) {
+    const epoch = Number(inLine.exec(line)?.[1] ?? 0);
+    if (epoch > highest) highest = epoch;
+  }
+  return highest;
+}
+
+export interface Heartbeat {
+  stop(): void;
+}
+
+/**
+ * Gives a sign of life now and then. A failed one is no error: the next write finds out whether the lease still stands.
+ * Never two at once, and none keeps the process running.
+ */
+export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<void> | void): Heartbeat {
+  let beating = false;
+  const timer = setInterval(async () => {
+    if (beating) return;
+    beating = true;
+    try {
+      await beat();
+    } catch {
+      // Found out by the next write.
+    } finally {
+      beating = false;
+    }
+  }, heartbeatMs);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

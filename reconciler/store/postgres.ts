@@ -1,0 +1,236 @@
+/**
+ * The state in PostgreSQL: a row with the snapshot and the lease, and a row for each journal line. Every write is one
+ * statement that first touches the lease's row, so that a holder whose token is not there any more writes nothing, and
+ * the server's clock decides when a lease is over.
+ */
+import { randomUUID } from "node:crypto";
+import type { Pool, QueryResult } from "pg";
+import { lastEpoch, readHolder, startHeartbeat, unknownHolder } from "./lease";
+import { packageMissing, repeat, withoutSecrets } from "./remote";
+import {
+  defaultLease,
+  LeaseLost,
+  type LeaseTimes,
+  StateLocked,
+  type StateSession,
+  type StateStore,
+  type StoredState,
+  StoreFailed,
+} from "./store";
+
+interface Target {
+  /** As the driver takes it, without what is ours. */
+  readonly connection: string;
+  readonly schema: string;
+  readonly state: string;
+  /** Without user, password and parameters. */
+  readonly location: string;
+}
+
+export function readPostgresUrl(location: string): Target {
+  let url: URL;
+  try {
+    url = new URL(location);
+  } catch {
+    throw new StoreFailed(
+      "--state postgres://… is no address: postgres://USER@HOST/DATABASE?schema=reconcile&state=NAME",
+    );
+  }
+  const schema = url.searchParams.get("schema") ?? "reconcile";
+  const state = url.searchParams.get("state") ?? "default";
+  url.searchParams.delete("schema");
+  url.searchParams.delete("state");
+  return {
+    connection: url.toString(),
+    schema,
+    state,
+    location: `postgres://${url.host}${url.pathname}?schema=${schema}&state=${state}`,
+  };
+}
+
+export function createPostgresStore(address: string, times: LeaseTimes = defaultLease): StateStore {
+  const { connection, schema, state, location } = readPostgresUrl(address);
+  const within = quoteName(schema);
+  const states = `${within}.states`;
+  const journal = `${within}.journal`;
+  let pool: Pool | undefined;
+
+  const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
+    repeat(
+      async () => {
+        pool ??= openPool(connection);
+        return pool.query(text, [...values]);
+      },
+      isPassing,
+      (error) => new StoreFailed(`the state ${location}: ${withoutSecrets((error as Error).message, connection)}`),
+    );
+
+  async function read(): Promise<StoredState> {
+    const found = await orMissing(
+      ask(
+        `SELECT snapshot, ARRAY(SELECT body FROM ${journal} j WHERE j.name = s.name ORDER BY line) AS lines
+         FROM ${states} s WHERE name = $1`,
+        [state],
+      ),
+    );
+    const row = found?.rows[0] as { snapshot: string | null; lines: string[] } | undefined;
+    return { ...(row?.snapshot == null ? {} : { snapshot: row.snapshot }), journal: row?.lines ?? [] };
+  }
+
+  async function present(onlyAlive: boolean) {
+    const found = await orMissing(
+      ask(
+        `SELECT holder FROM ${states} WHERE name = $1 AND token IS NOT NULL
+         AND (NOT $2 OR alive_at > clock_timestamp() - $3 * interval '1 millisecond')`,
+        [state, onlyAlive, times.leaseMs],
+      ),
+    );
+    const row = found?.rows[0] as { holder: unknown } | undefined;
+    return row === undefined ? undefined : readHolder(row.holder);
+  }
+
+  /** Two may make the tables at once; the one that comes second finds them there. */
+  async function prepare(): Promise<void> {
+    const isThere = await ask("SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS there", [
+      states,
+      journal,
+    ]);
+    if ((isThere.rows[0] as { there: boolean }).there) return;
+    for (const statement of [
+      `CREATE SCHEMA IF NOT EXISTS ${within}`,
+      `CREATE TABLE IF NOT EXISTS ${states} (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
+         token uuid, holder jsonb, alive_at timestamptz)`,
+      `CREATE TABLE IF NOT EXISTS ${journal} (name text NOT NULL, line bigint NOT NULL, body text NOT NULL,
+         PRIMARY KEY (name, line))`,
+    ])
+      await ask(statement).catch((error: unknown) => {
+        if (!["23505", "42P06", "42P07"].includes(causeCode(error) ?? "")) throw error;
+      });
+  }
+
+  return {
+    location,
+    leases: true,
+    read,
+    holder: () => present(true),
+    async breakLock() {
+      const former = await present(false);
+      if (former !== undefined) await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1`, [state]);
+      return former;
+    },
+    async lock(holder) {
+      await prepare();
+      const token = randomUUID();
+      const atLeast = lastEpoch(await read());
+      const taken = await ask(
+        `INSERT INTO ${states} AS s (name, epoch, token, holder, alive_at) VALUES ($1, $2 + 1, $3, $4, clock_timestamp())
+         ON CONFLICT (name) DO UPDATE
+           SET epoch = GREATEST(s.epoch, $2) + 1, token = $3, holder = $4, alive_at = clock_timestamp()
+           WHERE s.token IS NULL OR s.token = $3 OR s.alive_at <= clock_timestamp() - $5 * interval '1 millisecond'
+         RETURNING epoch`,
+        [state, atLeast, token, JSON.stringify(holder), times.leaseMs],
+      );
+      const row = taken.rows[0] as { epoch: string } | undefined;
+      if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
+      const last = await ask(`SELECT COALESCE(max(line), 0) AS line FROM ${journal} WHERE name = $1`, [state]);
+      return openSession({
+        epoch: Number(row.epoch),
+        token,
+        written: Number((last.rows[0] as { line: string }).line),
+      });
+    },
+  };
+
+  function openSession(opened: {
+    readonly epoch: number;
+    readonly token: string;
+    readonly written: number;
+  }): StateSession {
+    const { epoch, token } = opened;
+    let { written } = opened;
+    const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
+    const heartbeat = startHeartbeat(times, async () => void (await ask(held, [state, token])));
+    const assertHeld = (result: QueryResult): void => {
+      if ((result.rows[0] as { held: number } | undefined)?.held !== 1) throw new LeaseLost(location);
+    };
+    return {
+      epoch,
+      read,
+      async append(lines) {
+        // Numbered here: a statement that is repeated because its answer was lost finds its lines there.
+        const numbers = lines.map((_, index) => written + index + 1);
+        assertHeld(
+          await ask(
+            `WITH held AS (${held}), added AS (
+               INSERT INTO ${journal} (name, line, body)
+               SELECT held.name, new.line, new.body FROM held, unnest($3::bigint[], $4::text[]) AS new (line, body)
+               ON CONFLICT (name, line) DO NOTHING)
+             SELECT count(*)::int AS held FROM held`,
+            [state, token, numbers, lines],
+          ),
+        );
+        written += lines.length;
+      },
+      async replace(snapshot) {
+        assertHeld(
+          await ask(
+            `WITH held AS (UPDATE ${states} SET snapshot = $3, alive_at = clock_timestamp()
+               WHERE name = $1 AND token = $2 RETURNING name),
+             cleared AS (DELETE FROM ${journal} USING held WHERE journal.name = held.name)
+             SELECT count(*)::int AS held FROM held`,
+            [state, token, snapshot],
+          ),
+        );
+      },
+      async release() {
+        heartbeat.stop();
+        await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1 AND token = $2`, [state, token]);
+      },
+    };
+  }
+}
+
+function openPool(connection: string): Pool {
+  let pg: typeof import("pg");
+  try {
+    pg = require("pg") as typeof import("pg");
+  } catch {
+    throw packageMissing("pg", "postgres://");
+  }
+  const pool = new pg.Pool({
+    connectionString: connection,
+    max: 2,
+    connectionTimeoutMillis: 15_000,
+    // A command ends when its work is done, not when its connections are idle long enough.
+    allowExitOnIdle: true,
+    application_name: "reconcile",
+  });
+  // An idle connection that breaks is made anew by the next statement.
+  pool.on("error", () => undefined);
+  return pool;
+}
+
+/** Before the first writer made the tables there is nothing to read. */
+async function orMissing(answer: Promise<QueryResult>): Promise<QueryResult | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (["42P01", "3F000"].includes(causeCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+const causeCode = (error: unknown): string | undefined => {
+  const { code } = ((error as Error).cause ?? error) as { code?: unknown };
+  return typeof code === "string" ? code : undefined;
+};
+
+/** The connection broke or the server is busy with itself: the same statement may work in a moment. */
+const isPassing = (error: unknown): boolean => {
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code === "string" && /^(08|57P0[123]|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
+    return true;
+  return /Connection terminated|timeout exceeded when trying to connect/i.test(message ?? "");
+};
+
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

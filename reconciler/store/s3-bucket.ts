@@ -1,0 +1,159 @@
+/** The few requests that the S3 store sends, with their conditions; region, endpoint and credentials are the SDK's to find. */
+import type { S3Client } from "@aws-sdk/client-s3";
+import { packageMissing, repeat } from "./remote";
+import { StoreFailed } from "./store";
+
+export interface StoredObject {
+  readonly text: string;
+  readonly etag: string;
+  /** Since it was written, by the server's clock. */
+  readonly ageMs: number;
+}
+
+export interface S3Bucket {
+  get(key: string): Promise<StoredObject | undefined>;
+  /** False when there is one already. */
+  create(key: string, text: string): Promise<boolean>;
+  /** False when it is not the one with that tag any more. */
+  replace(key: string, text: string, etag: string): Promise<boolean>;
+  remove(key: string): Promise<void>;
+  list(prefix: string): Promise<string[]>;
+}
+
+type Sdk = typeof import("@aws-sdk/client-s3");
+
+export function createBucket(Bucket: string, location: string): S3Bucket {
+  let opened: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
+  const open = () => (opened ??= openClient());
+  const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);
+  const ask = <T>(send: () => Promise<T>): Promise<T> => repeat(send, isPassing, asFailure);
+
+  async function put(key: string, text: string, condition: { IfNoneMatch: string } | { IfMatch: string }) {
+    const { sdk, client } = open();
+    try {
+      await ask(() =>
+        client.send(
+          new sdk.PutObjectCommand({
+            Bucket,
+            Key: key,
+            Body: text,
+            ContentType: "application/octet-stream",
+            ...condition,
+          }),
+        ),
+      );
+      return true;
+    } catch (error) {
+      // 404: the object that was to be replaced is gone.
+      if (
+        [412, 404].includes(statusOf((error as Error).cause) ?? 0) &&
+        codeOf((error as Error).cause) !== "NoSuchBucket"
+      )
+        return false;
+      throw error;
+    }
+  }
+
+  return {
+    async get(key) {
+      const { sdk, client } = open();
+      return ask(async () => {
+        try {
+          const answer = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key }));
+          const text = (await answer.Body?.transformToString("utf8")) ?? "";
+          const now = serverTimeOf(answer) ?? Date.now();
+          return { text, etag: answer.ETag ?? "", ageMs: now - (answer.LastModified?.getTime() ?? now) };
+        } catch (error) {
+          if (statusOf(error) === 404 && codeOf(error) !== "NoSuchBucket") return undefined;
+          throw error;
+        }
+      });
+    },
+    create: (key, text) => put(key, text, { IfNoneMatch: "*" }),
+    replace: (key, text, etag) => put(key, text, { IfMatch: etag }),
+    async remove(key) {
+      const { sdk, client } = open();
+      await ask(() => client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key })));
+    },
+    async list(prefix) {
+      const { sdk, client } = open();
+      const keys: string[] = [];
+      let token: string | undefined;
+      do {
+        const page = await ask(() =>
+          client.send(
+            new sdk.ListObjectsV2Command({
+              Bucket,
+              Prefix: prefix,
+              ...(token === undefined ? {} : { ContinuationToken: token }),
+            }),
+          ),
+        );
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
+        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+      return keys;
+    },
+  };
+}
+
+const serverTimes = new WeakMap<object, number>();
+const serverTimeOf = (output: { readonly $metadata: object }): number | undefined => serverTimes.get(output.$metadata);
+
+function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
+  // Which versions of Node the SDK is going to drop is no news for whoever applies a plan.
+  process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+  let sdk: Sdk;
+  try {
+    sdk = require("@aws-sdk/client-s3") as Sdk;
+  } catch {
+    throw packageMissing("@aws-sdk/client-s3", "s3://");
+  }
+  const client = new sdk.S3Client({
+    // Servers other than Amazon's know neither bucket host names nor the newer checksums.
+    ...(process.env["AWS_ENDPOINT_URL"] === undefined && process.env["AWS_ENDPOINT_URL_S3"] === undefined
+      ? {}
+      : { forcePathStyle: true }),
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  // Two clocks that differ must not make a lease look over: its age is told by the server's alone.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const date = (result.response as { headers?: Record<string, string> } | undefined)?.headers?.["date"];
+      const output = result.output as { $metadata?: object } | undefined;
+      if (date !== undefined && output?.$metadata !== undefined) serverTimes.set(output.$metadata, Date.parse(date));
+      return result;
+    },
+    { step: "deserialize", priority: "high", name: "serverTime" },
+  );
+  return { sdk, client };
+}
+
+const statusOf = (error: unknown): number | undefined =>
+  (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
+const codeOf = (error: unknown): string => (error as { name?: string } | undefined)?.name ?? "";
+
+/** No credentials, no region: nothing was sent. */
+const isSetUp = (error: unknown): boolean => /credential|region/i.test(String(error));
+
+/** 409: two conditional writes met; the documented way on is to try again. */
+const isPassing = (error: unknown): boolean => {
+  const status = statusOf(error);
+  return status === undefined ? !isSetUp(error) : status === 409 || status === 429 || status >= 500;
+};
+
+function problemOf(error: unknown): string {
+  const { message, code, $response } = error as Error & { code?: string; $response?: unknown };
+  const status = statusOf(error);
+  const name = codeOf(error);
+  if (name === "NoSuchBucket") return "names a bucket that does not exist";
+  if (status === 403 || status === 401)
+    return `refuses these credentials (${status} ${name}): they come from AWS_PROFILE, AWS_ACCESS_KEY_ID or the machine's role`;
+  if (status === 501) return "is on a server without conditional writes (501), which the state needs";
+  if (status !== undefined)
+    return `answers ${status} ${name === "Error" || $response === undefined ? "" : name}`.trim();
+  if (isSetUp(error)) return `cannot be used: ${message.split("\n")[0]!.slice(0, 300)}`;
+  return `cannot be reached: ${code ?? message.split("\n")[0]!.slice(0, 300)}`;
+}

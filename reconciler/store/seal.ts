@@ -1,0 +1,200 @@
+/**
+ * Texts under a key: AES-256-GCM, bound to what they are and where they stand, so that a text that was changed, or put
+ * in another's place, does not open. For the encrypted store and for saved plans.
+ */
+
+import { execSync } from "node:child_process";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scryptSync } from "node:crypto";
+import { StateSealed } from "./store";
+
+/** What the user gave: 32 bytes, or a passphrase from which they are derived, with a salt of each text's own. */
+export type Secret = { readonly bytes: Buffer } | { readonly passphrase: string };
+
+export interface Keys {
+  /** The first seals; all open. */
+  readonly secrets: readonly Secret[];
+  /** Nothing is read or written in the clear. */
+  readonly required: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const shortestPassphrase = 12;
+const commandTimeoutMs = 60_000;
+
+export function readKeys(environment: Environment): Keys {
+  const mode = environment["RECONCILE_STATE_ENCRYPTION"] ?? "";
+  if (mode !== "" && mode !== "required" && mode !== "optional")
+    throw new StateSealed("state/key-bad", "RECONCILE_STATE_ENCRYPTION is neither required nor optional");
+  const first = environment["RECONCILE_STATE_KEY"] || fromCommand(environment["RECONCILE_STATE_KEY_COMMAND"]);
+  const previous = environment["RECONCILE_STATE_KEY_PREVIOUS"] || undefined;
+  if (first === undefined && (mode === "required" || previous !== undefined))
+    throw new StateSealed(
+      "state/key-missing",
+      `${mode === "required" ? "RECONCILE_STATE_ENCRYPTION=required" : "RECONCILE_STATE_KEY_PREVIOUS"} needs a key: set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND`,
+    );
+  const secrets: Secret[] = [];
+  if (first !== undefined) secrets.push(readSecret(first, "RECONCILE_STATE_KEY"));
+  if (previous !== undefined) secrets.push(readSecret(previous, "RECONCILE_STATE_KEY_PREVIOUS"));
+  return { secrets, required: mode === "required" };
+}
+
+function readSecret(text: string, name: string): Secret {
+  if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return { bytes: Buffer.from(text, "base64") };
+  if (text.length < shortestPassphrase)
+    throw new StateSealed(
+      "state/key-bad",
+      `${name} is too short: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least ${shortestPassphrase} characters`,
+    );
+  return { passphrase: text };
+}
+
+function fromCommand(command: string | undefined): string | undefined {
+  if (command === undefined || command === "") return undefined;
+  let output: string;
+  try {
+    output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: commandTimeoutMs });
+  } catch (error) {
+    const { status } = error as { status?: number | null };
+    throw new StateSealed(
+      "state/key-missing",
+      `RECONCILE_STATE_KEY_COMMAND ${status == null ? "did not end well" : `ended with ${status}`}`,
+    );
+  }
+  const key = output.trim();
+  if (key === "") throw new StateSealed("state/key-missing", "RECONCILE_STATE_KEY_COMMAND printed nothing");
+  return key;
+}
+
+/** A key made for one salt. */
+export interface DerivedKey {
+  /** Tells which key opens a text, and nothing about the key. */
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+const derived = new Map<Secret, Map<string, DerivedKey>>();
+
+/** A passphrase takes its time, once for each salt. */
+export function deriveKey(secret: Secret, salt: string): DerivedKey {
+  const bySalt = derived.get(secret) ?? new Map<string, DerivedKey>();
+  derived.set(secret, bySalt);
+  const present = bySalt.get(salt);
+  if (present !== undefined) return present;
+  const saltBytes = Buffer.from(salt, "base64");
+  const bytes =
+    "bytes" in secret
+      ? Buffer.from(hkdfSync("sha256", secret.bytes, saltBytes, "reconcile-cloud/state", 32))
+      : scryptSync(secret.passphrase, saltBytes, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 });
+  const key = { id: createHmac("sha256", bytes).update("reconcile-cloud/key-id").digest("hex").slice(0, 8), bytes };
+  bySalt.set(salt, key);
+  return key;
+}
+
+export const newSalt = (): string => randomBytes(16).toString("base64");
+
+export function seal(key: DerivedKey, bound: string, text: string): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key.bytes, nonce);
+  cipher.setAAD(Buffer.from(bound, "utf8"));
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
+}
+
+/** `undefined`: it was changed, or is not what it is said to be. */
+export function unseal(key: DerivedKey, bound: string, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, "base64");
+  if (bytes.length < 28) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key.bytes, bytes.subarray(0, 12));
+  decipher.setAAD(Buffer.from(bound, "utf8"));
+  decipher.setAuthTag(bytes.subarray(-16));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+export const sealedFormat = "reconcile-cloud/sealed";
+const opening = `{\n"format":"${sealedFormat}",`;
+export const isSealed = (text: string): boolean => text.startsWith(opening);
+
+export interface Document {
+  readonly purpose: "state" | "plan";
+  /** Of the text inside; the store reads it where it cannot look inside. */
+  readonly epoch: number;
+  readonly salt: string;
+  readonly text: string;
+}
+
+export function sealDocument({ secrets }: Keys, { purpose, epoch, salt, text }: Document): string {
+  const key = deriveKey(secrets[0]!, salt);
+  const body = seal(key, boundOf(purpose, epoch, salt), text);
+  return `${opening}\n"version":1,\n"purpose":"${purpose}",\n"epoch":${epoch},\n"salt":"${salt}",\n"key":"${key.id}",\n"body":"${body}"\n}\n`;
+}
+
+/** The document, and whether it was sealed with the first key. */
+export function unsealDocument(
+  { secrets }: Keys,
+  purpose: Document["purpose"],
+  what: string,
+  sealed: string,
+): Document & { readonly isNewest: boolean } {
+  const head = readHead(sealed);
+  if (head === undefined) throw damaged(what);
+  if (head.purpose !== purpose)
+    throw new StateSealed("state/damaged", `${what} is an encrypted ${head.purpose}, no ${purpose}`);
+  const key = findKey(secrets, head.salt, head.key, what);
+  const text = unseal(key, boundOf(purpose, head.epoch, head.salt), head.body);
+  if (text === undefined) throw damaged(what);
+  return { purpose, epoch: head.epoch, salt: head.salt, text, isNewest: key === deriveKey(secrets[0]!, head.salt) };
+}
+
+export function findKey(secrets: readonly Secret[], salt: string, id: string, what: string): DerivedKey {
+  if (secrets.length === 0)
+    throw new StateSealed(
+      "state/key-missing",
+      `${what} is encrypted: set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND`,
+    );
+  for (const secret of secrets) {
+    const key = deriveKey(secret, salt);
+    if (key.id === id) return key;
+  }
+  throw new StateSealed(
+    "state/key-wrong",
+    `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given (RECONCILE_STATE_KEY, RECONCILE_STATE_KEY_PREVIOUS); nothing was read or written`,
+  );
+}
+
+export const damaged = (what: string): StateSealed =>
+  new StateSealed("state/damaged", `${what} was damaged or changed since it was encrypted; nothing of it is used`);
+
+const boundOf = (purpose: string, epoch: number, salt: string): string => `${sealedFormat}:${purpose}:${epoch}:${salt}`;
+
+function readHead(sealed: string) {
+  let value: unknown;
+  try {
+    value = JSON.parse(sealed);
+  } catch {
+    return undefined;
+  }
+  const { version, purpose, epoch, salt, key, body } = (value ?? {}) as Record<string, unknown>;
+  if (version !== 1 || typeof epoch !== "number" || (purpose !== "state" && purpose !== "plan")) return undefined;
+  if (typeof salt !== "string" || typeof key !== "string" || typeof body !== "string") return undefined;
+  return { purpose, epoch, salt, key, body } as const;
+}
+
+/** For one file that stands alone. */
+export const sealFile = (keys: Keys, purpose: Document["purpose"], text: string): string =>
+  keys.secrets.length === 0 ? text : sealDocument(keys, { purpose, epoch: 0, salt: newSalt(), text });
+
+export function unsealFile(keys: Keys, purpose: Document["purpose"], what: string, text: string): string {
+  if (isSealed(text)) return unsealDocument(keys, purpose, what, text).text;
+  if (keys.required) throw notEncrypted(what);
+  return text;
+}
+
+export const notEncrypted = (what: string): StateSealed =>
+  new StateSealed(
+    "state/not-encrypted",
+    `${what} is not encrypted, and RECONCILE_STATE_ENCRYPTION=required: run once without it to encrypt what is there`,
+  );

@@ -1,0 +1,161 @@
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFileStore } from "../../reconciler/store/file";
+import { StateLocked, StoreFailed } from "../../reconciler/store/store";
+import { describeStore, frozen, holder, keysIn, line, snapshot, stateIn } from "./conformance";
+
+const freshFolder = (): string => mkdtempSync(join(tmpdir(), "reconcile-file-"));
+
+describeStore("file", () => {
+  const folder = freshFolder();
+  return {
+    open: (times) => createFileStore(join(folder, "reconcile.state.json"), times),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+describe("the file store", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = freshFolder();
+    path = join(folder, "s.json");
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = async () => {
+    const session = await createFileStore(path).lock(holder());
+    await session.replace(snapshot(1, session.epoch, ["a"]));
+    await session.append([line(2, session.epoch)]);
+    await session.release();
+  };
+
+  it("keeps every file for its owner alone, and leaves none but snapshot and journal behind", async () => {
+    await write();
+    expect(readdirSync(folder).sort()).toEqual(["s.json", "s.json.journal"]);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    const session = await createFileStore(path).lock(holder());
+    expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
+    await session.replace(snapshot(3, session.epoch));
+    await session.release();
+    expect(readdirSync(folder)).toEqual(["s.json"]);
+  });
+
+  it("does not count a line that a dying process left unfinished, and goes on after it", async () => {
+    await write();
+    const unfinished = line(3, 1);
+    for (const cut of [1, 20, unfinished.length]) {
+      appendFileSync(`${path}.journal`, unfinished.slice(0, cut));
+      expect(await keysIn(createFileStore(path))).not.toContain("v3");
+      const session = await createFileStore(path).lock(holder());
+      const { serial } = await stateIn(session);
+      await session.append([line(serial + 1, session.epoch, `after${cut}`)]);
+      await session.release();
+      const state = await stateIn(createFileStore(path));
+      expect(state.quarantined).toEqual([]);
+      expect([...state.resources.keys()]).toContain(`volume.after${cut}`);
+      expect([...state.resources.keys()]).not.toContain("volume.v3");
+    }
+  });
+
+  it("takes over at once from a process of this machine that is gone", async () => {
+    const space = lockOf(await createFileStore(path).lock({ ...holder(), host: hostname(), pid: process.pid }), path);
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...space, pid: 4_000_000 }));
+    const session = await createFileStore(path).lock(holder("bob"));
+    await session.release();
+  });
+
+  it("waits for the lease of a process it cannot see: another machine, or another container of the same name", async () => {
+    for (const elsewhere of [{ host: "elsewhere" }, { host: hostname(), processes: "pid:[1]" }]) {
+      writeFileSync(`${path}.lock`, JSON.stringify({ ...holder(), token: "t", pid: 4_000_000, ...elsewhere }));
+      await expect(createFileStore(path).lock(holder("bob"))).rejects.toThrow(StateLocked);
+      const longAgo = new Date(Date.now() - 61_000);
+      utimesSync(`${path}.lock`, longAgo, longAgo);
+      await (await createFileStore(path).lock(holder("bob"))).release();
+    }
+  });
+
+  it.each(["", "{", "null", "[]", '"x"', '{"who":7}'])(
+    "a lock file that holds %j still locks, until its lease is over",
+    async (text) => {
+      writeFileSync(`${path}.lock`, text);
+      await expect(createFileStore(path).lock(holder())).rejects.toThrow(StateLocked);
+      const longAgo = new Date(Date.now() - 61_000);
+      utimesSync(`${path}.lock`, longAgo, longAgo);
+      await (await createFileStore(path).lock(holder())).release();
+    },
+  );
+
+  it("a mark that a dead process left inside the lock's change does not block the next one", async () => {
+    const { processes } = lockOf(
+      await createFileStore(path).lock({ ...holder(), host: hostname(), pid: process.pid }),
+      path,
+    );
+    rmSync(`${path}.lock`);
+    writeFileSync(`${path}.lock.mark`, JSON.stringify({ host: hostname(), pid: 4_000_000, processes, token: "t" }));
+    await (await createFileStore(path).lock(holder())).release();
+    expect(existsSync(`${path}.lock.mark`)).toBe(false);
+  });
+
+  it("writes through a symbolic link to the file it names", async () => {
+    mkdirSync(join(folder, "real"));
+    symlinkSync(join("real", "state.json"), path);
+    await write();
+    const session = await createFileStore(path).lock(holder());
+    await session.replace(snapshot(3, session.epoch, ["b"]));
+    await session.release();
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, "real", "state.json"), "utf8")).toContain("volume.b");
+    expect(await keysIn(createFileStore(path))).toEqual(["b"]);
+  });
+
+  it("says which file it is about when it cannot be read or written", async () => {
+    const missing = createFileStore(join(folder, "no", "such", "s.json"));
+    await expect(missing.lock(holder())).rejects.toThrow(StoreFailed);
+    await expect(missing.lock(holder())).rejects.toThrow(/no\/such\/s\.json/);
+    mkdirSync(path);
+    await expect(createFileStore(path).read()).rejects.toThrow(/s\.json cannot be read/);
+  });
+
+  it("a failed replace leaves the former state and no debris, and the holder can go on", async () => {
+    await write();
+    const session = await createFileStore(path).lock(holder());
+    const token = (JSON.parse(readFileSync(`${path}.lock`, "utf8")) as { token: string }).token;
+    mkdirSync(`${path}.${token}.tmp`);
+    await expect(session.replace(snapshot(3, session.epoch, ["b"]))).rejects.toThrow(StoreFailed);
+    rmSync(`${path}.${token}.tmp`, { recursive: true, force: true });
+    expect(await keysIn(session)).toEqual(["a", "v2"]);
+    await session.append([line(3, session.epoch)]);
+    await session.release();
+    expect(await keysIn(createFileStore(path))).toEqual(["a", "v2", "v3"]);
+  });
+
+  it("what a paused holder writes after its checks reaches nobody: the next one's journal is another file", async () => {
+    const paused = await createFileStore(path, frozen).lock(holder());
+    await paused.append([line(1, paused.epoch)]);
+    const inode = statSync(`${path}.journal`).ino;
+    await new Promise((done) => setTimeout(done, 60));
+    const next = await createFileStore(path, frozen).lock(holder("bob"));
+    expect(statSync(`${path}.journal`).ino).not.toBe(inode);
+    await next.release();
+    expect(await keysIn(createFileStore(path))).toEqual(["v1"]);
+  });
+});
+
+const lockOf = (_session: unknown, path: string): { processes: string } =>
+  JSON.parse(readFileSync(`${path}.lock`, "utf8")) as { processes: string };

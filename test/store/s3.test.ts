@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createS3Store } from "../../reconciler/store/s3";
+import { StoreFailed } from "../../reconciler/store/store";
+import { type S3Server, startS3Server } from "../support/s3-server";
+import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
+
+/** HTTP's dates have whole seconds. */
+const lapse = { times: { leaseMs: 500, heartbeatMs: 3_600_000 }, waitMs: 1600 };
+
+// A real server: RECONCILE_TEST_S3=http://127.0.0.1:7070 with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and a bucket `states`.
+const elsewhere = process.env["RECONCILE_TEST_S3"];
+const canary = "canary-s3-53cr3t";
+
+describe("S3", () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    server = await startS3Server();
+    process.env["AWS_ENDPOINT_URL"] = elsewhere ?? server.url;
+    process.env["AWS_REGION"] ??= "us-east-1";
+    process.env["AWS_ACCESS_KEY_ID"] ??= "tester";
+    process.env["AWS_SECRET_ACCESS_KEY"] ??= canary;
+  });
+  afterAll(() => server.stop());
+
+  describeStore(
+    elsewhere === undefined ? "s3" : `s3 at ${elsewhere}`,
+    () => {
+      const key = `team a/${randomUUID()}`;
+      return { open: (times) => createS3Store(`s3://states/${key}`, times) };
+    },
+    lapse,
+  );
+
+  describe.runIf(elsewhere === undefined)("with a server of its own", () => {
+    it("goes on when the answer to any request was lost", async () => {
+      const store = createS3Store("s3://states/lossy");
+      for (const [index, method] of ["PUT", "GET", "DELETE"].entries()) {
+        server.loseAnswers(method, 1);
+        const session = await store.lock(holder());
+        server.loseAnswers(method, 1);
+        await session.replace(snapshot(index * 2 + 1, session.epoch, [`s${index}`]));
+        server.loseAnswers(method, 1);
+        await session.append([line(index * 2 + 2, session.epoch)]);
+        server.loseAnswers(method, 1);
+        await session.release();
+        server.loseAnswers(method, 0);
+      }
+      expect(await keysIn(store)).toEqual(["s2", "v6"]);
+    });
+
+    it("leaves one object and no lock behind after a run that ends with a snapshot", async () => {
+      const session = await createS3Store("s3://states/tidy/here").lock(holder());
+      await session.replace(snapshot(1, session.epoch));
+      for (let serial = 2; serial < 20; serial++) await session.append([line(serial, session.epoch)]);
+      await session.replace(snapshot(20, session.epoch, ["a"]));
+      await session.release();
+      const left = [...server.objects.keys()].filter((key) => key.startsWith("states/tidy/here/"));
+      expect(left).toHaveLength(1);
+      expect(await keysIn(createS3Store("s3://states/tidy/here"))).toEqual(["a"]);
+    });
+
+    it("does not read around an object that is missing", async () => {
+      const session = await createS3Store("s3://states/gap").lock(holder());
+      for (let serial = 1; serial < 6; serial++) await session.append([line(serial, session.epoch)]);
+      await session.release();
+      const keys = [...server.objects.keys()].filter((key) => key.startsWith("states/gap/")).sort();
+      server.objects.delete(keys[2]!);
+      await expect(createS3Store("s3://states/gap").read()).rejects.toThrow(/an object is missing/);
+    });
+
+    it("an object of somebody else under the key is named, not guessed at", async () => {
+      server.objects.set("states/foreign/0000000001", { body: Buffer.from("hello"), etag: '"x"', at: new Date() });
+      await expect(createS3Store("s3://states/foreign").read()).rejects.toThrow(
+        /0000000001 is not of this tool's making/,
+      );
+    });
+  });
+
+  it.each(["s3://", "s3://bucket", "s3://bucket/", "s3://a@b/c"])("%s is no address of a state", (address) => {
+    expect(() => createS3Store(address)).toThrow(/s3:\/\/BUCKET\/KEY/);
+  });
+
+  it("says in words that nobody answers, and never a key", async () => {
+    const endpoint = process.env["AWS_ENDPOINT_URL"];
+    process.env["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1";
+    try {
+      const failed = await createS3Store("s3://states/x")
+        .read()
+        .catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(StoreFailed);
+      expect(String(failed)).toContain("the state s3://states/x cannot be reached: ECONNREFUSED");
+      expect(String(failed)).not.toContain(canary);
+    } finally {
+      process.env["AWS_ENDPOINT_URL"] = endpoint;
+    }
+  });
+});

@@ -1,0 +1,79 @@
+/** A real PostgreSQL on loopback in a folder of its own, where its binaries are on PATH; it does not run as root. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+export interface PostgresServer {
+  /** With a password that no output may ever show. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export const postgresPassword = "canary-pg-53cr3t";
+
+const onPath = (name: string): boolean =>
+  (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
+
+/** `undefined`, and why: there is no server to be had on this machine. */
+export const postgresMissing =
+  onPath("initdb") && onPath("postgres") ? undefined : "initdb and postgres are not on PATH";
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-pg-"));
+  const asUser = process.getuid?.() === 0 ? nobody() : undefined;
+  chmodSync(folder, 0o700);
+  if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
+  const cluster = join(folder, "cluster");
+  const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
+  execFileSync("initdb", ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"], options);
+  const port = await freePort();
+  const server = spawn(
+    "postgres",
+    ["-D", cluster, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`],
+    options,
+  );
+  const url = `postgres://reconcile:${postgresPassword}@127.0.0.1:${port}/postgres`;
+  await untilReady(url, server);
+  return {
+    url,
+    async stop() {
+      const exited = new Promise((done) => server.once("exit", done));
+      server.kill("SIGINT");
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function nobody(): { uid: number; gid: number } {
+  const id = (flag: string): number => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+
+async function untilReady(url: string, server: ChildProcess): Promise<void> {
+  const { Client } = require("pg") as typeof import("pg");
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`);
+    const client = new Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+  throw new Error("postgres did not answer");
+}
