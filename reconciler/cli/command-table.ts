@@ -196,6 +196,13 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/doctor"),
   },
   {
+    name: "rehearse",
+    usage: "rehearse [FILE|DIR]… [--chaos [N]]",
+    summary: "runs the plan on a twin of the live world first; the service is only read",
+    flags: ["file", "target", "replace", "adopt", "destroy", "chaos", "seed", ...commonFlags],
+    load: () => require("./commands/rehearse"),
+  },
+  {
     name: "emulator",
     usage: "emulator [--port P] [--dir D] [--time-scale N] …",
     summary: "serves the whole service on loopback",
