@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { commandsIn, wordsOf } from "../support/documented-commands";
 import { folderWith, jsonLines, runCli, writeFiles } from "../support/cli-process";
+import { commandsIn, wordsOf } from "../support/documented-commands";
 
 const emulators: RunningEmulator[] = [];
 afterEach(async () => {

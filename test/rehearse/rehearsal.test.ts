@@ -27,7 +27,7 @@ async function settingFor(
   world: BenchWorld,
   text: string,
   dialect: Dialect = builtInDialect,
-  speed = 2000,
+  speed = 600,
 ): Promise<TwinSetting> {
   const prepared = await preparePlan({
     desired: desiredOf(text),
@@ -162,7 +162,7 @@ describe("a rehearsal", () => {
     expect(world.store.writes).toBe(writes);
   });
 
-  const runs = Number(process.env["REHEARSED_WORLDS"] ?? 40);
+  const runs = Number(process.env["REHEARSED_WORLDS"] ?? 20);
   it(`ends in the world that the real run ends in (${runs} sequences of edits)`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 3 }), async (sequence) => {
@@ -171,7 +171,7 @@ describe("a rehearsal", () => {
           let before: RandomWorld = { vms: {}, volumes: {}, groups: {} };
           for (const raw of sequence) {
             const after = keepSizes(before, raw);
-            const rehearsal = await rehearse(await settingFor(world, yamlOf(after), builtInDialect, 20_000), quiet);
+            const rehearsal = await rehearse(await settingFor(world, yamlOf(after), builtInDialect, 1000), quiet);
             expect(rehearsal.diagnostics).toEqual([]);
             expect(rehearsal.verdict).toBe("converged");
             await world.apply(desiredOf(yamlOf(after)));

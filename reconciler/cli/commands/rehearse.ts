@@ -16,7 +16,7 @@ import { readWorkspace } from "../workspace";
 
 /** Fast enough that a build of a minute takes half a second, slow enough that a poll of two seconds is no blur. */
 const speedByDefault = 120;
-const chaosSpeed = 1200;
+const chaosSpeed = 600;
 
 export function run(invocation: Invocation): Promise<number> {
   const { flags } = invocation;
