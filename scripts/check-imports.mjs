@@ -89,6 +89,7 @@ const rules = [
       "reconciler/engine/events",
       "reconciler/engine/run-plan",
       "reconciler/engine/doctor",
+      "reconciler/engine/watch",
       "reconciler/rehearse",
     ],
     ["@dagrejs/dagre"],

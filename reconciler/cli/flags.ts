@@ -69,6 +69,13 @@ export const flagTable = {
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   "not-created": { type: "boolean", help: "the lost create was not done" },
   force: { type: "boolean", help: "does it although something speaks against it" },
+  interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
+  apply: { type: "boolean", help: "corrects what differs" },
+  listen: {
+    type: "string",
+    value: "HOST:PORT",
+    help: "where /healthz and /metrics are (default 127.0.0.1:9464; none: nowhere)",
+  },
   chaos: {
     type: "string",
     value: "N",
