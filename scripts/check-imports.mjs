@@ -68,6 +68,20 @@ const rules = [
     "the engine gets its ports handed in",
   ],
   [
+    "reconciler/rehearse",
+    [
+      "reconciler/core",
+      "reconciler/dialect",
+      "reconciler/engine",
+      "reconciler/service",
+      "reconciler/store/memory",
+      "reconciler/store/store",
+      "emulator",
+    ],
+    [],
+    "a rehearsal runs the engine on a twin; it knows no file and no command line",
+  ],
+  [
     "reconciler/report",
     [
       "reconciler/core",
@@ -75,6 +89,8 @@ const rules = [
       "reconciler/engine/events",
       "reconciler/engine/run-plan",
       "reconciler/engine/doctor",
+      "reconciler/engine/watch",
+      "reconciler/rehearse",
     ],
     ["@dagrejs/dagre"],
     "a report is a view of a plan and an event stream",

@@ -196,6 +196,23 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/doctor"),
   },
   {
+    name: "rehearse",
+    usage: "rehearse [FILE|DIR]… [--chaos [N]]",
+    summary: "runs the plan on a twin of the live world first; the service is only read",
+    flags: ["file", "target", "replace", "adopt", "destroy", "chaos", "seed", ...commonFlags],
+    load: () => require("./commands/rehearse"),
+  },
+  {
+    name: "watch",
+    usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
+    summary: "looks again and again; corrects with --apply; health and metrics",
+    flags: [
+      ...(["file", "interval", "apply", "listen", "adopt", "allow-data-loss", "confirm-flush", "allow-empty"] as const),
+      ...commonFlags,
+    ],
+    load: () => require("./commands/watch"),
+  },
+  {
     name: "emulator",
     usage: "emulator [--port P] [--dir D] [--time-scale N] …",
     summary: "serves the whole service on loopback",

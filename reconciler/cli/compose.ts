@@ -20,6 +20,8 @@ export interface Service {
   readonly client: HttpServiceClient;
   readonly dialect: Dialect;
   readonly timing: Timing;
+  /** As it is without the embedded service's compressed time. */
+  readonly realTiming: Timing;
   readonly embedded: boolean;
   /** Warnings about the dialect. */
   readonly diagnostics: readonly Diagnostic[];
@@ -77,6 +79,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       client,
       dialect,
       timing,
+      realTiming: readTiming(workspace, undefined),
       embedded: embedded !== undefined,
       diagnostics,
       async close() {
@@ -211,7 +214,7 @@ function userName(): string {
   }
 }
 
-function readNumber(text: string | undefined, flag: string): number | undefined {
+export function readNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!Number.isFinite(value) || value < 0)

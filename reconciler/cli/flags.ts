@@ -8,6 +8,8 @@ export interface FlagRow {
   readonly multiple?: boolean;
   readonly short?: string;
   readonly value?: string;
+  /** The value it has when no number follows it. */
+  readonly whenBare?: string;
   readonly help: string;
 }
 
@@ -67,6 +69,20 @@ export const flagTable = {
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   "not-created": { type: "boolean", help: "the lost create was not done" },
   force: { type: "boolean", help: "does it although something speaks against it" },
+  interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
+  apply: { type: "boolean", help: "corrects what differs" },
+  listen: {
+    type: "string",
+    value: "HOST:PORT",
+    help: "where /healthz and /metrics are (default 127.0.0.1:9464; none: nowhere)",
+  },
+  chaos: {
+    type: "string",
+    value: "N",
+    whenBare: "25",
+    help: "rehearses N times more (default 25) with lost answers and kills",
+  },
+  seed: { type: "string", value: "N", help: "the first seed of --chaos, to see a run again" },
   host: { type: "string", value: "HOST", help: "a loopback address" },
 } as const satisfies Record<string, FlagRow>;
 
@@ -108,7 +124,7 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
     ]),
   );
   const { values, positionals, tokens } = parseArgs({
-    args: [...argv],
+    args: withBareValues(argv, rows),
     options,
     allowPositionals: true,
     strict: false,
@@ -139,3 +155,10 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
     );
   return { flags: values as Flags, args: positionals, problems };
 }
+
+/** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's. */
+const withBareValues = (argv: readonly string[], rows: Readonly<Record<string, FlagRow>>): string[] =>
+  argv.map((word, index) => {
+    const bare = word.startsWith("--") ? rows[word.slice(2)]?.whenBare : undefined;
+    return bare === undefined || /^\d+$/.test(argv[index + 1] ?? "") ? word : `${word}=${bare}`;
+  });

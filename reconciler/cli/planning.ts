@@ -128,16 +128,20 @@ export async function approveAndApply(
   return finishRun(session, prepared, report, diagnostics);
 }
 
-async function carryOut(
+export async function carryOut(
   session: Session,
   prepared: Prepared,
   stop: ReturnType<typeof listenForStop>,
+  listen?: (event: EngineEvent) => void,
 ): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
   const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
   const progress = startProgress(invocation.output, prepared.plan);
-  const emit = (event: EngineEvent): void => progress.event(event);
+  const emit = (event: EngineEvent): void => {
+    progress.event(event);
+    listen?.(event);
+  };
   try {
     return await applyPlan({
       prepared,
@@ -190,7 +194,7 @@ function stepDiagnostics(report: RunReport): Diagnostic[] {
   return diagnostics;
 }
 
-const grantsOf = (flags: Flags): Grants => ({
+export const grantsOf = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,
   allowEmpty: flags["allow-empty"] === true,
   confirmFlush: flags["confirm-flush"] ?? [],

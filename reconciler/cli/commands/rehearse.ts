@@ -1,0 +1,119 @@
+/**
+ * `reconcile rehearse`: the plan on a twin of the live world before the real service sees a single write. Everything the
+ * real service is asked here is a read.
+ */
+import { randomInt, randomUUID } from "node:crypto";
+import { hasErrors } from "../../core/model/diagnostic";
+import type { Prepared } from "../../engine/plan";
+import type { Rehearsal } from "../../rehearse/rehearsal";
+import type { TwinSetting } from "../../rehearse/twin-run";
+import type { ServiceClient } from "../../service/client";
+import { fail, readCount, readNumber } from "../compose";
+import type { Invocation } from "../invocation";
+import { allDiagnostics, planOptions, prepare, type Session, withSession } from "../planning";
+import { listenForStop } from "../stop-signals";
+import { readWorkspace } from "../workspace";
+
+/** Fast enough that a build of a minute takes half a second, slow enough that a poll of two seconds is no blur. */
+const speedByDefault = 120;
+const chaosSpeed = 600;
+
+export function run(invocation: Invocation): Promise<number> {
+  const { flags } = invocation;
+  const trials = readCount(flags.chaos, "--chaos");
+  if (trials !== undefined && flags.replace !== undefined)
+    throw fail(
+      "cli/bad-flag",
+      "--chaos runs again and again, and --replace would replace each time",
+      "rehearse them apart",
+    );
+  const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
+  return withSession(invocation, workspace, (session) => rehearseOnTwin(session, trials));
+}
+
+async function rehearseOnTwin(session: Session, trials: number | undefined): Promise<number> {
+  const { invocation, store, service } = session;
+  const { flags, output } = invocation;
+  const stored = await store.read();
+  const prepared = await withCatalogue(await prepare(session, planOptions(flags)), service.client);
+  const { plan } = prepared;
+  const diagnostics = allDiagnostics(session, plan);
+  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });
+  const setting: TwinSetting = {
+    prepared,
+    stored,
+    dialect: service.dialect,
+    timing: service.realTiming,
+    parallelism: readCount(flags.parallelism, "--parallelism") ?? 10,
+    speed: readNumber(flags["time-scale"], "--time-scale") || speedByDefault,
+    newId: randomUUID,
+  };
+  const stop = listenForStop(output);
+  try {
+    const { rehearse } = require("../../rehearse/rehearsal") as typeof import("../../rehearse/rehearsal");
+    const { rehearsalEvent, rehearsalText } =
+      require("../../report/rehearsal-text") as typeof import("../../report/rehearsal-text");
+    const rehearsal = await rehearse(setting, stop.soft);
+    output.event(rehearsalEvent(rehearsal));
+    output.print(rehearsalText(rehearsal, plan.estimate, { colour: output.colour, width: output.width }));
+    const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
+    return output.finish({
+      exitCode: !held || rehearsal.verdict === "failed" ? 1 : rehearsal.verdict === "waits" ? 4 : 0,
+      diagnostics: [...diagnostics, ...rehearsal.diagnostics],
+      plan,
+    });
+  } finally {
+    stop.close();
+  }
+}
+
+async function tryChaos(
+  { invocation }: Session,
+  setting: TwinSetting,
+  calm: Rehearsal,
+  trials: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { flags, output } = invocation;
+  const { runTrial } = require("../../rehearse/chaos") as typeof import("../../rehearse/chaos");
+  const { trialEvent, trialText } =
+    require("../../report/rehearsal-text") as typeof import("../../report/rehearsal-text");
+  const first = readNumber(flags.seed, "--seed") ?? randomInt(1_000_000);
+  output.print(`\nUnder bad luck: lost answers and kills (again with --seed ${first})`);
+  let held = true;
+  for (let seed = first; seed < first + trials && !signal.aborted; seed++) {
+    const trial = await runTrial({ ...setting, speed: chaosSpeed }, calm, seed);
+    held &&= trial.ok;
+    output.event(trialEvent(trial));
+    output.print(trialText(trial));
+  }
+  return held;
+}
+
+/** A refresh reads the catalogue only where a plan needs it; a twin refuses what is in none, so it needs all of it. */
+async function withCatalogue(prepared: Prepared, client: ServiceClient): Promise<Prepared> {
+  const { catalogue } = prepared.live;
+  const [flavors, images, regions] = await Promise.all([
+    catalogue.flavors ?? (client.has("flavor.list") ? acceptedValue(client.listFlavors()) : undefined),
+    catalogue.images ?? (client.has("image.list") ? acceptedValue(client.listImages()) : undefined),
+    catalogue.regions ?? (client.has("region.list") ? acceptedValue(client.listRegions()) : undefined),
+  ]);
+  return {
+    ...prepared,
+    live: {
+      ...prepared.live,
+      catalogue: {
+        ...(flavors === undefined ? {} : { flavors }),
+        ...(images === undefined ? {} : { images }),
+        ...(regions === undefined ? {} : { regions }),
+      },
+    },
+  };
+}
+
+async function acceptedValue<T>(
+  asked: Promise<{ readonly status: string; readonly value?: T }>,
+): Promise<T | undefined> {
+  const outcome = await asked;
+  return outcome.status === "accepted" ? outcome.value : undefined;
+}

@@ -1,0 +1,186 @@
+/**
+ * `reconcile watch`: looks again and again, and corrects with --apply under the same consents as apply. The files are
+ * read anew each round, so a checkout that moves on is followed. With --apply one watcher at a time holds the state;
+ * the others stand by.
+ */
+import { parseDuration } from "../../config/durations";
+import { canonicalLiveRule } from "../../core/canonical/rules";
+import { hasErrors } from "../../core/model/diagnostic";
+import type { Live } from "../../core/model/live";
+import { missingConsents } from "../../core/plan/consent";
+import { countChanges } from "../../core/plan/plan";
+import { awaitInterrupted, hasNothingToDo } from "../../engine/apply";
+import { findDrift } from "../../engine/drift";
+import type { Prepared } from "../../engine/plan";
+import type { RunReport } from "../../engine/run-plan";
+import { type Observation, type RoundResult, watch } from "../../engine/watch";
+import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
+import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
+import { asDiagnostics } from "../crash";
+import type { Invocation } from "../invocation";
+import { allDiagnostics, carryOut, grantsOf, planOptions, prepare, type Session } from "../planning";
+import { startStatusServer } from "../status-server";
+import { listenForStop } from "../stop-signals";
+import { readWorkspace, type Workspace } from "../workspace";
+
+type Ended = { readonly result: RoundResult; readonly seen?: Observation };
+type Stop = ReturnType<typeof listenForStop>;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, output } = invocation;
+  const status = require("../../report/watch-status") as typeof import("../../report/watch-status");
+  const intervalMs = parseDuration(flags.interval ?? "10m");
+  if (intervalMs === undefined)
+    throw fail("cli/bad-flag", `--interval ${flags.interval} is no duration`, "--interval 10m (30s, 1h, …)");
+  // What is wrong with the files now is told now, not in an hour's log.
+  const first = readWorkspace(invocation);
+  const store = openStore(first, flags);
+  const lease = flags.apply === true ? createLease(store, invocation) : undefined;
+  const stop = listenForStop(output);
+  let present = status.startStatus(Date.now(), intervalMs, flags.apply === true);
+  const listen = flags.listen ?? "127.0.0.1:9464";
+  const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
+  const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
+  output.note(
+    `Watching every ${flags.interval ?? "10m"}, ${what}${server === undefined ? "" : `; ${server.url}/metrics`}`,
+  );
+  try {
+    await watch({
+      intervalMs,
+      clock: systemClock,
+      random: Math.random,
+      signal: stop.soft,
+      round: () =>
+        oneRound(invocation, store, lease, stop, (event) => {
+          if (event.type === "step") present = status.afterStep(present, event);
+        }),
+      ended(round, nextInMs) {
+        present = status.afterRound(present, round, nextInMs);
+        if (stop.soft.aborted && round.result.end === "failed") return;
+        output.event(status.roundEvent(round, nextInMs));
+        output.print(status.roundLine(round, nextInMs));
+      },
+    });
+  } finally {
+    await lease?.letGo();
+    await server?.close();
+    stop.close();
+  }
+  return output.finish({ exitCode: 0 });
+}
+
+type Listener = Parameters<typeof createPorts>[2];
+
+async function oneRound(
+  invocation: Invocation,
+  store: StateStore,
+  lease: Lease | undefined,
+  stop: Stop,
+  listen: Listener,
+): Promise<Ended> {
+  try {
+    const held = lease === undefined ? store : await lease.hold();
+    const workspace: Workspace = readWorkspace(invocation);
+    const service = await openService(workspace, invocation);
+    try {
+      return await look({ invocation, workspace, service, store: held }, stop, listen);
+    } finally {
+      await service.close();
+    }
+  } catch (error) {
+    if (error instanceof StateLocked) return { result: { end: "standby", why: error.message } };
+    if (error instanceof LeaseLost) lease?.lost();
+    const diagnostics = asDiagnostics(error);
+    if (diagnostics === undefined) throw error;
+    return { result: { end: "failed", why: diagnostics.map(({ summary }) => summary).join("; ") } };
+  }
+}
+
+async function look(session: Session, stop: Stop, listen: Listener): Promise<Ended> {
+  const { invocation, store, service, workspace } = session;
+  const applies = invocation.flags.apply === true;
+  if (applies) {
+    const ports = createPorts(service, workspace, () => undefined);
+    await awaitInterrupted(store, service.client, ports, newLineage(), stop.soft);
+  }
+  const prepared = await prepare(session, planOptions(invocation.flags));
+  const drift = await findDrift(service.client, prepared.state);
+  const seen = observation(
+    prepared,
+    drift.drifts.map(({ address }) => address),
+  );
+  const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
+  if (hasErrors(problems))
+    return { result: { end: "failed", why: problems.map(({ summary }) => summary).join("; ") }, seen };
+  const { plan } = prepared;
+  if (hasNothingToDo(plan) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
+    return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
+  if (!applies) return { result: { end: "pending" }, seen };
+  const missing = missingConsents(plan.consents, grantsOf(invocation.flags));
+  if (missing.length > 0)
+    return {
+      result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
+      seen,
+    };
+  return { result: resultOf(await carryOut(session, prepared, stop, listen)), seen };
+}
+
+function resultOf({ broken, counts, interrupted, steps }: RunReport): RoundResult {
+  if (broken !== undefined) throw broken;
+  const said = (end: string): string =>
+    steps
+      .flatMap(({ step, result }) => (result.end === end ? `${step.address}: ${result.message ?? end}` : []))
+      .join("; ");
+  if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") };
+  if (interrupted) return { end: "failed", why: "stopped before it was done" };
+  return counts.waiting > 0 ? { end: "blocked", why: said("waiting") } : { end: "applied" };
+}
+
+function observation({ plan, live, state }: Prepared, drifted: readonly string[]): Observation {
+  const worldOpenRules = countWorldOpen(live);
+  return {
+    drifted,
+    pending: countChanges(plan.changes),
+    resources: state.resources.size,
+    ...(worldOpenRules === undefined ? {} : { worldOpenRules }),
+  };
+}
+
+function countWorldOpen({ groups }: Live): number | undefined {
+  let seen: number | undefined;
+  for (const sighting of groups.values()) {
+    if (sighting.seen !== "yes" || sighting.value.rules === undefined) continue;
+    seen ??= 0;
+    for (const rule of sighting.value.rules) {
+      const { direction, remote } = canonicalLiveRule(rule);
+      if (direction === "ingress" && remote.kind === "any") seen++;
+    }
+  }
+  return seen;
+}
+
+interface Lease {
+  /** The store, as whoever holds its lock sees it. Rejects with StateLocked while somebody else does. */
+  hold(): Promise<StateStore>;
+  lost(): void;
+  letGo(): Promise<void>;
+}
+
+/** One lock for all rounds: every run in them writes under it. */
+function createLease(store: StateStore, invocation: Invocation): Lease {
+  let session: StateSession | undefined;
+  return {
+    async hold() {
+      session ??= await store.lock(holderOf(invocation.spec.name));
+      const mine = session;
+      return { ...store, read: () => mine.read(), lock: async () => ({ ...mine, release: async () => undefined }) };
+    },
+    lost() {
+      session = undefined;
+    },
+    async letGo() {
+      await session?.release();
+      session = undefined;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Continuous mode, without what a round does: one round after another, further apart after failures, never quite at the
+ * same moment as another watcher's, until somebody asks it to stop.
+ */
+import type { Action } from "../core/diff/changes";
+import type { Clock } from "./ports";
+
+export type RoundResult =
+  | { readonly end: "in_sync" }
+  /** Something differs, and correcting was not asked for. */
+  | { readonly end: "pending" }
+  | { readonly end: "applied" }
+  /** A consent is missing, or something waits for an outside act. */
+  | { readonly end: "blocked"; readonly why: string }
+  /** Somebody else holds the state. */
+  | { readonly end: "standby"; readonly why: string }
+  | { readonly end: "failed"; readonly why: string };
+
+export interface Observation {
+  readonly drifted: readonly string[];
+  readonly pending: Readonly<Partial<Record<Action, number>>>;
+  /** Rules of managed groups that admit inbound traffic from the whole internet; absent when no group was seen. */
+  readonly worldOpenRules?: number;
+  readonly resources: number;
+}
+
+export interface Round {
+  readonly at: number;
+  readonly durationMs: number;
+  readonly result: RoundResult;
+  readonly seen?: Observation;
+}
+
+export interface WatchSetting {
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Ends the pause at once, and a round as soon as what is in flight is finished. */
+  readonly signal: AbortSignal;
+  readonly round: () => Promise<{ readonly result: RoundResult; readonly seen?: Observation }>;
+  readonly ended: (round: Round, nextInMs: number) => void;
+}
+
+/** How much longer a pause may be than its interval, so that watchers started together drift apart. */
+const jitter = 0.1;
+const longestPauseMs = 3_600_000;
+/** A lapsed lease should not stand empty for long. */
+const standbyMs = 30_000;
+
+export function pauseMs(intervalMs: number, failures: number, result: RoundResult["end"], random: number): number {
+  const base =
+    result === "standby"
+      ? Math.min(intervalMs, standbyMs)
+      : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, longestPauseMs));
+  return Math.round(base * (1 + jitter * random));
+}
+
+export async function watch(setting: WatchSetting): Promise<void> {
+  const { clock, signal } = setting;
+  let failures = 0;
+  while (!signal.aborted) {
+    const at = clock.now();
+    const { result, seen } = await setting.round();
+    failures = result.end === "failed" ? failures + 1 : 0;
+    const pause = pauseMs(setting.intervalMs, failures, result.end, setting.random());
+    setting.ended({ at, durationMs: clock.now() - at, result, ...(seen === undefined ? {} : { seen }) }, pause);
+    await clock.sleep(pause, signal);
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The same plan on a fresh twin under bad luck: answers lost before and after their effect, and the whole run killed at
+ * any request or write of the state. Each trial is a seed. Once the bad luck is over, the runs that follow must end in
+ * the world of the undisturbed rehearsal, with nothing made twice.
+ *
+ * Where the service gives no way to find out what became of a create, the run stops and asks; the trial looks into the
+ * twin as a person would into the console, answers, and counts that it was asked.
+ */
+import type { FaultSpec, WorldDump } from "../../emulator";
+import { kindOf } from "../core/model/address";
+import { hasErrors } from "../core/model/diagnostic";
+import type { Intent, RecordedResource, StateChange } from "../core/model/recorded";
+import { isEmpty, type Plan } from "../core/plan/plan";
+import { applyPlan, awaitInterrupted, openForWriting } from "../engine/apply";
+import { preparePlan } from "../engine/plan";
+import type { ServiceClient } from "../service/client";
+import type { StateSession, StateStore } from "../store/store";
+import { interceptClient } from "./intercepted-client";
+import { planOnTwin, type Rehearsal, rehearsalHolder } from "./rehearsal";
+import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
+import { describeWorld } from "./world-lines";
+
+export interface Trial {
+  readonly seed: number;
+  readonly runs: number;
+  readonly kills: number;
+  readonly faults: readonly string[];
+  /** How often a person would have been asked what became of a create. */
+  readonly asked: number;
+  readonly ok: boolean;
+  /** What is not as it should be, a few lines. */
+  readonly problems: readonly string[];
+}
+
+/** Runs with nothing in their way that may pass before the world must be there. */
+const cleanRuns = 3;
+
+export async function runTrial(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<Trial> {
+  const random = seededRandom(seed);
+  const upTo = (count: number): number => Math.floor(random() * count);
+  const twin = await startTwin(setting);
+  const faults: string[] = [];
+  let kills = 0;
+  let asked = 0;
+  let runs = 0;
+  try {
+    const steps = Math.max(1, setting.prepared.plan.steps.length);
+    const disturbed = 1 + upTo(3);
+    for (; runs < disturbed; runs++) {
+      const chosen = randomFaults(upTo, steps);
+      twin.emulator.setFaults(chosen);
+      faults.push(...chosen.map(faultText));
+      const killAt = upTo(4) === 0 ? undefined : 1 + upTo(8 * steps + 12);
+      const end = await runOnce(twin, setting, killAt);
+      if (end.killed) kills++;
+      if (end.asks) asked += await answerForPerson(twin);
+    }
+    twin.emulator.setFaults([]);
+    let problems: string[] = [];
+    for (let clean = 0; clean < cleanRuns; clean++, runs++) {
+      const end = await runOnce(twin, setting, undefined);
+      if (end.asks) asked += await answerForPerson(twin);
+      problems = await compare(twin, setting, calm);
+      if (problems.length === 0) break;
+    }
+    return { seed, runs: runs + 1, kills, faults, asked, ok: problems.length === 0, problems };
+  } finally {
+    await twin.close();
+  }
+}
+
+/** mulberry32: small, and the same everywhere. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function randomFaults(upTo: (count: number) => number, steps: number): FaultSpec[] {
+  return Array.from({ length: upTo(4) }, () => ({
+    operation: upTo(4) === 0 ? "read" : "write",
+    kind: upTo(2) === 0 ? ("drop-after" as const) : ("drop-before" as const),
+    skip: upTo(steps + 2),
+    count: 1 + upTo(2),
+  }));
+}
+
+const faultText = ({ operation, kind, skip, count }: FaultSpec): string =>
+  `${kind} of ${count} ${operation}${count === 1 ? "" : "s"} after ${skip}`;
+
+class Killed extends Error {}
+
+interface End {
+  readonly killed: boolean;
+  /** The plan could not be made, or stopped: somebody must say what became of a create. */
+  readonly asks: boolean;
+}
+
+/**
+ * What `apply` does, once. A kill at event n: what was sent before it goes on in the service, nothing after it is sent
+ * or written down, and no answer arrives any more.
+ */
+async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number | undefined): Promise<End> {
+  const { desired, state, plan } = setting.prepared;
+  const stop = new AbortController();
+  let events = 0;
+  let dead = false;
+  const tick = (): void => {
+    if (++events === killAt) {
+      dead = true;
+      stop.abort();
+    }
+  };
+  const client = interceptClient(twin.connect(), {
+    before() {
+      tick();
+      return dead ? { status: "unavailable", reason: "killed" } : undefined;
+    },
+    after(_operation, outcome) {
+      tick();
+      return dead ? { status: "unknown", reason: "killed" } : outcome;
+    },
+  });
+  const store = mortalStore(twin.store, tick, () => dead);
+  const ports = twin.ports(client, () => undefined);
+  // A dead holder's lease lapses by itself.
+  await twin.store.breakLock();
+  try {
+    await awaitInterrupted(store, client, ports, state.lineage, stop.signal);
+    const prepared = await preparePlan({
+      desired,
+      store,
+      client,
+      options: plan.options,
+      clock: twin.clock,
+      lineage: state.lineage,
+      observe: true,
+    });
+    if (!dead && hasErrors(prepared.plan.diagnostics)) return { killed: false, asks: true };
+    if (dead || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
+      return { killed: dead, asks: false };
+    const report = await applyPlan({
+      prepared,
+      store,
+      ports,
+      holder: rehearsalHolder,
+      stop: { soft: stop.signal, hard: stop.signal },
+      planId: "rehearsal",
+    });
+    return { killed: dead, asks: !dead && report.steps.some(({ result }) => result.end === "unknown") };
+  } catch (error) {
+    if (!dead) throw error;
+    return { killed: true, asks: false };
+  }
+}
+
+function mortalStore(store: StateStore, tick: () => void, isDead: () => boolean): StateStore {
+  const write = async (act: () => Promise<void>): Promise<void> => {
+    tick();
+    if (isDead()) throw new Killed();
+    await act();
+    tick();
+    if (isDead()) throw new Killed();
+  };
+  return {
+    ...store,
+    async lock(holder) {
+      const session: StateSession = await store.lock(holder);
+      return {
+        ...session,
+        append: (lines) => write(() => session.append(lines)),
+        replace: (snapshot) => write(() => session.replace(snapshot)),
+      };
+    },
+  };
+}
+
+/** `import` for what exists, `state resolve --not-created` for what does not; how many answers it took. */
+async function answerForPerson(twin: RunningTwin): Promise<number> {
+  await twin.store.breakLock();
+  const { recorder } = await openForWriting(twin.store, rehearsalHolder, "");
+  try {
+    const managed = new Set([...recorder.state.resources.values()].map(({ id }) => id));
+    const world = twin.emulator.dump();
+    const changes: StateChange[] = [];
+    const client = twin.connect();
+    for (const intent of recorder.state.intents.values()) {
+      // What can be listed the next run finds by itself.
+      if (client.has(listOf[kindOf(intent.address)])) continue;
+      const id = namedLike(intent, world).find((one) => !managed.has(one) && !intent.idsBefore.includes(one));
+      if (id !== undefined && intent.record !== undefined)
+        changes.push({
+          type: "resource",
+          address: intent.address,
+          record: { ...intent.record, id } as RecordedResource,
+        });
+      changes.push({ type: "intent", address: intent.address, intent: null });
+    }
+    await recorder.record(changes);
+    return changes.filter(({ type }) => type === "intent").length;
+  } finally {
+    await recorder.close();
+  }
+}
+
+const listOf = { vm: "vm.list", volume: "volume.list", group: "group.list" } as const;
+
+function namedLike(intent: Intent, world: WorldDump): string[] {
+  const kind = kindOf(intent.address);
+  const things = kind === "vm" ? world.vms : kind === "volume" ? world.volumes : world.groups;
+  return things.filter(({ name }) => name === intent.name).map(({ id }) => id);
+}
+
+async function compare(twin: RunningTwin, setting: TwinSetting, calm: Rehearsal): Promise<string[]> {
+  const client: ServiceClient = twin.connect();
+  const { replace: _done, ...options } = setting.prepared.plan.options;
+  const plan: Plan = await planOnTwin(twin, client, setting.prepared, options);
+  const expected = new Set(calm.remaining.map(({ address }) => address));
+  const problems = [
+    ...plan.diagnostics.filter(({ severity }) => severity === "error").map(({ summary }) => summary),
+    ...plan.changes
+      .filter(({ address }) => !expected.has(address))
+      .map((change) => `${change.address} is still to ${change.action}`),
+  ];
+  const there = describeWorld(twin.emulator.dump());
+  problems.push(
+    ...surplus(there, calm.world).map((line) => `there and not in the calm run: ${line}`),
+    ...surplus(calm.world, there).map((line) => `missing: ${line}`),
+  );
+  return problems.slice(0, 10);
+}
+
+/** Lines that are in `these` more often than in `those`. */
+function surplus(these: readonly string[], those: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const line of those) left.set(line, (left.get(line) ?? 0) + 1);
+  return these.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
+}

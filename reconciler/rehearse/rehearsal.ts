@@ -1,0 +1,180 @@
+/**
+ * The dress rehearsal: the plan for the real service, carried out on its twin by the engine that would carry it out
+ * there, and looked at from every side. What comes of it is a value; report/rehearsal-text.ts words it.
+ */
+
+import type { Address } from "../core/model/address";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { hasErrors } from "../core/model/diagnostic";
+import type { Operation } from "../core/model/operation";
+import type { Consent } from "../core/plan/consent";
+import { isEmpty, type Plan } from "../core/plan/plan";
+import { canonicalJson } from "../core/text/canonical-json";
+import { applyPlan } from "../engine/apply";
+import type { EngineEvent } from "../engine/events";
+import { type Prepared, preparePlan } from "../engine/plan";
+import type { RunReport, StepReport } from "../engine/run-plan";
+import type { ServiceClient } from "../service/client";
+import type { Holder } from "../store/store";
+import { interceptClient } from "./intercepted-client";
+import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
+import { describeWorld } from "./world-lines";
+
+export interface RehearsedStep {
+  readonly step: string;
+  readonly address: Address;
+  readonly operation: string;
+  readonly title: string;
+  readonly end: StepReport["result"]["end"];
+  /** Since the beginning, in the real service's time; absent for a step that never started. */
+  readonly startMs?: number;
+  readonly endMs?: number;
+  readonly waitedMs: number;
+  readonly message?: string;
+  readonly fix?: string;
+}
+
+export interface Refusal {
+  readonly operation: Operation;
+  readonly condition: string;
+  readonly message: string;
+}
+
+export interface Rehearsal {
+  readonly steps: readonly RehearsedStep[];
+  readonly durationMs: number;
+  readonly downtimeMs: Readonly<Record<Address, number>>;
+  readonly refusals: readonly Refusal[];
+  /** Given for the rehearsal; the real run asks for them. */
+  readonly consents: readonly Consent[];
+  readonly assumptions: readonly string[];
+  /** What a second plan would still do; empty when the result is what was asked for. */
+  readonly remaining: Plan["changes"];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly verdict: "converged" | "waits" | "failed";
+  /** The resulting world, one line for each thing in it. */
+  readonly world: readonly string[];
+}
+
+export const rehearsalHolder: Holder = { who: "rehearsal", host: "here", pid: 0, since: "", command: "rehearse" };
+
+export async function rehearse(
+  setting: TwinSetting,
+  signal: AbortSignal,
+  emit: (event: EngineEvent) => void = () => undefined,
+): Promise<Rehearsal> {
+  const twin = await startTwin(setting);
+  try {
+    return await rehearseOn(twin, setting, signal, emit);
+  } finally {
+    await twin.close();
+  }
+}
+
+async function rehearseOn(
+  twin: RunningTwin,
+  { prepared }: TwinSetting,
+  signal: AbortSignal,
+  emit: (event: EngineEvent) => void,
+): Promise<Rehearsal> {
+  const { desired, plan } = prepared;
+  const refusals: Refusal[] = [];
+  const client = interceptClient(twin.connect(), {
+    after(operation, outcome) {
+      if (outcome.status === "rejected" && !isRead(operation))
+        refusals.push({ operation, condition: outcome.condition, message: outcome.message });
+      return outcome;
+    },
+  });
+  const seenAlike = await planOnTwin(twin, client, prepared, plan.options);
+  const began = twin.clock.now();
+  const report = await applyPlan({
+    prepared,
+    store: twin.store,
+    ports: twin.ports(client, emit),
+    holder: rehearsalHolder,
+    stop: { soft: signal, hard: signal },
+    planId: "rehearsal",
+  });
+  const durationMs = twin.clock.now() - began;
+  const { replace: _done, ...options } = plan.options;
+  const after = await planOnTwin(twin, client, { ...prepared, desired }, options);
+  return {
+    steps: report.steps.map((step) => rehearsedStep(step, began)),
+    durationMs,
+    downtimeMs: downtimeOf(report),
+    refusals,
+    consents: plan.consents,
+    assumptions: [...twin.assumptions, ...twin.notRun],
+    remaining: after.changes,
+    diagnostics: [...unlike(plan, seenAlike), ...after.diagnostics.filter(({ severity }) => severity === "error")],
+    verdict: verdictOf(report, after),
+    world: describeWorld(twin.emulator.dump()),
+  };
+}
+
+const isRead = (operation: Operation): boolean => /\.(list|get)$/.test(operation);
+
+export async function planOnTwin(
+  twin: RunningTwin,
+  client: ServiceClient,
+  prepared: Pick<Prepared, "desired" | "state">,
+  options: Plan["options"],
+): Promise<Plan> {
+  const { desired, state } = prepared;
+  const { store, clock } = twin;
+  return (await preparePlan({ desired, store, client, options, clock, lineage: state.lineage, observe: true })).plan;
+}
+
+function verdictOf(report: RunReport, after: Plan): Rehearsal["verdict"] {
+  const { failed, waiting } = report.counts;
+  if (report.broken !== undefined || failed > 0 || report.interrupted || hasErrors(after.diagnostics)) return "failed";
+  if (waiting > 0) return "waits";
+  return isEmpty(after) ? "converged" : "failed";
+}
+
+function rehearsedStep({ step, result, startedAt, endedAt, waitedMs }: StepReport, began: number): RehearsedStep {
+  return {
+    step: step.id,
+    address: step.address,
+    operation: step.action.operation,
+    title: step.title,
+    end: result.end,
+    ...(startedAt === undefined ? {} : { startMs: startedAt - began }),
+    ...(endedAt === undefined ? {} : { endMs: endedAt - began }),
+    waitedMs,
+    ...(result.message === undefined ? {} : { message: result.message }),
+    ...("fix" in result && result.fix !== undefined ? { fix: result.fix } : {}),
+  };
+}
+
+/** From the first step that takes a VM down to the last one that keeps it so. */
+function downtimeOf(report: RunReport): Record<Address, number> {
+  const spans = new Map<Address, { readonly from: number; readonly to: number }>();
+  for (const { step, startedAt, endedAt } of report.steps) {
+    if (step.downtimeOf === undefined || startedAt === undefined || endedAt === undefined) continue;
+    const span = spans.get(step.downtimeOf);
+    spans.set(step.downtimeOf, {
+      from: Math.min(span?.from ?? startedAt, startedAt),
+      to: Math.max(span?.to ?? endedAt, endedAt),
+    });
+  }
+  return Object.fromEntries(
+    [...spans].sort(([a], [b]) => (a < b ? -1 : 1)).map(([vm, { from, to }]) => [vm, to - from]),
+  );
+}
+
+/** A twin that is planned for in another way is no twin: then the rehearsal says less than it seems to. */
+function unlike(real: Plan, twin: Plan): Diagnostic[] {
+  const before = new Map(real.changes.map((change) => [change.address, canonicalJson(change)]));
+  const now = new Map(twin.changes.map((change) => [change.address, canonicalJson(change)]));
+  return [...new Set([...before.keys(), ...now.keys()])]
+    .filter((address) => before.get(address) !== now.get(address))
+    .sort()
+    .map((address) => ({
+      severity: "warning" as const,
+      code: "rehearse/twin-differs",
+      summary: `the twin shows ${address} otherwise than the service does; what the rehearsal says of it is less certain`,
+      address,
+    }));
+}

@@ -1,0 +1,34 @@
+/**
+ * How the twin is spoken to: the operations that the real service's dialect has, at the addresses the embedded service
+ * has them; and no more shown in its records than the real ones show.
+ */
+import { operations } from "../../emulator/operations";
+import type { Live, LiveVm } from "../core/model/live";
+import { assumedOperations } from "../core/model/operation";
+import type { Dialect } from "../dialect/dialect";
+import { mergeDialect } from "../dialect/merge-dialect";
+
+export function twinDialect(dialect: Dialect, live: Live): Dialect {
+  const own = assumedOperations.filter((operation) => dialect.operations[operation] !== null);
+  const routes = Object.fromEntries(
+    assumedOperations.map((operation) => {
+      const { method, path } = operations[operation];
+      return [operation, own.includes(operation) ? { method, path } : null];
+    }),
+  );
+  const vms = live.vms ?? [];
+  const hidden = (["flavor", "image", "owner", "volumes"] as const satisfies readonly (keyof LiveVm)[]).filter(
+    (field) => dialect.records.vm[field].length === 0 || (vms.length > 0 && vms.every((vm) => vm[field] === undefined)),
+  );
+  return mergeDialect({
+    operations: routes,
+    records: { vm: Object.fromEntries(hidden.map((field) => [field, []])) },
+    rules: dialect.rules,
+  });
+}
+
+/** What the embedded service must be told to have and to lack. */
+export const twinOperations = (dialect: Dialect): { readonly with: string[]; readonly without: string[] } => ({
+  with: assumedOperations.filter((operation) => dialect.operations[operation] !== null),
+  without: assumedOperations.filter((operation) => dialect.operations[operation] === null),
+});

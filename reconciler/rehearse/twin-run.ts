@@ -1,0 +1,124 @@
+/**
+ * One twin, running: the embedded service in memory with the observed world, a clock that goes many times faster for
+ * service, client and engine alike, and a copy of the state. Every duration is thereby told in the real service's time.
+ * Nothing outside is touched: flush commands and health checks are taken to succeed, and named.
+ */
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import type { Timing } from "../core/model/desired";
+import type { Dialect } from "../dialect/dialect";
+import type { EngineEvent } from "../engine/events";
+import type { Prepared } from "../engine/plan";
+import type { Clock, Ports } from "../engine/ports";
+import type { ServiceClient } from "../service/client";
+import type { Clock as ServiceClock } from "../service/clock";
+import { Credential } from "../service/credential";
+import { createServiceClient, type HttpServiceClient } from "../service/http-client";
+import { createMemoryStore } from "../store/memory";
+import type { StateStore, StoredState } from "../store/store";
+import { buildTwin, twinToken } from "./twin";
+import { twinDialect, twinOperations } from "./twin-dialect";
+
+export interface TwinSetting {
+  /** The plan for the real service, with the observation it was made from. */
+  readonly prepared: Prepared;
+  /** The real state, as it was read. */
+  readonly stored: StoredState;
+  readonly dialect: Dialect;
+  readonly timing: Timing;
+  readonly parallelism: number;
+  /** How many times faster than the real service. */
+  readonly speed: number;
+  readonly newId: () => string;
+}
+
+export interface RunningTwin {
+  readonly emulator: RunningEmulator;
+  readonly store: StateStore;
+  readonly clock: Clock & ServiceClock;
+  readonly assumptions: readonly string[];
+  /** Commands and checks that were not run. */
+  readonly notRun: readonly string[];
+  connect(): HttpServiceClient;
+  ports(client: ServiceClient, emit: (event: EngineEvent) => void): Ports;
+  close(): Promise<void>;
+}
+
+export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
+  const { prepared, dialect: realDialect, timing } = setting;
+  const { world, strict, assumptions } = buildTwin({ ...prepared, now: Date.now(), newId: setting.newId });
+  const dialect = twinDialect(realDialect, prepared.live);
+  const emulator = await startEmulator({
+    seed: world,
+    strict,
+    timeScale: setting.speed,
+    control: false,
+    ...twinOperations(realDialect),
+    ...(realDialect.rules.port_range === null ? {} : { portRange: realDialect.rules.port_range }),
+  });
+  const clock = fastClock(setting.speed);
+  const clients: HttpServiceClient[] = [];
+  const notRun = new Set<string>();
+  return {
+    emulator,
+    clock,
+    assumptions,
+    store: createMemoryStore(setting.stored, prepared.state.epoch),
+    get notRun() {
+      return [...notRun].sort();
+    },
+    connect() {
+      const client = createServiceClient({
+        baseUrl: emulator.url,
+        dialect,
+        credential: new Credential(`Bearer ${twinToken}`, { kind: "fixed" }),
+        timing,
+        parallelism: setting.parallelism,
+        clock,
+      });
+      clients.push(client);
+      return client;
+    },
+    ports: (client, emit) => ({
+      client,
+      clock,
+      timing,
+      emit,
+      async runCommand(argv) {
+        notRun.add(`the command ${JSON.stringify(argv.join(" "))} is taken to succeed`);
+        return { exitCode: 0, output: "" };
+      },
+      async checkHealth(check, vm) {
+        const what =
+          check.kind === "tcp" ? `tcp ${check.port}` : check.kind === "http" ? check.url : check.argv.join(" ");
+        notRun.add(`the health check of ${vm.name} (${what}) is taken to pass`);
+        return true;
+      },
+    }),
+    async close() {
+      for (const client of clients) await client.close();
+      await emulator.close();
+    },
+  };
+}
+
+/** Time of the real service, lived through `speed` times faster. */
+function fastClock(speed: number): Clock & ServiceClock {
+  const started = Date.now();
+  const zero = performance.now();
+  const now = (): number => started + (performance.now() - zero) * speed;
+  return {
+    now,
+    wallNow: now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        const end = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms / speed);
+        signal?.addEventListener("abort", end, { once: true });
+      }),
+  };
+}

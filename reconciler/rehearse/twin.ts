@@ -1,0 +1,362 @@
+/**
+ * The twin: the observed world as a world of the embedded service, id for id. What the observation does not show is
+ * taken from the records, then from the file, then from what the contract says of a new resource; whatever had to be
+ * assumed is said. The twin has the operations of the dialect and no others.
+ */
+import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
+import type { WorldDump } from "../../emulator/world";
+import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
+import type { Desired, DesiredVm } from "../core/model/desired";
+import type { CatalogueEntry, Live, LiveGroup, LiveVm } from "../core/model/live";
+import type { RecordedGroup, RecordedVm, RecordedVolume, State } from "../core/model/recorded";
+import { twinRules } from "./twin-rules";
+
+export interface TwinInput {
+  readonly desired: Desired;
+  readonly state: State;
+  readonly live: Live;
+  /** Milliseconds since 1970, in the twin's time. */
+  readonly now: number;
+  readonly newId: () => string;
+}
+
+export interface Twin {
+  readonly world: WorldDump;
+  /** Whatever is in no catalogue is refused: only where the whole catalogue was seen. */
+  readonly strict: boolean;
+  /** What the twin cannot know, one sentence each. */
+  readonly assumptions: readonly string[];
+}
+
+export const twinToken = "twin";
+export const twinProject = "00000000-0000-4000-8001-0000000000f1";
+/** Where the VM lives that stands for those a retired group is still attached to; no list shows it. */
+const elsewhere = "00000000-0000-4000-8001-0000000000f2";
+
+interface Builder extends TwinInput {
+  readonly createdAt: string;
+  readonly assumptions: string[];
+  readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
+  readonly vmRecords: ReadonlyMap<string, RecordedVm>;
+  readonly wanted: ReadonlyMap<string, DesiredVm>;
+  seq: number;
+}
+
+export function buildTwin(input: TwinInput): Twin {
+  const { desired, state, live } = input;
+  const createdAt = new Date(input.now).toISOString();
+  const projects = projectNames(desired, state);
+  const wantedVms = desired.resources.filter((resource): resource is DesiredVm => resource.kind === "vm");
+  const vmRecords = new Map(
+    [...state.resources.values()].flatMap((record) =>
+      record.kind === "vm" && record.id !== undefined ? [[record.id, record] as const] : [],
+    ),
+  );
+  const flavors = entriesOf(live.catalogue.flavors, flavorNames(input, wantedVms)).map(
+    (entry): Flavor => ({ ...entry, vcpus: 1, ram_gb: 1, provisionable: true }),
+  );
+  const images = entriesOf(live.catalogue.images, imageNames(input, wantedVms)).map(
+    (entry): Image => ({ ...entry, project_id: null, created_at: createdAt }),
+  );
+  const builder: Builder = {
+    ...input,
+    createdAt,
+    assumptions: [],
+    flavors: indexCatalogue(flavors),
+    images: indexCatalogue(images),
+    vmRecords,
+    wanted: new Map(wantedVms.map((vm) => [vm.address, vm])),
+    seq: 1,
+  };
+  const vms = twinVms(builder);
+  const volumes = twinVolumes(builder, vms);
+  const { groups, rules } = twinGroups(builder);
+  const regions: Region[] = entriesOf(live.catalogue.regions, [
+    ...wantedVms.map((vm) => vm.region),
+    ...[...vmRecords.values()].flatMap(({ region }) => region ?? []),
+  ]);
+  const world: WorldDump = {
+    version: 1,
+    projects: [{ id: twinProject, name: projects[0] ?? "twin" } satisfies Project],
+    users: twinUsers(builder, wantedVms),
+    flavors,
+    images,
+    regions,
+    vms: [...vms, ...attachedElsewhere(builder)],
+    volumes,
+    groups,
+    rules,
+    floating_ips: vms.flatMap(({ id, floating_ip }) =>
+      floating_ip === null ? [] : [{ id: floating_ip, project_id: twinProject, vm_id: id }],
+    ),
+    settings: [],
+  };
+  const seen = live.catalogue;
+  if (seen.flavors === undefined || seen.images === undefined || seen.regions === undefined)
+    builder.assumptions.push(
+      "not every list of flavors, images and regions could be read: what the file names is taken to exist",
+    );
+  builder.assumptions.push(
+    "every listed flavor can be provisioned, and no quota is reached",
+    "no VM beside those known uses a security group, so deleting one is not refused for that",
+  );
+  return { world, strict: seen.images !== undefined && projects.length <= 1, assumptions: builder.assumptions };
+}
+
+const distinct = (texts: Iterable<string>): string[] => [...new Set(texts)].sort();
+
+function projectNames(desired: Desired, state: State): string[] {
+  const named = desired.resources.flatMap((resource) => (resource.kind === "vm" ? [resource.project] : []));
+  if (named.length === 0)
+    for (const record of state.resources.values())
+      if (record.kind === "vm" && record.project !== undefined) named.push(record.project);
+  return distinct(named);
+}
+
+/** The list as it was read; where there is none, every name in use stands for itself. */
+const entriesOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonly string[]) =>
+  listed?.map(({ id, name }) => ({ id, name: name ?? id })) ?? distinct(inUse).map((name) => ({ id: name, name }));
+
+const flavorNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
+  ...wanted.map((vm) => vm.flavor),
+  ...(live.vms ?? []).flatMap((vm) => vm.flavor ?? []),
+  ...[...state.resources.values()].flatMap((record) => (record.kind === "vm" ? (record.flavor ?? []) : [])),
+];
+
+const imageNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
+  ...wanted.map((vm) => vm.image),
+  ...(live.vms ?? []).flatMap((vm) => vm.image ?? []),
+  ...[...state.resources.values()].flatMap((record) =>
+    record.kind === "vm" ? [record.imageId, record.image].filter((image) => image !== undefined) : [],
+  ),
+];
+
+/** The caller leads the project; whoever owns a VM, or shall, is a member of it. */
+function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]): User[] {
+  const owners = new Set<string>(wanted.map((vm) => vm.owner));
+  for (const vm of live.vms ?? []) if (vm.owner !== undefined) owners.add(vm.owner);
+  for (const record of state.resources.values())
+    if (record.kind === "vm" && record.owner !== undefined) owners.add(record.owner);
+  const emails = distinct([...owners].filter((owner) => owner.includes("@")));
+  const known = new Set(emails.map((email) => (email.split("@")[0] as string).toLowerCase()));
+  const names = distinct([...owners].filter((owner) => !owner.includes("@") && !known.has(owner.toLowerCase())));
+  const member = [{ project_id: twinProject, role: "member", active: true }] as const;
+  const caller: User = {
+    id: newId(),
+    email: "rehearsal@twin.invalid",
+    username: "rehearsal",
+    token: twinToken,
+    system_admin: false,
+    memberships: [{ project_id: twinProject, role: "owner", active: true }],
+  };
+  return [
+    caller,
+    ...[...emails, ...names.map((name) => `${name}@twin.invalid`)].map((email) => ({
+      id: newId(),
+      email,
+      username: email.split("@")[0] as string,
+      system_admin: false,
+      memberships: member,
+    })),
+  ];
+}
+
+function twinVms(builder: Builder): Vm[] {
+  const { live, desired, state } = builder;
+  const seen = new Map<string, LiveVm>((live.vms ?? []).map((vm) => [vm.id, vm]));
+  const gone = new Set<string>();
+  for (const [id, sighting] of live.vmById) {
+    if (sighting.seen === "yes") seen.set(id, sighting.value);
+    else if (sighting.seen === "gone") gone.add(id);
+  }
+  const vms = [...seen.values()].map((vm) => twinVm(builder, vm));
+  if (live.vms !== undefined) return vms;
+  for (const [id, record] of builder.vmRecords)
+    if (!seen.has(id) && !gone.has(id)) {
+      const phase = record.power === "stopped" ? "stopped" : "running";
+      vms.push(twinVm(builder, { kind: "vm", id, name: record.name, phase }));
+    }
+  const there = new Set(vms.map(({ id }) => id));
+  const named = new Set<string>();
+  for (const resource of desired.resources)
+    if (resource.kind === "volume" && resource.attachTo !== undefined && "id" in resource.attachTo)
+      named.add(resource.attachTo.id);
+  for (const sighting of live.volumes.values())
+    if (sighting.seen === "yes" && typeof sighting.value.attachedTo === "string") named.add(sighting.value.attachedTo);
+  for (const record of state.resources.values())
+    if (record.kind === "volume" && record.attachedTo !== undefined) named.add(record.attachedTo);
+  for (const id of distinct(named))
+    if (!there.has(id) && !gone.has(id))
+      vms.push(twinVm(builder, { kind: "vm", id, name: `vm-${id}`.toLowerCase(), phase: "running" }));
+  return vms;
+}
+
+function twinVm(builder: Builder, vm: LiveVm): Vm {
+  const { createdAt } = builder;
+  const record = builder.vmRecords.get(vm.id);
+  const wanted = record === undefined ? undefined : builder.wanted.get(record.address);
+  const flavor = catalogueId(vm.flavor ?? record?.flavor ?? wanted?.flavor ?? "", builder.flavors);
+  return {
+    id: vm.id,
+    seq: builder.seq++,
+    project_id: twinProject,
+    project: record?.project ?? wanted?.project ?? "",
+    name: vm.name.toLowerCase(),
+    flavor_id: flavor,
+    image_id: catalogueId(vm.image ?? record?.imageId ?? record?.image ?? wanted?.image ?? "", builder.images),
+    owner: vm.owner ?? record?.owner ?? wanted?.owner ?? "",
+    user_id: record?.userId ?? wanted?.userId ?? "",
+    region: record?.region ?? wanted?.region ?? "",
+    root_size: record?.rootSizeGb ?? wanted?.rootSizeGb ?? 50,
+    floating_ip: vm.floatingIp ?? null,
+    private_ip: vm.privateIp ?? null,
+    root_wipes: 0,
+    groups: [],
+    created_at: createdAt,
+    ...twinState(builder, vm, flavor, record),
+  };
+}
+
+/** A VM that was on its way somewhere arrives in the twin as it would in the service. */
+function twinState(
+  { now }: Builder,
+  vm: LiveVm,
+  flavor: string,
+  record: RecordedVm | undefined,
+): Pick<Vm, "status" | "pending" | "resize_from"> {
+  const settled = { pending: null, resize_from: null };
+  const resizeFrom = { flavor_id: record?.resizing?.from ?? flavor, status: "ACTIVE" };
+  switch (vm.phase) {
+    case "running":
+      return { status: "ACTIVE", ...settled };
+    case "stopped":
+      return { status: "SHUTOFF", ...settled };
+    case "failed":
+      return { status: "ERROR", ...settled };
+    case "verify_resize":
+      return { status: "VERIFY_RESIZE", pending: null, resize_from: resizeFrom };
+    case "changing":
+      return record?.resizing === undefined
+        ? { status: "REBOOT", pending: { until: now, becomes: { status: "ACTIVE" } }, resize_from: null }
+        : {
+            status: "RESIZE",
+            pending: { until: now, becomes: { status: "VERIFY_RESIZE" } },
+            resize_from: resizeFrom,
+          };
+    default:
+      return vm.phase satisfies never;
+  }
+}
+
+function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
+  const { live, state, createdAt } = builder;
+  const volumes = new Map<string, Volume>();
+  const put = (volume: Pick<Volume, "id" | "name" | "size" | "attached_to" | "root">): void => {
+    const status = volume.attached_to === null ? "available" : "in-use";
+    volumes.set(volume.id, { ...volume, seq: builder.seq++, project_id: twinProject, status, created_at: createdAt });
+  };
+  const records = new Map<string, RecordedVolume>();
+  for (const record of state.resources.values()) if (record.kind === "volume") records.set(record.id, record);
+  const hangsOn = new Map<string, { readonly vm: string; readonly root: boolean }>();
+  const liveVms = new Map<string, LiveVm>((live.vms ?? []).map((vm) => [vm.id, vm]));
+  for (const [id, sighting] of live.vmById) if (sighting.seen === "yes") liveVms.set(id, sighting.value);
+  for (const vm of liveVms.values())
+    for (const entry of vm.volumes ?? []) hangsOn.set(entry.id, { vm: vm.id, root: entry.root === true });
+
+  for (const id of new Set([...live.volumes.keys(), ...records.keys()])) {
+    const sighting = live.volumes.get(id);
+    if (sighting?.seen === "gone") continue;
+    const seen = sighting?.seen === "yes" ? sighting.value : undefined;
+    const record = records.get(id);
+    const place = hangsOn.get(id);
+    put({
+      id,
+      name: seen?.name ?? record?.name ?? id,
+      size: seen?.sizeGb ?? record?.sizeGb ?? 1,
+      attached_to:
+        seen?.attachedTo !== undefined
+          ? seen.attachedTo
+          : (place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null),
+      root: place?.root ?? false,
+    });
+  }
+  for (const vm of vms) {
+    const shown = liveVms.get(vm.id)?.volumes;
+    const record = builder.vmRecords.get(vm.id);
+    const dataSize =
+      record?.sizeGb ?? (record === undefined ? undefined : builder.wanted.get(record.address)?.sizeGb) ?? 1;
+    // Every VM has a root disk and the data volume it was created with; records that show no volumes hide them.
+    const entries = shown ?? [
+      { id: builder.newId(), root: true },
+      { id: record?.dataVolumeId ?? builder.newId(), root: false },
+    ];
+    for (const { id, root } of entries)
+      if (!volumes.has(id))
+        put({
+          id,
+          name: `${vm.name}-${root === true ? "root" : "data"}`,
+          size: root === true ? vm.root_size : dataSize,
+          attached_to: record?.dataVolumeDetached === true && id === record.dataVolumeId ? null : vm.id,
+          root: root === true,
+        });
+  }
+  return [...volumes.values()];
+}
+
+function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rules: Entities["rule"][] } {
+  const { live, state, desired, createdAt } = builder;
+  const groups = new Map<string, Group>();
+  const put = (id: string, name: string, description: string): Group => {
+    const group: Group = {
+      id,
+      seq: builder.seq++,
+      project_id: twinProject,
+      name: name.toLowerCase(),
+      description,
+      created_by: "rehearsal@twin.invalid",
+      platform: name === "default",
+      created_at: createdAt,
+    };
+    groups.set(id, group);
+    return group;
+  };
+  const records = new Map<string, RecordedGroup>();
+  for (const record of state.resources.values()) if (record.kind === "group") records.set(record.id, record);
+  const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const withRules: [Group, LiveGroup | RecordedGroup][] = [];
+  for (const id of new Set([...live.groups.keys(), ...records.keys()])) {
+    const sighting = live.groups.get(id);
+    if (sighting?.seen === "gone") continue;
+    const seen = sighting?.seen === "yes" ? sighting.value : undefined;
+    const record = records.get(id);
+    const name = seen?.name ?? record?.name ?? (record && wanted.get(record.address)?.name) ?? `group-${id}`;
+    const group = put(id, name, seen?.description ?? record?.description ?? "");
+    const source = seen?.rules === undefined ? record : seen;
+    if (source !== undefined) withRules.push([group, source]);
+  }
+  for (const record of records.values())
+    for (const retired of record.retired ?? []) if (!groups.has(retired.id)) put(retired.id, retired.name, "");
+  if (![...groups.values()].some((group) => group.platform)) put(builder.newId(), "default", "Default security group");
+  const { rules, strangers } = twinRules(withRules, builder);
+  // A group outside this file, known only because a rule names it.
+  if (!live.groupsListed) {
+    for (const resource of desired.resources)
+      if (resource.kind === "group")
+        for (const { remote } of resource.rules)
+          if (remote.kind === "group" && "id" in remote.group) strangers.add(remote.group.id);
+    for (const id of distinct(strangers)) if (!groups.has(id)) put(id, `group-${id}`, "");
+  }
+  return { groups: [...groups.values()], rules };
+}
+
+/** An earlier run could not delete its retired groups because VMs still use them; so it is in the twin. */
+function attachedElsewhere(builder: Builder): Vm[] {
+  const retired = [...builder.state.resources.values()].flatMap((record) =>
+    record.kind === "group" ? (record.retired ?? []).map(({ id }) => id) : [],
+  );
+  if (retired.length === 0) return [];
+  builder.assumptions.push("the security groups that earlier replacements left are still attached to VMs");
+  const stranger = twinVm(builder, { kind: "vm", id: builder.newId(), name: "uses-retired-groups", phase: "running" });
+  return [{ ...stranger, project_id: elsewhere, groups: retired }];
+}

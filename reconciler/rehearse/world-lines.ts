@@ -1,0 +1,33 @@
+/** A world as lines that are equal when the worlds are, whatever ids and times they have. */
+import type { WorldDump } from "../../emulator";
+
+export function describeWorld(world: WorldDump): string[] {
+  const vmName = new Map(world.vms.map(({ id, name }) => [id, name]));
+  const groupName = new Map(world.groups.map(({ id, name }) => [id, name]));
+  const flavorName = new Map(world.flavors.map(({ id, name }) => [id, name]));
+  const imageName = new Map(world.images.map(({ id, name }) => [id, name]));
+  const lines = [
+    ...world.vms.map((vm) => {
+      const flavor = flavorName.get(vm.flavor_id) ?? vm.flavor_id;
+      const image = imageName.get(vm.image_id) ?? vm.image_id;
+      return `vm ${vm.name}: ${vm.status}, ${flavor}, ${image}, ${vm.region}, root ${vm.root_size} GB`;
+    }),
+    ...world.volumes.map(({ name, size, attached_to, root }) => {
+      const place = attached_to === null ? "attached to nothing" : `on ${vmName.get(attached_to) ?? attached_to}`;
+      return `volume ${name}: ${size} GB, ${place}${root ? ", root" : ""}`;
+    }),
+    ...world.groups.map(({ name, description }) => `group ${name}${description === "" ? "" : `: ${description}`}`),
+    ...world.rules.map((rule) => {
+      const { direction, ether_type, protocol, port_range_min, port_range_max, normalized_cidr, remote_group_id } =
+        rule;
+      const ports = port_range_min === null ? "" : ` ${port_range_min}-${port_range_max}`;
+      const remote =
+        remote_group_id === null
+          ? (normalized_cidr ?? "anywhere")
+          : (groupName.get(remote_group_id) ?? remote_group_id);
+      const group = groupName.get(rule.security_group_id) ?? rule.security_group_id;
+      return `rule of ${group}: ${direction} ${ether_type} ${protocol ?? "any"}${ports} ${remote}`;
+    }),
+  ];
+  return lines.sort();
+}

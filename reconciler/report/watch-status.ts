@@ -1,0 +1,203 @@
+/** What a watcher has seen so far, and the two views others take of it: /metrics for Prometheus and /healthz. */
+import type { StepEvent } from "../engine/events";
+import type { Round, RoundResult } from "../engine/watch";
+
+export interface StepTimes {
+  readonly count: number;
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+export interface WatchStatus {
+  readonly startedAt: number;
+  readonly intervalMs: number;
+  readonly applies: boolean;
+  readonly rounds: Readonly<Record<RoundResult["end"], number>>;
+  /** In a row, up to now. */
+  readonly failures: number;
+  readonly last?: Round;
+  /** The last that saw the service. */
+  readonly seen?: Round["seen"];
+  readonly lastSuccessAt?: number;
+  readonly nextAt?: number;
+  readonly steps: Readonly<Record<string, StepTimes>>;
+}
+
+export const startStatus = (startedAt: number, intervalMs: number, applies: boolean): WatchStatus => ({
+  startedAt,
+  intervalMs,
+  applies,
+  rounds: { in_sync: 0, pending: 0, applied: 0, blocked: 0, standby: 0, failed: 0 },
+  failures: 0,
+  steps: {},
+});
+
+export function afterRound(status: WatchStatus, round: Round, nextInMs: number): WatchStatus {
+  const { end } = round.result;
+  const seen = round.seen ?? status.seen;
+  const endedAt = round.at + round.durationMs;
+  const lastSuccessAt = end === "failed" || end === "standby" ? status.lastSuccessAt : endedAt;
+  return {
+    ...status,
+    rounds: { ...status.rounds, [end]: status.rounds[end] + 1 },
+    failures: end === "failed" ? status.failures + 1 : 0,
+    last: round,
+    ...(seen === undefined ? {} : { seen }),
+    ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
+    nextAt: endedAt + nextInMs,
+  };
+}
+
+export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
+  if (event.status !== "done" && event.status !== "failed") return status;
+  const before = status.steps[event.operation] ?? { count: 0, failed: 0, seconds: 0 };
+  const after = {
+    count: before.count + 1,
+    failed: before.failed + (event.status === "failed" ? 1 : 0),
+    seconds: before.seconds + event.elapsedMs / 1000,
+  };
+  return { ...status, steps: { ...status.steps, [event.operation]: after } };
+}
+
+const actions = ["create", "update", "replace", "delete", "import", "forget"] as const;
+
+export function metricsText(status: WatchStatus): string {
+  const { seen, rounds, last } = status;
+  const lines: string[] = [];
+  const metric = (
+    name: string,
+    type: "gauge" | "counter",
+    help: string,
+    samples: readonly (readonly [string, number])[],
+  ) => {
+    if (samples.length === 0) return;
+    lines.push(`# HELP reconcile_${name} ${help}`, `# TYPE reconcile_${name} ${type}`);
+    for (const [labels, value] of samples) lines.push(`reconcile_${name}${labels} ${value}`);
+  };
+  const one = (value: number | undefined): [string, number][] => (value === undefined ? [] : [["", value]]);
+  metric(
+    "active",
+    "gauge",
+    "1: this watcher works; 0: another one holds the state.",
+    one(last?.result.end === "standby" ? 0 : 1),
+  );
+  metric("resources", "gauge", "Resources in the state.", one(seen?.resources));
+  metric("drifted_resources", "gauge", "Resources that are not as the state has them.", one(seen?.drifted.length));
+  metric(
+    "pending_changes",
+    "gauge",
+    "Resources that differ from what the file asks for, by what would be done.",
+    seen === undefined ? [] : actions.map((action) => [`{action="${action}"}`, seen.pending[action] ?? 0]),
+  );
+  metric(
+    "world_open_rules",
+    "gauge",
+    "Rules of managed groups that admit inbound traffic from the whole internet.",
+    one(seen?.worldOpenRules),
+  );
+  metric(
+    "blocked",
+    "gauge",
+    "1: the last round waits for a consent or an outside act.",
+    one(last?.result.end === "blocked" ? 1 : 0),
+  );
+  metric("failures", "gauge", "Failed rounds in a row.", one(status.failures));
+  metric(
+    "rounds_total",
+    "counter",
+    "Rounds, by how they ended.",
+    Object.entries(rounds).map(([end, count]) => [`{result="${end}"}`, count]),
+  );
+  metric(
+    "last_success_timestamp_seconds",
+    "gauge",
+    "When a round last saw the service and did its work.",
+    one(secondsOf(status.lastSuccessAt)),
+  );
+  metric("last_round_duration_seconds", "gauge", "How long the last round took.", one(secondsOf(last?.durationMs)));
+  const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
+  metric(
+    "step_duration_seconds_sum",
+    "counter",
+    "Time of finished steps, by operation.",
+    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.seconds]),
+  );
+  metric(
+    "step_duration_seconds_count",
+    "counter",
+    "Finished steps, by operation.",
+    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.count]),
+  );
+  metric(
+    "step_failures_total",
+    "counter",
+    "Failed steps, by operation.",
+    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.failed]),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+
+/** Ill: it failed more than once in a row, or no round ended although one was due long ago. */
+export function healthOf(status: WatchStatus, now: number): { readonly healthy: boolean; readonly body: object } {
+  const overdueMs = now - (status.nextAt ?? status.startedAt);
+  const stuck = overdueMs > Math.max(3 * status.intervalMs, 3_600_000);
+  const healthy = status.failures < 2 && !stuck;
+  const { last } = status;
+  return {
+    healthy,
+    body: {
+      status: healthy ? "ok" : "failing",
+      round: last?.result.end ?? "none yet",
+      ...(last !== undefined && "why" in last.result ? { why: last.result.why } : {}),
+      last_success: status.lastSuccessAt === undefined ? null : new Date(status.lastSuccessAt).toISOString(),
+      failures: status.failures,
+    },
+  };
+}
+
+/** One line a round, for people. */
+export function roundLine(round: Round, nextInMs: number): string {
+  const { result, seen } = round;
+  const at = new Date(round.at).toISOString();
+  const next = nextInMs < 1000 ? `${nextInMs} ms` : `${Math.round(nextInMs / 1000)} s`;
+  return `${at}  ${words(result, seen)}; next in ${next}`;
+}
+
+function words(result: RoundResult, seen: Round["seen"]): string {
+  switch (result.end) {
+    case "in_sync":
+      return `in sync (${seen?.resources ?? 0} in the state)`;
+    case "pending":
+      return differences(seen);
+    case "applied":
+      return `corrected: ${differences(seen)}`;
+    case "blocked":
+      return `blocked: ${result.why}; ${differences(seen)}`;
+    case "standby":
+      return `standing by: ${result.why}`;
+    case "failed":
+      return `failed: ${result.why}`;
+    default:
+      return result satisfies never;
+  }
+}
+
+function differences(seen: Round["seen"]): string {
+  if (seen === undefined) return "nothing seen";
+  const drifted = seen.drifted.length === 0 ? "no drift" : `drifted: ${seen.drifted.join(", ")}`;
+  const pending = actions.flatMap((action) => (seen.pending[action] ? `${seen.pending[action]} to ${action}` : []));
+  return `${drifted}; ${pending.length === 0 ? "nothing pending" : `pending: ${pending.join(", ")}`}`;
+}
+
+export const roundEvent = (round: Round, nextInMs: number): object => ({
+  type: "round",
+  at: new Date(round.at).toISOString(),
+  result: round.result.end,
+  why: "why" in round.result ? round.result.why : null,
+  drifted: round.seen?.drifted ?? [],
+  pending: round.seen?.pending ?? {},
+  duration_ms: Math.round(round.durationMs),
+  next_in_ms: nextInMs,
+});

@@ -1,0 +1,50 @@
+/** A state in memory: a copy to try things on. It says nothing to any other process and is gone with this one. */
+import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, type StoredState } from "./store";
+
+/** `lastEpoch`: of whoever wrote what is copied; the fold counts nothing of a lower one. */
+export function createMemoryStore(initial: StoredState = { journal: [] }, lastEpoch = 0): StateStore {
+  let snapshot = initial.snapshot;
+  let journal = [...initial.journal];
+  let holder: Holder | undefined;
+  let epoch = lastEpoch;
+
+  const read = async (): Promise<StoredState> => ({
+    ...(snapshot === undefined ? {} : { snapshot }),
+    journal: [...journal],
+  });
+
+  return {
+    location: "memory",
+    read,
+    holder: async () => holder,
+    async breakLock() {
+      const broken = holder;
+      holder = undefined;
+      return broken;
+    },
+    async lock(wanted) {
+      if (holder !== undefined) throw new StateLocked(holder);
+      const mine: Holder = { ...wanted };
+      holder = mine;
+      epoch++;
+      const held = async (write: () => void): Promise<void> => {
+        if (holder !== mine) throw new LeaseLost("memory");
+        write();
+      };
+      const session: StateSession = {
+        epoch,
+        read,
+        append: (lines) => held(() => journal.push(...lines)),
+        replace: (text) =>
+          held(() => {
+            snapshot = text;
+            journal = [];
+          }),
+        async release() {
+          if (holder === mine) holder = undefined;
+        },
+      };
+      return session;
+    },
+  };
+}

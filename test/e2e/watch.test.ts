@@ -1,0 +1,158 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { eventually, folderWith, jsonLines, runCli, startCli, writeFiles } from "../support/cli-process";
+import { commandsIn, wordsOf } from "../support/documented-commands";
+
+const env = { RECONCILE_TOKEN: "ops-token" };
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0).reverse()) await thing.close();
+});
+
+const yaml = (
+  url: string,
+  name: string,
+  groups = "groups: { web: { rules: [ { protocol: tcp, dst_port: 443 } ] } }",
+) => `version: 1
+project: acme
+region: in-west-1
+service: { base_url: "${url}", timing: { poll_interval: 20ms } }
+vms:
+  web: { name: ${name}, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+${groups}
+`;
+
+async function setUp() {
+  const emulator: RunningEmulator = await startEmulator({ timeScale: 0 });
+  open.push(emulator);
+  const cwd = folderWith({ "reconcile.yaml": yaml(emulator.url, "web-one") });
+  const run = (...args: string[]) => runCli(args, { cwd, env });
+  const watcher = (...args: string[]) => {
+    const process = startCli(["watch", "--interval", "50ms", "--listen", "127.0.0.1:0", ...args], { cwd, env });
+    open.push({ close: () => process.child.exitCode === null && process.child.kill("SIGKILL") });
+    const rounds = () =>
+      jsonLines(process.output().stdout.replace(/[^\n]*$/, "")).filter(({ type }) => type === "round");
+    const round = (result: string, from = 0) =>
+      eventually(`a round that is ${result}; ${JSON.stringify(process.output())}`, () =>
+        rounds()
+          .slice(from)
+          .find((one) => one["result"] === result),
+      );
+    return { ...process, rounds, round };
+  };
+  const driftOnce = async () => {
+    const seen = emulator.dump();
+    await emulator.load({ ...seen, vms: seen.vms.map((vm) => ({ ...vm, name: "renamed-by-hand" })) });
+  };
+  return { emulator, cwd, run, watcher, driftOnce };
+}
+
+const writesOf = (emulator: RunningEmulator) => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+
+it("looks only: tells drift and pending changes round after round, and sends no write", async () => {
+  const { emulator, run, watcher, driftOnce } = await setUp();
+  expect((await run("apply", "-y")).exitCode).toBe(0);
+  const writes = writesOf(emulator);
+  const { child, finished, round, output } = watcher("--json");
+  expect(await round("in_sync")).toMatchObject({ drifted: [], why: null });
+  await driftOnce();
+  expect(await round("pending")).toMatchObject({ drifted: ["vm.web"], pending: { update: 1 } });
+  const url = /(http:\S+)\/metrics/.exec(output().stderr)![1]!;
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toContain("reconcile_drifted_resources 1\n");
+  expect(metrics).toContain('reconcile_pending_changes{action="update"} 1\n');
+  expect(metrics).toContain("reconcile_world_open_rules 1\n");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/other`)).status).toBe(404);
+  child.kill("SIGTERM");
+  expect((await finished).exitCode).toBe(0);
+  expect(writesOf(emulator)).toBe(writes);
+});
+
+it("--apply corrects drift, follows the file as it changes, and stops cleanly on SIGTERM", async () => {
+  const { emulator, cwd, watcher, driftOnce } = await setUp();
+  const { child, finished, round, rounds } = watcher("--json", "--apply");
+  await round("applied");
+  await round("in_sync");
+  await driftOnce();
+  await round("applied", rounds().length);
+  expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["web-one"]);
+  writeFiles(cwd, { "reconcile.yaml": yaml(emulator.url, "web-two") });
+  await round("applied", rounds().length);
+  expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["web-two"]);
+  child.kill("SIGTERM");
+  expect((await finished).exitCode).toBe(0);
+  expect(existsSync(join(cwd, "reconcile.state.json.lock"))).toBe(false);
+});
+
+it("--apply without the consent is blocked, names the flag, and sends nothing", async () => {
+  const { emulator, cwd, run, watcher } = await setUp();
+  expect((await run("apply", "-y")).exitCode).toBe(0);
+  const writes = writesOf(emulator);
+  writeFiles(cwd, {
+    "reconcile.yaml": yaml(emulator.url, "web-one").replace(/vms:\n.*\n/, ""),
+  });
+  const blocked = watcher("--json", "--apply");
+  expect((await blocked.round("blocked"))["why"]).toContain("--allow-data-loss");
+  blocked.child.kill("SIGTERM");
+  expect((await blocked.finished).exitCode).toBe(0);
+  expect(writesOf(emulator)).toBe(writes);
+  const permitted = watcher("--json", "--apply", "--allow-data-loss");
+  await permitted.round("applied");
+  expect(emulator.dump().vms).toEqual([]);
+});
+
+it("one watcher holds the state; the other stands by, says who holds it, and takes over", async () => {
+  const { run, watcher } = await setUp();
+  const first = watcher("--json", "--apply");
+  await first.round("in_sync");
+  const second = watcher("--json", "--apply");
+  expect((await second.round("standby"))["why"]).toMatch(/locked by .*pid \d+, reconcile watch/);
+  const byHand = await run("apply", "-y", "--no-color");
+  // Nothing to do takes no lock.
+  expect(byHand.exitCode).toBe(0);
+  first.child.kill("SIGTERM");
+  await first.finished;
+  await second.round("in_sync");
+});
+
+it("a service that cannot be reached fails the round and not the watcher, which is ill and comes back", async () => {
+  const { emulator, run, watcher } = await setUp();
+  expect((await run("apply", "-y")).exitCode).toBe(0);
+  emulator.setFaults([{ operation: "*", kind: "status", code: 403 }]);
+  const { round, rounds, output } = watcher("--json");
+  expect((await round("failed"))["why"]).toContain("could not be read");
+  await eventually("two failed rounds", () => (rounds().length >= 2 ? true : undefined));
+  const url = /(http:\S+)\/metrics/.exec(output().stderr)![1]!;
+  expect((await fetch(`${url}/healthz`)).status).toBe(503);
+  emulator.setFaults([]);
+  await round("in_sync");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+it("does not start on a file that is wrong, an interval that is none, or an address that is taken", async () => {
+  const { cwd, run, watcher } = await setUp();
+  expect((await run("watch", "--interval", "soon")).stderr).toContain("--interval soon is no duration");
+  const { output, round } = watcher("--json");
+  await round("pending");
+  const port = /:(\d+)\/metrics/.exec(output().stderr)![1]!;
+  const taken = await run("watch", "--listen", `127.0.0.1:${port}`);
+  expect([taken.exitCode, /EADDRINUSE/.test(taken.stderr)]).toEqual([1, true]);
+  writeFiles(cwd, { "reconcile.yaml": "version: 1\nvmz: {}\n" });
+  expect((await run("watch", "--listen", "none")).exitCode).toBe(1);
+});
+
+it("runs as docs/watch.md says", async () => {
+  const { watcher } = await setUp();
+  const commands = commandsIn("docs/watch.md");
+  expect(commands).toHaveLength(2);
+  for (const command of commands) {
+    // The same words; only the port is the test's.
+    const started = watcher(...wordsOf(command).slice(2));
+    await eventually("a first round", () => (/next in/.test(started.output().stdout) ? true : undefined));
+    started.child.kill("SIGTERM");
+    expect([command, (await started.finished).exitCode]).toEqual([command, 0]);
+  }
+});

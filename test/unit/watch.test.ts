@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { pauseMs, type Round, watch } from "../../reconciler/engine/watch";
+import { afterRound, afterStep, healthOf, metricsText, startStatus } from "../../reconciler/report/watch-status";
+
+const minute = 60_000;
+
+describe("the pause between two rounds", () => {
+  it.each([
+    ["is the interval when all is well", 10 * minute, 0, "in_sync", 0, 10 * minute],
+    ["is up to a tenth longer, so that watchers do not fall into step", 10 * minute, 0, "in_sync", 0.999, 659_940],
+    ["doubles after a failure", 10 * minute, 1, "failed", 0, 20 * minute],
+    ["doubles again after the next", 10 * minute, 2, "failed", 0, 40 * minute],
+    ["is an hour at the most", 10 * minute, 9, "failed", 0, 60 * minute],
+    ["is never shorter than the interval", 120 * minute, 3, "failed", 0, 120 * minute],
+    ["is short for one who stands by", 10 * minute, 0, "standby", 0, 30_000],
+    ["is no longer than the interval for one who stands by", 1000, 0, "standby", 0, 1000],
+  ] as const)("%s", (_, interval, failures, result, random, expected) => {
+    expect(pauseMs(interval, failures, result, random)).toBe(expected);
+  });
+});
+
+it("a watch counts failures in a row, starts anew after a good round, and ends when it is told to", async () => {
+  const ends = ["failed", "failed", "in_sync", "failed"] as const;
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  let now = 0;
+  let n = 0;
+  await watch({
+    intervalMs: 1000,
+    clock: {
+      now: () => now,
+      sleep: async (ms) => {
+        now += ms;
+      },
+    },
+    random: () => 0,
+    signal: stop.signal,
+    round: async () => {
+      const end = ends[n++]!;
+      return { result: end === "failed" ? { end, why: "no network" } : { end } };
+    },
+    ended: (_round, next) => {
+      pauses.push(next);
+      if (n === ends.length) stop.abort();
+    },
+  });
+  expect(pauses).toEqual([2000, 4000, 1000, 2000]);
+});
+
+describe("metrics and health", () => {
+  const round = (end: "in_sync" | "pending", at: number): Round => ({
+    at,
+    durationMs: 500,
+    result: { end },
+    seen: { drifted: end === "pending" ? ["vm.db"] : [], pending: { update: 2 }, resources: 7, worldOpenRules: 3 },
+  });
+  const failed = (at: number): Round => ({ at, durationMs: 500, result: { end: "failed", why: "no network" } });
+  const fresh = startStatus(0, 1000, false);
+
+  it("shows drift, pending changes, world-open rules, the last success and step times", () => {
+    let status = afterRound(fresh, round("pending", 10_000), 1000);
+    for (const state of ["started", "done", "failed"] as const)
+      status = afterStep(status, {
+        type: "step",
+        status: state,
+        step: "s",
+        address: "vm.db",
+        operation: "vm.stop",
+        attempt: 1,
+        elapsedMs: 20_000,
+        title: "stop",
+      });
+    const text = metricsText(status);
+    for (const line of [
+      "reconcile_drifted_resources 1",
+      'reconcile_pending_changes{action="update"} 2',
+      'reconcile_pending_changes{action="delete"} 0',
+      "reconcile_world_open_rules 3",
+      "reconcile_last_success_timestamp_seconds 10.5",
+      'reconcile_rounds_total{result="pending"} 1',
+      'reconcile_step_duration_seconds_sum{operation="vm.stop"} 40',
+      'reconcile_step_duration_seconds_count{operation="vm.stop"} 2',
+      'reconcile_step_failures_total{operation="vm.stop"} 1',
+      "reconcile_active 1",
+      "reconcile_blocked 0",
+    ])
+      expect(text.split("\n")).toContain(line);
+    // Every sample stands under its own HELP and TYPE.
+    for (const line of text.trimEnd().split("\n"))
+      expect(line).toMatch(/^(# (HELP|TYPE) reconcile_|reconcile_[a-z_]+(\{[a-z]+="[a-z._]+"\})? [\d.]+$)/);
+  });
+
+  it("keeps what was last seen and the last success through failures, and is ill after the second", () => {
+    const good = afterRound(fresh, round("in_sync", 10_000), 1000);
+    const once = afterRound(good, failed(12_000), 2000);
+    const twice = afterRound(once, failed(15_000), 4000);
+    expect(metricsText(twice)).toContain("reconcile_resources 7");
+    expect(metricsText(twice)).toContain("reconcile_last_success_timestamp_seconds 10.5");
+    expect([good, once, twice].map((status) => healthOf(status, 15_000).healthy)).toEqual([true, true, false]);
+    expect(healthOf(twice, 15_000).body).toMatchObject({
+      status: "failing",
+      round: "failed",
+      why: "no network",
+      failures: 2,
+    });
+    expect(healthOf(afterRound(twice, round("in_sync", 20_000), 1000), 20_600).healthy).toBe(true);
+  });
+
+  it("is ill when no round ends any more", () => {
+    const good = afterRound(fresh, round("in_sync", 10_000), 1000);
+    expect(healthOf(good, 11_500 + 3_600_000).healthy).toBe(true);
+    expect(healthOf(good, 11_501 + 3_600_000).healthy).toBe(false);
+  });
+});
