@@ -8,7 +8,8 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
-import { type Clock, defaultTiming, type Ports } from "../engine/ports";
+import { defaultTiming, type Ports } from "../engine/ports";
+import { systemClock } from "../outside/clock";
 import type { HttpServiceClient } from "../service/http-client";
 import type { Holder, StateStore } from "../store/store";
 import { CommandFailed } from "./crash";
@@ -167,23 +168,8 @@ export function openStore(workspace: Workspace, flags: Flags): StateStore {
   });
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((done) => {
-      if (signal?.aborted === true) return done();
-      const end = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
-        done();
-      };
-      const timer = setTimeout(end, ms);
-      signal?.addEventListener("abort", end, { once: true });
-    }),
-};
-
 export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
-  const { checkHealth, runCommand } = require("./outside") as typeof import("./outside");
+  const { checkHealth, runCommand } = require("../outside/commands") as typeof import("../outside/commands");
   return {
     client: service.client,
     clock: systemClock,
@@ -231,3 +217,5 @@ export function readCount(text: string | undefined, flag: string): number | unde
 
 export const fail = (code: string, summary: string, fix?: string): CommandFailed =>
   new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);
+
+export { systemClock };

@@ -34,6 +34,15 @@ export async function refresh(
   return { live: { ...vms, ...volumes, ...groups, catalogue }, findings };
 }
 
+/** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */
+export const observeCatalogue = (
+  client: ServiceClient,
+  desired: Desired,
+  state: State,
+  signal?: AbortSignal,
+): Promise<Catalogue> =>
+  readCatalogue(client, desired, state, undefined, new Map(), [], signal === undefined ? {} : { signal });
+
 /** Nothing is asked: everything is as recorded. */
 export const unobserved: Live = {
   vmById: new Map(),

@@ -1,0 +1,51 @@
+/**
+ * One world for several processes that come and go: serves a folder from a process of its own, writes down where, and
+ * ends when nobody has asked for anything for a while. Whoever needs it starts it; of two started at once the lock on
+ * the folder lets one live. Run as a program: FOLDER TIME-SCALE IDLE-MS.
+ */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startEmulator } from "./index";
+
+/** Where it listens, for those who come later. */
+export const addressFile = "serving.json";
+
+export async function serveShared(dir: string, timeScale: number, idleMs: number): Promise<void> {
+  const emulator = await startEmulator({ dir, timeScale });
+  const file = join(dir, addressFile);
+  writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url: emulator.url, pid: process.pid, timeScale }), {
+    mode: 0o600,
+  });
+  renameSync(`${file}.${process.pid}`, file);
+  const total = (): number => Object.values(emulator.requests().counts).reduce((sum, count) => sum + count, 0);
+  await new Promise<void>((resolve) => {
+    let seen = total();
+    let since = Date.now();
+    const timer = setInterval(
+      () => {
+        const now = total();
+        if (now !== seen) {
+          seen = now;
+          since = Date.now();
+        } else if (Date.now() - since >= idleMs) end();
+      },
+      Math.min(1000, idleMs / 4),
+    );
+    const end = (): void => {
+      clearInterval(timer);
+      resolve();
+    };
+    process.once("SIGTERM", end);
+    process.once("SIGINT", end);
+  });
+  rmSync(file, { force: true });
+  await emulator.close();
+}
+
+if (require.main === module) {
+  const [dir, timeScale, idleMs] = process.argv.slice(2);
+  serveShared(dir!, Number(timeScale), Number(idleMs)).catch((error: Error) => {
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+}

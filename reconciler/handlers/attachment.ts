@@ -1,0 +1,176 @@
+/** Where a volume hangs, as a resource of its own: the engine's volume with nothing managed but its place. */
+import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
+import type { RecordedVolume } from "../core/model/recorded";
+import { deepEqual } from "../core/text/deep-equal";
+import {
+  type Handler,
+  type HandlerContext,
+  HandlerFailure,
+  holdsUnknown,
+  type Property,
+  type PropertyChange,
+  type Props,
+} from "./handler";
+import { checkInputs, desiredOf, type Written } from "./one-desired";
+import { carryOut, changeOf, nothingDesired, type PlannedOne, plain, planAsObserved, stateOf } from "./one-run";
+import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
+import { sightVmIn, sightVolumeIn } from "./sightings";
+
+const address = "volume.attachment";
+
+const inputs: Readonly<Record<string, Property>> = {
+  vmId: { type: "string", required: true, replaces: true, description: "The id of the VM." },
+  volumeId: { type: "string", required: true, replaces: true, description: "The id of the volume." },
+  flush,
+  flushConfirmed,
+};
+
+const write = (props: Props): Written => ({
+  kind: "volume",
+  lines: [
+    { property: "", field: "name", value: "attachment" },
+    { property: "", field: "size", value: 1 },
+    ...linesFor(props, ["flush"]),
+  ],
+});
+
+const flushOf = (props: Props): FlushPolicy => (desiredOf(write(props)).desired.resources[0] as DesiredVolume).flush;
+
+const idOf = (props: Props): string => `${String(props["vmId"])}/${String(props["volumeId"])}`;
+
+function idsIn(id: string): { readonly vmId: string; readonly volumeId: string } {
+  const [vmId, volumeId, ...rest] = id.split("/");
+  if (!vmId || !volumeId || rest.length > 0)
+    throw new HandlerFailure([
+      {
+        severity: "error",
+        code: "plan/bad-id",
+        summary: `${id} is no id of an attachment`,
+        fix: "write VM-ID/VOLUME-ID",
+      },
+    ]);
+  return { vmId, volumeId };
+}
+
+function plan(
+  context: HandlerContext,
+  service: Awaited<ReturnType<HandlerContext["service"]>>,
+  ids: { readonly vmId: string; readonly volumeId: string },
+  policy: FlushPolicy,
+  attach: boolean,
+): Promise<PlannedOne> {
+  const record: RecordedVolume = {
+    kind: "volume",
+    address,
+    id: ids.volumeId,
+    ...(attach ? {} : { attachedTo: ids.vmId }),
+    flush: policy,
+    preventDestroy: false,
+  };
+  const volume: DesiredVolume = {
+    kind: "volume",
+    address,
+    name: "",
+    sizeGb: 0,
+    ...(attach ? { attachTo: { id: ids.vmId } } : {}),
+    flush: policy,
+    lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
+    source: { file: "properties", line: 1 },
+  };
+  const state = stateOf(address, { record }, [hostOf(ids.vmId)]);
+  return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal);
+}
+
+const asksForFlush = (props: Props): boolean =>
+  props["flushConfirmed"] !== true && ((props["flush"] as { via?: string } | undefined)?.via ?? "ask") === "ask";
+
+export const attachmentHandler: Handler = {
+  type: "VolumeAttachment",
+  description: "A volume attached to a VM. Taking it off needs a flush that somebody or something stands for.",
+  inputs,
+  outputs: {},
+  stables: ["vmId", "volumeId"],
+
+  check: (raw) => checkInputs(inputs, raw, write),
+
+  async diff(_context, _id, before, wanted) {
+    const changes: PropertyChange[] = [];
+    for (const [property, { replaces }] of Object.entries(inputs))
+      if (holdsUnknown(wanted[property]) || !deepEqual(before[property], wanted[property]))
+        changes.push({ property, replaces: replaces === true });
+    const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+    return {
+      changes,
+      replaces,
+      deleteBeforeReplace: replaces.length > 0,
+      warnings:
+        replaces.length > 0 && asksForFlush(before)
+          ? [
+              "the volume has to be detached, and nobody stands for its flush: set flushConfirmed: true and update once before this change",
+            ]
+          : [],
+    };
+  },
+
+  async create(context, props) {
+    const service = await context.service();
+    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    const planned = await plan(context, service, ids, flushOf(props), true);
+    const sighting = sightVolumeIn(planned.live, ids.volumeId);
+    if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
+    const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+    if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
+      throw new HandlerFailure([
+        {
+          severity: "error",
+          code: "plan/attached-elsewhere",
+          summary: `volume ${ids.volumeId} is attached to ${hangsOn}`,
+          fix: "remove that attachment first",
+        },
+      ]);
+    const ran = await carryOut(context, service, planned, props["flushConfirmed"] === true);
+    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    return { id: idOf(props), outputs: plain(props) };
+  },
+
+  async read(context, id, before) {
+    const ids = idsIn(id);
+    const service = await context.service();
+    const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
+    const planned = await plan(context, service, ids, policy, false);
+    const volume = sightVolumeIn(planned.live, ids.volumeId);
+    if (volume.seen === "gone") return undefined;
+    let attached =
+      volume.seen === "yes" && volume.value.attachedTo !== undefined ? volume.value.attachedTo === ids.vmId : undefined;
+    if (attached === undefined) {
+      const vm = sightVmIn(planned.live, ids.vmId);
+      if (vm.seen === "gone") attached = false;
+      else if (vm.seen === "yes") attached = vm.value.volumes?.some((disk) => disk.id === ids.volumeId);
+    }
+    if (attached === false) return undefined;
+    const props = plain({ ...before, ...ids });
+    return { id, inputs: props, outputs: props };
+  },
+
+  async update(_context, id, _before, props) {
+    return { id, outputs: plain(props) };
+  },
+
+  async delete(context, id, before) {
+    const service = await context.service();
+    const planned = await plan(context, service, idsIn(id), flushOf(before), false);
+    if (changeOf(planned)?.action === "create") return;
+    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+  },
+};
+
+export const notFound = (what: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "service/not_found",
+      summary: `the service shows no ${what}`,
+      fix: "check the id, and the credential's project and rights",
+    },
+  ]);

@@ -1,0 +1,208 @@
+/**
+ * Plans and carries out the desired state of one resource with the engine's own plan and run, over a state that lives
+ * for one call. Durability is the caller's: whatever became true comes back as a record, after a failure too.
+ */
+import type { PlanOptions } from "../core/diff/context";
+import type { Address } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Live } from "../core/model/live";
+import type { Intent, RecordedResource, State } from "../core/model/recorded";
+import { missingConsents } from "../core/plan/consent";
+import { makePlan, type Plan } from "../core/plan/plan";
+import { emptyState, type FoldedState } from "../core/state/fold";
+import { createRecorder } from "../engine/recorder";
+import { observeCatalogue, refresh, unobserved } from "../engine/refresh";
+import { type RunReport, runPlan } from "../engine/run-plan";
+import type { StateSession } from "../store/store";
+import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
+
+/** What is kept between two calls: the engine's record, or a create whose outcome is open. */
+export interface Remembered {
+  readonly record?: RecordedResource;
+  readonly intent?: Intent;
+}
+
+export interface PlannedOne {
+  readonly plan: Plan;
+  readonly live: Live;
+  readonly findings: readonly Diagnostic[];
+  readonly state: FoldedState;
+  readonly address: Address;
+}
+
+export const nothingDesired: Desired = {
+  service: { timing: {} },
+  resources: [],
+  imports: [],
+  moved: [],
+  removed: [],
+  files: [],
+};
+
+export function stateOf(
+  address: Address,
+  { record, intent }: Remembered,
+  others: readonly RecordedResource[] = [],
+): FoldedState {
+  const state = emptyState("one");
+  return {
+    ...state,
+    resources: new Map([
+      ...others.map((other) => [other.address, other] as const),
+      ...(record === undefined ? [] : [[address, { ...record, address }] as const]),
+    ]),
+    intents: new Map(intent === undefined ? [] : [[address, { ...intent, address }]]),
+  };
+}
+
+/** Everything as recorded; only the catalogue is asked, and only where two spellings may be one thing. */
+export async function planAsRecorded(
+  service: HandlerService,
+  desired: Desired,
+  state: FoldedState,
+  address: Address,
+  signal: AbortSignal,
+): Promise<PlannedOne> {
+  const catalogue = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
+  return plan(service, desired, state, address, { ...unobserved, catalogue }, [], {});
+}
+
+/** Nothing has to be looked up: every flavor and image is written as it was. */
+const spelledAlike = (desired: Desired, state: State): boolean =>
+  desired.resources.every((resource) => {
+    if (resource.kind !== "vm") return true;
+    const record = state.resources.get(resource.address);
+    return record?.kind === "vm" && record.flavor === resource.flavor && record.image === resource.image;
+  });
+
+export async function planAsObserved(
+  service: HandlerService,
+  desired: Desired,
+  state: FoldedState,
+  address: Address,
+  signal: AbortSignal,
+  options: PlanOptions = {},
+): Promise<PlannedOne> {
+  const seen = await refresh(service.client, desired, state, signal);
+  return plan(service, desired, state, address, seen.live, seen.findings, options);
+}
+
+/** Another wish for the same observation. */
+export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>
+  plan(service, desired, planned.state, planned.address, planned.live, planned.findings, {});
+
+function plan(
+  service: HandlerService,
+  desired: Desired,
+  state: FoldedState,
+  address: Address,
+  live: Live,
+  findings: readonly Diagnostic[],
+  options: PlanOptions,
+): PlannedOne {
+  const made = makePlan({
+    desired,
+    state,
+    live,
+    has: (operation) => service.client.has(operation),
+    options: { targets: [address], ...options },
+    findings,
+  });
+  return { plan: made, live, findings, state, address };
+}
+
+export const changeOf = ({ plan: made, address }: PlannedOne) =>
+  made.changes.find((change) => change.address === address);
+
+export function throwErrors({ plan: made }: PlannedOne): void {
+  const errors = made.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new HandlerFailure(errors);
+}
+
+/** What was seen and done in one run; `problems` is empty when everything planned is done. */
+export interface RanOne extends Remembered {
+  readonly problems: readonly Diagnostic[];
+}
+
+/**
+ * The program's approval is the preview that its user saw: what loses data was shown there. A flush is never approved
+ * that way, because nobody but the user knows of it.
+ */
+export async function carryOut(
+  context: HandlerContext,
+  service: HandlerService,
+  planned: PlannedOne,
+  flushConfirmed: boolean,
+): Promise<RanOne> {
+  throwErrors(planned);
+  const missing = missingConsents(planned.plan.consents, {
+    allowDataLoss: true,
+    allowEmpty: true,
+    confirmFlush: flushConfirmed ? ["all"] : [],
+  });
+  if (missing.length > 0)
+    throw new HandlerFailure(
+      missing.map(({ kind, detail, grant }) => ({
+        severity: "error",
+        code: `consent/${kind.replaceAll("_", "-")}`,
+        summary: detail,
+        fix: grant,
+      })),
+    );
+  for (const diagnostic of planned.plan.diagnostics)
+    if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
+  const recorder = createRecorder(planned.state, memorySession());
+  const report = await runPlan(
+    planned.plan,
+    planned.live,
+    recorder,
+    {
+      ...service,
+      emit: (event) => {
+        if (event.type === "step" && (event.status === "started" || event.status === "progress"))
+          context.log("info", event.message === undefined ? event.title : `${event.title}: ${event.message}`);
+        if (event.type === "orphan")
+          context.log("warning", `${event.orphan.kind} ${event.orphan.id} still exists: ${event.orphan.reason}`);
+      },
+    },
+    { soft: context.signal, hard: context.signal },
+    "one",
+  );
+  for (const orphan of recorder.state.orphans.values())
+    if (!report.orphans.some(({ id }) => id === orphan.id))
+      context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
+  return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
+}
+
+function remembered(state: State, address: Address): Remembered {
+  const record = state.resources.get(address);
+  const intent = state.intents.get(address);
+  return { ...(record === undefined ? {} : { record }), ...(intent === undefined ? {} : { intent }) };
+}
+
+function problemsOf(report: RunReport): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  for (const { step, result } of report.steps) {
+    if (result.end === "done" || (result.end === "skipped" && problems.length > 0)) continue;
+    const said = "code" in result ? result : undefined;
+    problems.push({
+      severity: "error",
+      code: said?.code ?? `apply/${result.end}`,
+      summary: `${step.title}: ${result.message ?? result.end}`,
+      ...(said?.fix === undefined ? {} : { fix: said.fix }),
+    });
+  }
+  return problems;
+}
+
+const memorySession = (): StateSession => ({
+  epoch: 1,
+  read: async () => ({ journal: [] }),
+  append: async () => undefined,
+  replace: async () => undefined,
+  release: async () => undefined,
+});
+
+/** JSON values only: what stores a kept resource may know nothing else. */
+export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

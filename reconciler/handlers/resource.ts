@@ -1,0 +1,467 @@
+/**
+ * The handler of a VM, a volume or a security group: what the three have in common. What is particular to a kind (its
+ * properties, how a record reads as properties, which other volumes hang on it) is its shape.
+ */
+import type { Change } from "../core/diff/changes";
+import type { Address, Kind } from "../core/model/address";
+import type { Desired, DesiredResource } from "../core/model/desired";
+import type { Live, Sighting } from "../core/model/live";
+import type { RecordedResource } from "../core/model/recorded";
+import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { deepEqual } from "../core/text/deep-equal";
+import { refresh } from "../engine/refresh";
+import {
+  type Difference,
+  type Found,
+  type Handler,
+  type HandlerContext,
+  HandlerFailure,
+  holdsUnknown,
+  type Kept,
+  PartialFailure,
+  type Property,
+  type PropertyChange,
+  type Props,
+} from "./handler";
+import { addressOf, asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
+import {
+  carryOut,
+  changeOf,
+  nothingDesired,
+  type PlannedOne,
+  plain,
+  planAgain,
+  planAsObserved,
+  planAsRecorded,
+  type RanOne,
+  type Remembered,
+  stateOf,
+  throwErrors,
+} from "./one-run";
+
+type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
+type LiveOf<K extends Kind> = K extends "vm"
+  ? Live["vmById"] extends ReadonlyMap<string, Sighting<infer T>>
+    ? T
+    : never
+  : K extends "volume"
+    ? Live["volumes"] extends ReadonlyMap<string, Sighting<infer T>>
+      ? T
+      : never
+    : Live["groups"] extends ReadonlyMap<string, Sighting<infer T>>
+      ? T
+      : never;
+
+export interface Shape<K extends Kind> {
+  readonly type: string;
+  readonly kind: K;
+  readonly description: string;
+  readonly inputs: Readonly<Record<string, Property>>;
+  readonly outputs: Readonly<Record<string, Property>>;
+  /** Properties that are not managed while they are left out: giving one is a change, whatever the record says. */
+  readonly optional: readonly string[];
+  /** A replacement has to give way first: its name is taken as long as it is there. */
+  readonly deleteBeforeReplace: boolean;
+  write(inputs: Props): Written;
+  sight(live: Live, id: string): Sighting<LiveOf<K>>;
+  /** What can be told of a resource that is only looked at. */
+  recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
+  /** The record with what the service shows for the fields that differ. */
+  drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
+  inputsOf(record: Of<K>): Props;
+  outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
+  /** Records of other resources that a delete must not take for leftovers of this one. */
+  neighbours?(record: Of<K>, live: LiveOf<K> | undefined): readonly RecordedResource[];
+  /** Records of other resources that an update has to look at as well. */
+  standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
+  /** The record as it is kept between two calls. */
+  keep?(record: Of<K>, declared: DesiredResource): Of<K>;
+  /** What is wanted once it is seen what else is there. */
+  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
+  /** The engine still works on it, so that only a look tells what a change would do. */
+  isUnsettled(record: Of<K>): boolean;
+}
+
+/** Where the engine's own record is kept among the outputs. */
+export const recordedKey = "recorded";
+
+export const recordedProperty: Property = {
+  type: "object",
+  description: "What the engine remembers of the resource between two runs. Not for programs.",
+};
+
+export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
+
+export const pendingId = (name: unknown): string => `pending:${String(name)}`;
+export const isPending = (id: string): boolean => id.startsWith("pending:");
+
+export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
+  const { kind } = shape;
+  const recordIn = (before: Props): Of<K> | undefined => rememberedIn(before).record as Of<K> | undefined;
+  const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
+
+  async function keep(context: HandlerContext, inputs: Props, ran: RanOne, declared: Desired): Promise<Kept> {
+    const name = inputs["name"];
+    const record = ran.record as Of<K> | undefined;
+    const id = idOf(record);
+    const remembered: Remembered =
+      record === undefined ? ran : { record: shape.keep?.(record, declared.resources[0]!) ?? record };
+    let outputs: Props = {};
+    if (record !== undefined && id !== undefined) outputs = shape.outputsOf(record, await lookAt(context, record, id));
+    const kept = {
+      id: id ?? pendingId(name),
+      outputs: plain({
+        ...inputs,
+        ...outputs,
+        [recordedKey]: {
+          ...(remembered.record === undefined ? {} : { record: remembered.record }),
+          ...(id !== undefined || ran.intent === undefined ? {} : { intent: ran.intent }),
+        },
+      }),
+    };
+    if (ran.problems.length === 0 && id !== undefined) return kept;
+    if (record === undefined && ran.intent === undefined) throw new HandlerFailure(ran.problems);
+    throw new PartialFailure(kept, ran.problems);
+  }
+
+  /** What only the service knows (addresses). Not worth failing for. */
+  async function lookAt(context: HandlerContext, record: Of<K>, id: string): Promise<LiveOf<K> | undefined> {
+    if (Object.keys(shape.outputs).length === 0) return undefined;
+    const service = await context.service();
+    const seen = await refresh(service.client, nothingDesired, stateOf(record.address, { record }));
+    const sighting = shape.sight(seen.live, id);
+    return sighting.seen === "yes" ? sighting.value : undefined;
+  }
+
+  function wanted(inputs: Props): { readonly desired: Desired; readonly address: Address } {
+    return desiredOf(shape.write(inputs));
+  }
+
+  return {
+    type: shape.type,
+    description: shape.description,
+    inputs: shape.inputs,
+    outputs: { ...shape.outputs, [recordedKey]: recordedProperty },
+    stables: Object.entries(shape.inputs).flatMap(([name, property]) => (property.replaces === true ? [name] : [])),
+
+    check: (inputs) => checkInputs(shape.inputs, inputs, shape.write),
+
+    async diff(context, id, before, inputs): Promise<Difference> {
+      const service = await context.service();
+      const remembered = rememberedIn(before);
+      const changes: PropertyChange[] = [];
+      const known: Record<string, unknown> = { ...inputs };
+      for (const [name, property] of Object.entries(shape.inputs)) {
+        if (holdsUnknown(inputs[name])) {
+          changes.push({ property: name, replaces: property.replaces === true });
+          known[name] = before[name];
+        } else if (shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined)
+          changes.push({ property: name, replaces: false });
+        else if (property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]))
+          changes.push({ property: name, replaces: false });
+      }
+      const { desired, address } = wanted(known);
+      if (isPending(id)) return pendingDifference(context, id, remembered, known, changes);
+      const record = recordIn(before);
+      const state = stateOf(address, remembered);
+      const observed = record !== undefined && shape.isUnsettled(record);
+      const planned = observed
+        ? await planAsObserved(service, desired, state, address, context.signal)
+        : await planAsRecorded(service, desired, state, address, context.signal);
+      throwErrors(planned);
+      const change = changeOf(planned);
+      const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
+      for (const field of change?.fields ?? []) {
+        const property = asProperty(field.field);
+        const replaces = replaced && (field.forces === "replace" || kind === "group");
+        const known = changes.find((one) => one.property === property);
+        if (known === undefined) changes.push({ property, replaces });
+      }
+      if (replaced && !changes.some(({ replaces }) => replaces))
+        changes.push({ property: recordedKey, replaces: true });
+      return difference(changes, [
+        ...(change?.losses ?? []),
+        ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
+      ]);
+    },
+
+    async create(context, inputs) {
+      const service = await context.service();
+      const { desired, address } = wanted(inputs);
+      const adopt = inputs["adopt"];
+      const planned = await planAsObserved(
+        service,
+        typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired,
+        stateOf(address, {}),
+        address,
+        context.signal,
+      );
+      throwErrors(planned);
+      if (typeof adopt === "string") refuseLosses(planned, "taking it over would go further than a preview can show");
+      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
+      return keep(context, inputs, ran, desired);
+    },
+
+    async read(context, id, before): Promise<Found | undefined> {
+      if (isPending(id))
+        return before === undefined ? undefined : { id, inputs: withoutOutputs(before), outputs: before };
+      const service = await context.service();
+      const record = before === undefined ? undefined : recordIn(before);
+      return record === undefined || before === undefined
+        ? readByIdAlone(service.client, id, context.signal)
+        : readAgain(service, id, before, record, context.signal);
+    },
+
+    async update(context, id, before, inputs) {
+      const service = await context.service();
+      const { desired, address } = wanted(inputs);
+      const remembered = rememberedIn(before);
+      if (isPending(id)) throw stillPending(inputs, remembered);
+      const state = stateOf(address, remembered);
+      const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
+      let planned = among(service, seen, desired, inputs, recordIn(before), id);
+      throwErrors(planned);
+      const shown = await planAsRecorded(service, desired, state, address, context.signal);
+      if (changeOf(planned)?.action === "replace" && kind === "group") {
+        // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
+        context.log(
+          "warning",
+          `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
+        );
+        planned = planAgain(service, planned, keepingRules(desired));
+      }
+      if ((changeOf(shown)?.losses.length ?? 0) === 0)
+        refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
+      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
+      return keep(context, inputs, ran, desired);
+    },
+
+    async delete(context, id, before) {
+      const service = await context.service();
+      const remembered = rememberedIn(before);
+      const known = recordIn(before);
+      if (isPending(id) && remembered.intent === undefined) return;
+      const address = addressOf(kind, before["name"]);
+      const record =
+        known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
+      if (record === undefined && remembered.intent === undefined) return;
+      const own: Remembered = record === undefined ? remembered : { record };
+      const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
+      const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
+      const state = stateOf(address, own, others);
+      const planned =
+        record === undefined
+          ? await planPendingDelete(service, before, state, address, context.signal)
+          : await planAsObserved(service, nothingDesired, state, address, context.signal);
+      const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    },
+  };
+
+  async function withHosts(
+    service: PlannerService,
+    id: string,
+    desired: Desired,
+    remembered: Remembered,
+    address: Address,
+    inputs: Props,
+    signal: AbortSignal,
+  ): Promise<PlannedOne> {
+    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal);
+    const sighting = shape.sight(seen.live, id);
+    const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
+    return hosts.length === 0
+      ? seen
+      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal);
+  }
+
+  function among(
+    service: PlannerService,
+    planned: PlannedOne,
+    desired: Desired,
+    inputs: Props,
+    record: Of<K> | undefined,
+    id: string,
+  ): PlannedOne {
+    const sighting = shape.sight(planned.live, id);
+    const [resource] = desired.resources;
+    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
+    const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
+    return wish === resource ? planned : planAgain(service, planned, { ...desired, resources: [wish] });
+  }
+
+  function difference(changes: readonly PropertyChange[], warnings: readonly string[]): Difference {
+    const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+    return { changes, replaces, deleteBeforeReplace: shape.deleteBeforeReplace && replaces.length > 0, warnings };
+  }
+
+  function withoutOutputs(before: Props): Props {
+    return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(shape.inputs, name)));
+  }
+
+  async function lookAtAll(client: HandlerClient, record: Of<K>, id: string, signal: AbortSignal) {
+    const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), signal);
+    const sighting = shape.sight(seen.live, id);
+    return sighting.seen === "yes" ? sighting.value : undefined;
+  }
+
+  async function sightById(client: HandlerClient, id: string, signal: AbortSignal) {
+    const address = addressOf(kind, undefined);
+    const desired: Desired = { ...nothingDesired, imports: [{ to: address, id }] };
+    const { live, findings } = await refresh(client, desired, stateOf(address, {}), signal);
+    const errors = findings.filter(({ severity }) => severity === "error");
+    if (errors.length > 0) throw new HandlerFailure(errors);
+    return { address, live, sighting: shape.sight(live, id) };
+  }
+
+  async function recordById(client: HandlerClient, id: string, signal: AbortSignal): Promise<Of<K> | undefined> {
+    const { address, live, sighting } = await sightById(client, id, signal);
+    return sighting.seen === "yes" ? shape.recordOfLive(address, sighting.value, live) : undefined;
+  }
+
+  async function readByIdAlone(client: HandlerClient, id: string, signal: AbortSignal): Promise<Found | undefined> {
+    const { address, live, sighting } = await sightById(client, id, signal);
+    if (sighting.seen === "gone") return undefined;
+    if (sighting.seen === "unobserved")
+      throw new HandlerFailure([
+        {
+          severity: "error",
+          code: "plan/unobserved",
+          summary: `${kind} ${id} cannot be looked at: ${sighting.reason}`,
+          fix: 'declare it in full with adopt: "<its id>" instead',
+        },
+      ]);
+    const record = shape.recordOfLive(address, sighting.value, live);
+    const inputs = plain(shape.inputsOf(record));
+    return {
+      id,
+      inputs,
+      outputs: plain({ ...inputs, ...shape.outputsOf(record, sighting.value), [recordedKey]: { record } }),
+    };
+  }
+
+  async function readAgain(
+    service: Pick<PlannerService, "client">,
+    id: string,
+    before: Props,
+    record: Of<K>,
+    signal: AbortSignal,
+  ): Promise<Found | undefined> {
+    const { address } = record;
+    const state = stateOf(address, { record });
+    const asRecorded = desiredAsRecorded(state);
+    const mode = before["rulesMode"];
+    const desired: Desired =
+      mode === "additive" || mode === "shared"
+        ? {
+            ...asRecorded,
+            resources: asRecorded.resources.map((one) =>
+              one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one,
+            ),
+          }
+        : asRecorded;
+    const planned = await planAsObserved(service as PlannerService, desired, state, address, signal);
+    const errors = planned.plan.diagnostics.filter(
+      ({ severity, code }) => severity === "error" && code.startsWith("service/"),
+    );
+    if (errors.length > 0) throw new HandlerFailure(errors);
+    const sighting = shape.sight(planned.live, id);
+    if (sighting.seen === "gone") return undefined;
+    const inputs: Record<string, unknown> = { ...withoutOutputs(before) };
+    if (sighting.seen === "unobserved") return { id, inputs, outputs: before };
+    const change = changeOf(planned);
+    const next = change === undefined ? record : shape.drifted(record, sighting.value, change, before);
+    const shown = shape.inputsOf(next);
+    for (const field of change?.fields ?? []) {
+      const property = asProperty(field.field);
+      if (Object.hasOwn(shape.inputs, property)) inputs[property] = shown[property];
+    }
+    return {
+      id,
+      inputs: plain(inputs),
+      outputs: plain({ ...inputs, ...shape.outputsOf(next, sighting.value), [recordedKey]: { record: next } }),
+    };
+  }
+
+  async function pendingDifference(
+    context: HandlerContext,
+    id: string,
+    remembered: Remembered,
+    inputs: Props,
+    changes: readonly PropertyChange[],
+  ): Promise<Difference> {
+    const { client } = await context.service();
+    const listed = { vm: "vm.list", volume: "volume.list", group: "group.list" } as const;
+    const settles = typeof inputs["adopt"] === "string" || client.has(listed[kind]);
+    return difference(
+      settles
+        ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
+        : changes,
+      [stillPending(inputs, remembered, id).message],
+    );
+  }
+
+  /** Only what this very create made may be deleted; the intent tells it from what was there before. */
+  async function planPendingDelete(
+    service: PlannerService,
+    before: Props,
+    state: ReturnType<typeof stateOf>,
+    address: Address,
+    signal: AbortSignal,
+  ): Promise<PlannedOne> {
+    const { desired } = wanted(withoutOutputs(before));
+    const adopting = await planAsObserved(service, desired, state, address, signal);
+    const found = changeOf(adopting);
+    if (found?.id === undefined) return nothingPlanned(adopting);
+    const step = adopting.plan.steps.find(({ action }) => action.operation === "record");
+    const record =
+      step?.action.operation === "record"
+        ? step.action.changes.flatMap((one) => (one.type === "resource" && one.record !== null ? [one.record] : []))[0]
+        : undefined;
+    return record === undefined
+      ? nothingPlanned(adopting)
+      : planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal);
+  }
+}
+
+type PlannerService = Parameters<typeof planAsObserved>[0];
+type HandlerClient = PlannerService["client"];
+
+const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
+  ...planned,
+  plan: { ...planned.plan, changes: [], steps: [], bookkeeping: [], consents: [], diagnostics: [] },
+});
+
+const sameBehaviour = (property: Property, before: unknown, after: unknown): boolean =>
+  deepEqual(before ?? property.default, after ?? property.default);
+
+function refuseLosses(planned: PlannedOne, why: string): void {
+  const change = changeOf(planned);
+  if (change === undefined || (change.losses.length === 0 && change.action !== "replace")) return;
+  throw new HandlerFailure([
+    {
+      severity: "error",
+      code: "plan/unseen-loss",
+      summary: `${change.name}: ${why}`,
+      detail: [
+        ...change.losses,
+        ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
+      ].join("; "),
+      fix: "make the program say what is there first",
+    },
+  ]);
+}
+
+const keepingRules = (desired: Desired): Desired => ({
+  ...desired,
+  resources: desired.resources.map((one) => (one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one)),
+});
+
+const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "plan/outcome-unknown",
+      summary: `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
+    },
+  ]);

@@ -1,0 +1,52 @@
+/** Properties that several kinds have, described once. */
+import type { RecordedVm } from "../core/model/recorded";
+import type { Property, Props } from "./handler";
+import { asFileKey, asFileValue, type Line } from "./one-desired";
+
+export const adopt: Property = {
+  type: "string",
+  behaviour: true,
+  description:
+    "The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go.",
+};
+
+export const flush: Property = {
+  type: "object",
+  behaviour: true,
+  description:
+    "What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile).",
+  properties: {
+    via: { type: "string", values: ["ask", "command", "stop"], description: "ask, command or stop." },
+    command: {
+      type: "array",
+      items: { type: "string", description: "The program, or an argument." },
+      description: "The program and its arguments, for via: command. It runs on the machine that runs the program.",
+    },
+  },
+};
+
+export const flushConfirmed: Property = {
+  type: "boolean",
+  behaviour: true,
+  description:
+    "You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches.",
+};
+
+/** Properties as lines, for those that are called in a file what they are called here. */
+export const linesFor = (inputs: Props, names: readonly string[], inLifecycle = false): Line[] =>
+  names.map((property) => ({
+    property,
+    field: asFileKey(property),
+    value: asFileValue(inputs[property]),
+    ...(inLifecycle ? { inLifecycle } : {}),
+  }));
+
+/** The VM of a volume stands beside it, so that it is looked at (a flush may stop it) and never planned for. */
+export const hostOf = (vmId: string): RecordedVm => ({
+  kind: "vm",
+  address: "vm.host",
+  id: vmId,
+  name: vmId,
+  preventDestroy: false,
+  onDelete: { snapshot: false, preservedVolumes: "retain" },
+});

@@ -1,0 +1,192 @@
+/** Virtual machines. */
+import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
+import { createHandler } from "./resource";
+import { adopt, flushConfirmed, linesFor } from "./shared-properties";
+import { sightVmIn } from "./sightings";
+
+const replaces = { replaces: true } as const;
+const required = { required: true } as const;
+const behaviour = { behaviour: true } as const;
+
+const main = [
+  "name",
+  "flavorId",
+  "imageId",
+  "owner",
+  "userId",
+  "project",
+  "region",
+  "rootSize",
+  "size",
+  "skipFloatingIp",
+  "power",
+] as const;
+const lifecycle = ["onImageChange", "snapshotBefore", "deleteFloatingIp", "preservedVolumes", "verifyResize"] as const;
+
+export const vmHandler = createHandler<"vm">({
+  type: "Vm",
+  kind: "vm",
+  description:
+    "A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it.",
+  inputs: {
+    name: {
+      type: "string",
+      ...required,
+      description:
+        "3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name.",
+    },
+    flavorId: {
+      type: "string",
+      ...required,
+      description: "Flavor name or id; both are the same flavor. A change resizes in place.",
+    },
+    imageId: {
+      type: "string",
+      ...required,
+      description:
+        "Image id, or a name that the service's list resolves. A change rebuilds the VM and wipes its root disk; see onImageChange.",
+    },
+    owner: {
+      type: "string",
+      ...required,
+      ...replaces,
+      description: "Username or e-mail address; the service stores the e-mail, so a username is never a difference.",
+    },
+    userId: { type: "string", ...required, ...replaces, description: "Your user id in the service." },
+    project: { type: "string", ...required, ...replaces, description: "The project to build in." },
+    region: { type: "string", ...required, ...replaces, description: "The region to build in." },
+    rootSize: { type: "integer", ...replaces, description: "Root disk in GB; 50 when left out. Cannot be changed." },
+    size: {
+      type: "integer",
+      ...required,
+      description:
+        "Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed.",
+    },
+    skipFloatingIp: { type: "boolean", ...replaces, description: "true: no public address." },
+    power: {
+      type: "string",
+      values: ["running", "stopped"],
+      description: "Keep it running or stopped. Left out: not managed.",
+    },
+    onImageChange: {
+      type: "string",
+      ...behaviour,
+      values: ["rebuild", "replace", "ignore"],
+      default: "rebuild",
+      description: "What another imageId leads to.",
+    },
+    snapshotBefore: {
+      type: "array",
+      ...behaviour,
+      items: { type: "string", values: ["rebuild", "resize", "delete"], description: "rebuild, resize or delete." },
+      description: "Take a snapshot before these.",
+    },
+    deleteFloatingIp: { type: "boolean", ...behaviour, description: "Delete the public address with the VM." },
+    preservedVolumes: {
+      type: "string",
+      ...behaviour,
+      values: ["retain", "delete"],
+      default: "retain",
+      description:
+        "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched.",
+    },
+    verifyResize: {
+      type: "object",
+      ...behaviour,
+      description:
+        "How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not.",
+      properties: {
+        confirm: { type: "string", values: ["auto", "manual"], description: "manual: somebody decides it outside." },
+        check: {
+          type: "object",
+          description: "One of tcp, http and command.",
+          properties: {
+            tcp: { type: "integer", description: "A port that must accept a connection." },
+            http: { type: "string", description: "A URL that must answer with success; {ip} is the VM's address." },
+            command: {
+              type: "array",
+              items: { type: "string", description: "The program, or an argument." },
+              description: "A program that must end with 0; {ip} is the VM's address.",
+            },
+          },
+        },
+        timeout: { type: "string", description: "How long the check may take, such as 2m." },
+        onFailure: { type: "string", values: ["revert", "leave"], description: "What a failed check leads to." },
+      },
+    },
+    flushConfirmed,
+    adopt,
+  },
+  outputs: {
+    floatingIp: { type: "string", description: "The public address, where it has one and the service shows it." },
+    privateIp: { type: "string", description: "The address in the private network, where the service shows it." },
+    dataVolumeId: {
+      type: "string",
+      description: "The data volume created with it, where the service shows which it is.",
+    },
+  },
+  optional: ["power"],
+  deleteBeforeReplace: true,
+  write: (inputs) => ({
+    kind: "vm",
+    lines: [...linesFor(inputs, main), ...linesFor(inputs, lifecycle, true)],
+  }),
+  sight: sightVmIn,
+  recordOfLive: (address, live): RecordedVm => ({
+    kind: "vm",
+    address,
+    id: live.id,
+    name: live.name,
+    ...(live.flavor === undefined ? {} : { flavor: live.flavor }),
+    ...(live.image === undefined ? {} : { image: live.image, imageId: live.image }),
+    ...(live.owner === undefined ? {} : { owner: live.owner }),
+    preventDestroy: false,
+    onDelete: { snapshot: false, preservedVolumes: "retain" },
+  }),
+  drifted(record, live, change) {
+    let next: RecordedVm = record;
+    for (const { field, before } of change.fields) {
+      if (field === "name") next = { ...next, name: live.name };
+      if (field === "flavor_id" && live.flavor !== undefined) next = { ...next, flavor: live.flavor };
+      if (field === "image_id" && live.image !== undefined)
+        next = { ...next, image: live.image, imageId: String(before) };
+      if (field === "owner" && live.owner !== undefined) next = { ...next, owner: live.owner };
+      if (field === "power" && (live.phase === "running" || live.phase === "stopped"))
+        next = { ...next, power: live.phase };
+    }
+    return next;
+  },
+  inputsOf: (record) => ({
+    name: record.name,
+    flavorId: record.flavor,
+    imageId: record.image,
+    owner: record.owner,
+    userId: record.userId,
+    project: record.project,
+    region: record.region,
+    rootSize: record.rootSizeGb,
+    size: record.sizeGb,
+    skipFloatingIp: record.skipFloatingIp,
+    power: record.power,
+  }),
+  outputsOf: (record, live) => ({
+    floatingIp: live?.floatingIp,
+    privateIp: live?.privateIp,
+    dataVolumeId: record.dataVolumeId,
+  }),
+  /** Disks that came from elsewhere are somebody else's; only the data volume created with the VM goes with it. */
+  neighbours: (record, live) =>
+    (live?.volumes ?? [])
+      .filter((disk) => disk.root !== true && record.dataVolumeId !== undefined && disk.id !== record.dataVolumeId)
+      .map(
+        (disk, index): RecordedVolume => ({
+          kind: "volume",
+          address: `volume.other-${index}`,
+          id: disk.id,
+          flush: { via: "ask" },
+          preventDestroy: false,
+        }),
+      ),
+  isUnsettled: (record) =>
+    record.building === true || record.resizing !== undefined || record.dataVolumeDetached === true,
+});
