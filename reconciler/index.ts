@@ -63,9 +63,11 @@ export function connect(settings: Settings, folder: string = process.cwd()): Con
   return (require("./connect") as typeof import("./connect")).connect(settings, folder);
 }
 
-/** A state by its location: a path or a URL. */
+/** A state by its location: a path or a URL; encrypted when the environment holds a key. */
 export function openState(location: string): StateStore {
-  return (require("./store/open") as typeof import("./store/open")).openStateStore(location);
+  return (require("./store/open") as typeof import("./store/open")).openProtectedStore(location, {
+    environment: process.env,
+  });
 }
 
 /** Looks at the service and plans: sends only reads and writes nothing. */

@@ -1,6 +1,6 @@
 /** Security groups with their rules. */
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
-import { isPlatformShaped } from "../core/diff/group";
+import { isPlatformShaped } from "../core/diff/group-rules";
 import type { RecordedGroup } from "../core/model/recorded";
 import { holdsUnknown, type Props } from "./handler";
 import { createHandler } from "./resource";

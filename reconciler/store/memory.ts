@@ -15,6 +15,7 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
 
   return {
     location: "memory",
+    leases: true,
     read,
     holder: async () => holder,
     async breakLock() {
