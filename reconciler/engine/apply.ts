@@ -90,7 +90,7 @@ export async function awaitInterrupted(
       const left = Date.parse(intent.sentAt) + timing.discoveryWindowMs - clock.now();
       if (!(left > 0) || (await isListed(client, intent))) return;
       await poller.watch(
-        (vms) => ([...vms.values()].some((vm) => isNew(vm, intent)) ? true : undefined),
+        (seen) => (seen.named(intent.name).some((vm) => isNew(vm, intent)) ? true : undefined),
         Math.min(left, timing.discoveryWindowMs),
         [],
         signal,

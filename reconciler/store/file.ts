@@ -8,7 +8,7 @@ import {
   closeSync,
   constants,
   existsSync,
-  fdatasyncSync,
+  fdatasync,
   fsyncSync,
   ftruncateSync,
   openSync,
@@ -22,6 +22,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import {
   type Holder,
   LeaseLost,
@@ -145,17 +146,18 @@ function openSession({ path, journalPath, lockPath, lock, read, readLock }: Sess
   return {
     epoch: lock.epoch,
     read,
+    // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
     async append(lines) {
       assertHeld();
-      tell(journalPath, () => {
+      await tell(journalPath, async () => {
         journal ??= openJournal(journalPath);
         writeSync(journal, lines.map((line) => `${line}\n`).join(""));
-        fdatasyncSync(journal);
+        await syncData(journal);
       });
     },
     async replace(snapshot) {
       assertHeld();
-      tell(path, () => {
+      await tell(path, () => {
         const temporary = `${path}.${lock.token}.tmp`;
         try {
           writeDurably(temporary, snapshot);
@@ -262,9 +264,11 @@ const ageMs = (path: string): number => {
   }
 };
 
-function tell(path: string, write: () => void): void {
+const syncData = promisify(fdatasync);
+
+async function tell(path: string, write: () => void | Promise<void>): Promise<void> {
   try {
-    write();
+    await write();
   } catch (error) {
     throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
   }
