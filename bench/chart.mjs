@@ -16,7 +16,7 @@ export function chartSvg(rows) {
   ];
   for (const [index, { what, ratio, met, goal, figure }] of bars.entries()) {
     const y = 34 + index * rowHeight;
-    parts.push(`<text x="8" y="${y + 15}">${escape(what.trim())}</text>`);
+    parts.push(`<text x="8" y="${y + 15}">${xmlText(what.trim())}</text>`);
     parts.push(
       `<rect class="${met === false ? "no" : "bar"}" x="${left}" y="${y + 3}" width="${(x(ratio) - left).toFixed(1)}" height="${rowHeight - 9}" rx="2"/>`,
     );
@@ -26,10 +26,10 @@ export function chartSvg(rows) {
         `<line class="goal" x1="${x(Number(aim))}" x2="${x(Number(aim))}" y1="${y}" y2="${y + rowHeight - 3}"/>`,
       );
     parts.push(
-      `<text class="q" x="${(x(ratio) + 6).toFixed(1)}" y="${y + 15}">${ratio.toFixed(2)}x, ${escape(figure)}</text>`,
+      `<text class="q" x="${(x(ratio) + 6).toFixed(1)}" y="${y + 15}">${ratio.toFixed(2)}x, ${xmlText(figure)}</text>`,
     );
   }
   return `${parts.join("\n")}\n</svg>\n`;
 }
 
-const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+const xmlText = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");

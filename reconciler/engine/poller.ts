@@ -125,7 +125,13 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
 
 function seenOf(byId: ReadonlyMap<string, LiveVm>): Seen {
   let byName: Map<string, LiveVm[]> | undefined;
-  return { byId, named: (name) => (byName ??= indexByName(byId.values())).get(name) ?? [] };
+  return {
+    byId,
+    named(name) {
+      byName ??= indexByName(byId.values());
+      return byName.get(name) ?? [];
+    },
+  };
 }
 
 function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
