@@ -5,5 +5,7 @@ const [command, ...rest] = process.argv.slice(2);
 if ((command === "version" || command === "--version") && rest.length === 0) {
   process.stdout.write(`reconcile ${require("../package.json").version}\n`);
 } else {
-  require("../dist/reconciler/cli/main.js").main(process.argv.slice(2));
+  // Node 22 keeps what it compiled; in this package's own folder, because code that others may write must not be run.
+  require("node:module").enableCompileCache?.(require("node:path").join(__dirname, "../dist/.compile-cache"));
+  require("../dist/reconciler/cli/bundle.js").main(process.argv.slice(2));
 }

@@ -1,13 +1,20 @@
-/** The package's version, from the sources and from the build alike. */
-function readVersion(): string {
-  for (const path of ["../package.json", "../../package.json"]) {
-    try {
-      return (require(path) as { version: string }).version;
-    } catch {
-      // One folder further up in the build.
-    }
-  }
-  return "unknown";
+/** The package's folder and version, from the sources, the build and the bundled command line alike. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export const packageFolder: string = findUp(__dirname);
+
+function findUp(folder: string): string {
+  const above = dirname(folder);
+  return above === folder || existsSync(join(folder, "package.json")) ? folder : findUp(above);
 }
 
-export const version = readVersion();
+export const version: string = readVersion();
+
+function readVersion(): string {
+  try {
+    return (require(join(packageFolder, "package.json")) as { version: string }).version;
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,4 +1,5 @@
-// Builds dist/ from the sources: CommonJS with type declarations. Incremental, so that a second call costs little.
+// Builds dist/ from the sources: CommonJS with type declarations, and the command line as one file. Incremental, so
+// that a second call costs little.
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,6 +13,7 @@ try {
 } catch (error) {
   process.exit(typeof error?.status === "number" ? error.status : 1);
 }
+await import("./bundle.mjs");
 
 // npm links the commands of dependencies, not those of the package itself; with this, `npx reconcile` works here too.
 const bins = join(root, "node_modules", ".bin");

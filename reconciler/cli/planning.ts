@@ -4,8 +4,6 @@ import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
-import { applyPlan, hasNothingToDo } from "../engine/apply";
-import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
@@ -36,6 +34,9 @@ export async function withSession(
     await service.close();
   }
 }
+
+/** A plan alone loads nothing of what carries one out. */
+const applying = () => require("../engine/apply") as typeof import("../engine/apply");
 
 export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.destroy === true ? { destroy: true } : {}),
@@ -92,6 +93,7 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
   const { store, service, workspace, invocation } = session;
   const stop = listenForStop(invocation.output);
   try {
+    const { awaitInterrupted } = require("../engine/await-interrupted") as typeof import("../engine/await-interrupted");
     await awaitInterrupted(
       store,
       service.client,
@@ -118,6 +120,7 @@ export async function approveAndApply(
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });
+  const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan)) return output.finish({ exitCode: 0, diagnostics, plan });
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval);
@@ -137,6 +140,7 @@ export async function carryOut(
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
   const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
+  const { applyPlan } = applying();
   const progress = startProgress(invocation.output, prepared.plan);
   const emit = (event: EngineEvent): void => {
     progress.event(event);

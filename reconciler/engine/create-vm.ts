@@ -19,7 +19,7 @@ export async function createVm(step: Step, action: Create, run: Run): Promise<St
   const { address } = step;
   const record = step.record as RecordedVm;
   const name = action.vm.name;
-  const idsBefore = (run.live.vms ?? []).filter((vm) => vm.name.toLowerCase() === name).map((vm) => vm.id);
+  const idsBefore = run.idsBefore("vm", name);
   const intent: Intent = {
     step: step.id,
     address,
@@ -89,15 +89,10 @@ async function discover(
   const before = new Set(idsBefore);
   const started = run.ports.clock.now();
   const waited = await run.poller.watch(
-    (vms) => {
-      const matches: LiveVm[] = [];
-      for (const vm of vms.values())
-        if (
-          vm.name.toLowerCase() === name &&
-          !before.has(vm.id) &&
-          (run.recorder.addressOf(vm.id) ?? step.address) === step.address
-        )
-          matches.push(vm);
+    (seen) => {
+      const matches = seen
+        .named(name)
+        .filter(({ id }) => !before.has(id) && (run.recorder.addressOf(id) ?? step.address) === step.address);
       return matches.length === 0 ? undefined : matches;
     },
     windowMs,

@@ -144,10 +144,7 @@ async function createGroup(
     if ("end" in input) return input;
     rules.push(input);
   }
-  const idsBefore: string[] = [];
-  for (const sighting of run.live.groups.values())
-    if (sighting.seen === "yes" && sighting.value.name?.toLowerCase() === action.name)
-      idsBefore.push(sighting.value.id);
+  const idsBefore = run.idsBefore("group", action.name);
   const intent: Intent = {
     step: step.id,
     address,

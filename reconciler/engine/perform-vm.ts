@@ -160,8 +160,8 @@ export async function waitForVm(
   const started = run.ports.clock.now();
   let shown: string | undefined;
   const waited = await run.poller.watch(
-    (vms) => {
-      const vm = vms.get(id);
+    ({ byId }) => {
+      const vm = byId.get(id);
       const verdict = settleVm(wait, vm);
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {

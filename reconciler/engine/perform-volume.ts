@@ -104,9 +104,7 @@ async function createVolume(
   const { client } = run.ports;
   const { address } = step;
   const record = step.record as RecordedVolume;
-  const idsBefore: string[] = [];
-  for (const sighting of run.live.volumes.values())
-    if (sighting.seen === "yes" && sighting.value.name === action.name) idsBefore.push(sighting.value.id);
+  const idsBefore = run.idsBefore("volume", action.name);
   const intent: Intent = {
     step: step.id,
     address,

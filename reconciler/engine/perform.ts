@@ -8,6 +8,7 @@ import type { Live } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedResource, StateChange } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
+import type { NamesBefore } from "./names-before";
 import { performGroupStep } from "./perform-group";
 import { performVmStep } from "./perform-vm";
 import { performVolumeStep } from "./perform-volume";
@@ -30,6 +31,7 @@ export interface Run {
   readonly recorder: Recorder;
   /** The observation that the plan was made from. */
   readonly live: Live;
+  readonly idsBefore: NamesBefore;
   readonly flavors: Index | undefined;
   /** Aborts waits when the user insists on stopping at once. */
   readonly signal: AbortSignal;

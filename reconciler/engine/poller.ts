@@ -7,8 +7,15 @@ import type { Failure } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
 
+/** One poll's VMs, by id and by name, so that ten thousand who wait for a name need not each walk the list. */
+export interface Seen {
+  readonly byId: ReadonlyMap<string, LiveVm>;
+  /** By the name in lower case. */
+  named(name: string): readonly LiveVm[];
+}
+
 /** `undefined`: keep waiting. */
-export type Look<T> = (vms: ReadonlyMap<string, LiveVm>) => T | undefined;
+export type Look<T> = (seen: Seen) => T | undefined;
 
 export type Waited<T> =
   | { readonly ended: "found"; readonly value: T }
@@ -26,6 +33,7 @@ interface Watcher {
   readonly ids: readonly string[];
   readonly since: number;
   readonly deadline: number;
+  readonly signal?: AbortSignal;
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
@@ -34,6 +42,8 @@ const blindAfter = 10;
 
 export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
   const watchers = new Set<Watcher>();
+  // One listener a signal, not one a watcher: adding a listener looks at all that are there already.
+  const listenedTo = new WeakSet<AbortSignal>();
   let turn = 0;
   let running = false;
   let failures = 0;
@@ -70,14 +80,23 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
       const listed = await client.listVms();
       if (listed.status !== "accepted") return listed;
       for (const vm of listed.value) vms.set(vm.id, vm);
-      return { status: "accepted" as const, value: vms };
+      return { status: "accepted" as const, value: seenOf(vms) };
     }
     const ids = new Set([...watchers].flatMap((watcher) => watcher.ids));
     for (const outcome of await Promise.all([...ids].map((id) => client.getVm(id)))) {
       if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
       else if (!(outcome.status === "rejected" && outcome.condition === "not_found")) return outcome;
     }
-    return { status: "accepted" as const, value: vms };
+    return { status: "accepted" as const, value: seenOf(vms) };
+  }
+
+  function listen(signal: AbortSignal): void {
+    if (listenedTo.has(signal)) return;
+    listenedTo.add(signal);
+    const onAbort = (): void => {
+      for (const watcher of [...watchers]) if (watcher.signal === signal) finish(watcher, { ended: "aborted" });
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
   }
 
   function finish(watcher: Watcher, waited: Waited<unknown>): void {
@@ -89,21 +108,39 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
     watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal) {
       return new Promise<Waited<T>>((resolve) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
-        const onAbort = (): void => finish(watcher, { ended: "aborted" });
-        const watcher: Watcher = {
+        watchers.add({
           look,
           ids,
           since: turn,
           deadline: clock.now() + timeoutMs,
-          settle: (waited) => {
-            signal?.removeEventListener("abort", onAbort);
-            resolve(waited as Waited<T>);
-          },
-        };
-        signal?.addEventListener("abort", onAbort, { once: true });
-        watchers.add(watcher);
+          ...(signal === undefined ? {} : { signal }),
+          settle: resolve as (waited: Waited<unknown>) => void,
+        });
+        if (signal !== undefined) listen(signal);
         if (!running) void poll();
       });
     },
   };
+}
+
+function seenOf(byId: ReadonlyMap<string, LiveVm>): Seen {
+  let byName: Map<string, LiveVm[]> | undefined;
+  return {
+    byId,
+    named(name) {
+      byName ??= indexByName(byId.values());
+      return byName.get(name) ?? [];
+    },
+  };
+}
+
+function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
+  const byName = new Map<string, LiveVm[]>();
+  for (const vm of vms) {
+    const name = vm.name.toLowerCase();
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [vm]);
+    else same.push(vm);
+  }
+  return byName;
 }

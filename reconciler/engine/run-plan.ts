@@ -10,6 +10,7 @@ import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import type { StepStatus } from "./events";
+import { indexNamesBefore } from "./names-before";
 import { performStep, type Run, type StepResult } from "./perform";
 import { createPoller } from "./poller";
 import type { Ports } from "./ports";
@@ -88,6 +89,7 @@ export async function runPlan(
     poller: createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs),
     recorder,
     live,
+    idsBefore: indexNamesBefore(live),
     flavors: indexCatalogue(live.catalogue.flavors),
     signal: stop.hard,
     hasFollowers: (step) => followed.has(step.id),

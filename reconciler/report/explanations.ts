@@ -50,6 +50,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "The answer to a create was lost and the service gives no way to look it up. Repeating it could make a second one.",
     "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
   ),
+  "apply/resize-undone": row(
+    "The service took a resize back by itself; the VM is as it was.",
+    "The flavor may not be provisionable: choose another, or ask the service's operator.",
+  ),
   "apply/resize-waits": row(
     "A resized VM waits in VERIFY_RESIZE for a decision that only somebody outside can make.",
     "Confirm or revert it in the console, then run the same command again.",
@@ -73,6 +77,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   "apply/waiting": row("A step waits for something outside.", "The message names it; then run the same command again."),
   "cli/bad-flag": row("A flag has a value it cannot have.", "The message shows one it can."),
   "cli/bad-var": row("--var was given without a name or without a value.", "--var NAME=VALUE"),
+  "cli/cannot-listen": row(
+    "The address given with --listen cannot be listened on.",
+    "Choose another, or --listen none.",
+  ),
   "cli/file-exists": row(
     "A file that would be written exists already; it is left as it is.",
     "Name another, or move it away.",
@@ -233,6 +241,35 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   ),
   "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
   "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
+  "plan/image-unresolved": row(
+    "An image is given by name, and this service has no list that says which id that is.",
+    "Write the image's id as image_id.",
+  ),
+  "plan/left-alone": row(
+    "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
+    "Settle the other one first; the message names it.",
+  ),
+  "plan/target-too-narrow": row(
+    "The plan would take something away from a resource that the targets leave out.",
+    "Target that too, or leave --target out.",
+  ),
+  "plan/attached-elsewhere": row(
+    "A volume is attached to another VM than the one that was asked for.",
+    "Detach it there first, or name the VM it is on.",
+  ),
+  "plan/bad-id": row("An id that is put together of two parts is not.", "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."),
+  "plan/rule-stays": row(
+    "This service cannot delete one rule, so the rule stays although nothing declares it any more.",
+    "Replace the group, or delete the rule in the service's console.",
+  ),
+  "plan/unobserved": row(
+    "The resource cannot be looked at on this service.",
+    "Describe in the dialect what the service has.",
+  ),
+  "plan/unseen-loss": row(
+    "A change would lose something that cannot be shown beforehand.",
+    "Look at the resource in the service before you go on.",
+  ),
   "plan/import-managed": row(
     "What is to be imported is managed under another address already.",
     "A moved entry, or remove the imports entry.",
@@ -373,6 +410,23 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   "state/cut-off": row(
     "The last line of the journal was cut off by a dying process. It was never acknowledged to anybody and is ignored.",
     "Nothing.",
+  ),
+  "state/damaged": row(
+    "What is stored does not decrypt as a whole: it was cut, changed or mixed up.",
+    "Restore it from a copy.",
+  ),
+  "state/key-bad": row("The key for the state is not one that can be used.", "32 bytes in base64, or a passphrase."),
+  "state/key-missing": row(
+    "The state is encrypted, and no key is given.",
+    "RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND.",
+  ),
+  "state/key-wrong": row(
+    "The state was encrypted with another key.",
+    "Set the right one; while keys are rotated, the old one as RECONCILE_STATE_KEY_PREVIOUS.",
+  ),
+  "state/not-encrypted": row(
+    "Encryption is required, and this state is not encrypted.",
+    "Set a key and let one run write it, or take RECONCILE_STATE_ENCRYPTION=required away.",
   ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
   "state/locked": row(

@@ -19,6 +19,7 @@ interface Waiter {
   readonly priority: number;
   readonly order: number;
   readonly give: (given: boolean) => void;
+  readonly signal?: AbortSignal;
   gone: boolean;
 }
 
@@ -29,6 +30,8 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let waking = false;
   const queue: Waiter[] = [];
+  // One listener a signal, not one a waiter: adding a listener looks at all that are there already.
+  const listenedTo = new WeakSet<AbortSignal>();
 
   const isFree = () => inUse < Math.floor(concurrency.limit) && clock.now() >= pausedUntil;
 
@@ -40,6 +43,19 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
       waiter.give(true);
     }
     if (queue.length > 0 && clock.now() < pausedUntil) wakeAfterPause();
+  }
+
+  function listen(signal: AbortSignal): void {
+    if (listenedTo.has(signal)) return;
+    listenedTo.add(signal);
+    const leave = (): void => {
+      for (const waiter of queue) {
+        if (waiter.signal !== signal || waiter.gone) continue;
+        waiter.gone = true;
+        waiter.give(false);
+      }
+    };
+    signal.addEventListener("abort", leave, { once: true });
   }
 
   function wakeAfterPause(): void {
@@ -59,17 +75,8 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
         return true;
       }
       return new Promise((resolve) => {
-        const leave = () => {
-          waiter.gone = true;
-          resolve(false);
-        };
-        const give = (given: boolean) => {
-          signal?.removeEventListener("abort", leave);
-          resolve(given);
-        };
-        const waiter: Waiter = { priority, order: order++, give, gone: false };
-        signal?.addEventListener("abort", leave, { once: true });
-        add(queue, waiter);
+        add(queue, { priority, order: order++, give: resolve, gone: false, ...(signal !== undefined && { signal }) });
+        if (signal !== undefined) listen(signal);
         grant();
       });
     },

@@ -2,7 +2,7 @@
  * Sends one request and gives back what came, or that the connection broke and whether any of the request may have
  * reached the service by then. The one file that speaks HTTP; what an answer means is dialect/conditions.ts.
  */
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
@@ -38,18 +38,27 @@ const largestBody = 32 * 1024 * 1024;
 
 export function createTransport({ baseUrl, connections }: TransportOptions): Transport {
   const { origin } = new URL(baseUrl);
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    connect: { timeout: connectTimeoutMs },
-    // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
-    // body that drips must end as well.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  let pool: Pool | undefined;
+  // Loaded with the first request: it is the largest thing there is to load, and a plan from memory sends none.
+  const open = (): Pool => {
+    const { Pool: UndiciPool } = require("undici") as typeof import("undici");
+    return new UndiciPool(origin, {
+      connections,
+      pipelining: 1,
+      connect: { timeout: connectTimeoutMs },
+      // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
+      // body that drips must end as well.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  };
   return {
-    send: (request) => new Promise((resolve) => dispatch(pool, request, resolve)),
-    close: () => pool.destroy(),
+    send(request) {
+      pool ??= open();
+      const opened = pool;
+      return new Promise((resolve) => dispatch(opened, request, resolve));
+    },
+    close: async () => pool?.destroy(),
   };
 }
 

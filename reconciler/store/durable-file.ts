@@ -128,4 +128,14 @@ export function tell<T>(path: string, write: () => T): T {
   }
 }
 
+/** The same for what takes its time. */
+export async function tellLater<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof StoreFailed) throw error;
+    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

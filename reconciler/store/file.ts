@@ -5,8 +5,18 @@
  * Every holder writes to a journal file of its own making: it takes over what the last one wrote and is renamed into its
  * place. A holder that was paused and lost its lease still has the old file open, and what it writes there nobody reads.
  */
-import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
-import { followLinks, readIfThere, removeIfThere, replaceDurably, syncFolder, tell, writeAll } from "./durable-file";
+import { closeSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { promisify } from "node:util";
+import {
+  followLinks,
+  readIfThere,
+  removeIfThere,
+  replaceDurably,
+  syncFolder,
+  tell,
+  tellLater,
+  writeAll,
+} from "./durable-file";
 import { createFileLock, type FileLock, type Lock } from "./file-lock";
 import { lastEpoch, startHeartbeat } from "./lease";
 import {
@@ -77,9 +87,10 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
     read: async () => readStored(paths),
     async append(lines) {
       assertHeld();
-      tell(paths.journal, () => {
+      // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
+      await tellLater(paths.journal, async () => {
         writeAll(journal!, lines.map((line) => `${line}\n`).join(""));
-        fdatasyncSync(journal!);
+        await syncData(journal!);
         if (!isNamed) syncFolder(paths.journal);
         isNamed = true;
       });
@@ -147,6 +158,8 @@ function identityOf(path: string): string {
     return "";
   }
 }
+
+const syncData = promisify(fdatasync);
 
 const sizeOf = (path: string): number => {
   try {

@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { starterText } from "../../config/starter";
+import { packageFolder } from "../../version";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
 import { defaultFile } from "../workspace";
@@ -23,7 +24,5 @@ function schemaFor(path: string): string {
   const schema = "schemas/desired-state.schema.json";
   const installed = `node_modules/reconcile-cloud/${schema}`;
   if (existsSync(join(dirname(path), installed))) return `./${installed}`;
-  return relative(dirname(path), join(__dirname, "../../../..", schema))
-    .split("\\")
-    .join("/");
+  return relative(dirname(path), join(packageFolder, schema)).split("\\").join("/");
 }

@@ -1,0 +1,56 @@
+// The whole comparison: what is measured, beside its floor, in one run. `npm run bench`, `npm run bench -- --full`,
+// `npm run bench -- --only plan,refresh`, `--out FOLDER` for the JSON, Markdown and SVG (default bench/out).
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { chartSvg } from "./chart.mjs";
+import { root } from "./processes.mjs";
+import { tableMarkdown, tableText } from "./table.mjs";
+
+const sections = [
+  "start-up",
+  "plan-from-memory",
+  "terraform",
+  "refresh",
+  "apply",
+  "first-apply",
+  "recording",
+  "rendering",
+  "emulator",
+];
+
+const { values } = parseArgs({
+  options: {
+    full: { type: "boolean", default: false },
+    only: { type: "string" },
+    out: { type: "string", default: join(root, "bench/out") },
+  },
+});
+const wanted =
+  values.only === undefined
+    ? sections
+    : sections.filter((name) => values.only.split(",").some((part) => name.startsWith(part)));
+const scratch = mkdtempSync(join(tmpdir(), "reconcile-bench-"));
+const note = (text) => process.stderr.write(`${text}\n`);
+const rows = [];
+try {
+  for (const name of wanted) {
+    note(`== ${name}`);
+    const { measure } = await import(`./sections/${name}.mjs`);
+    for (const row of await measure({ scratch, full: values.full, note })) rows.push({ section: name, ...row });
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+const machine = { cores: cpus().length, node: process.version, platform: `${process.platform} ${process.arch}` };
+process.stdout.write(`${tableText(rows)}\n`);
+mkdirSync(values.out, { recursive: true });
+writeFileSync(
+  join(values.out, "performance.json"),
+  `${JSON.stringify({ machine, full: values.full, rows }, undefined, 1)}\n`,
+);
+writeFileSync(join(values.out, "performance-table.md"), `${tableMarkdown(rows)}\n`);
+writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
+const missed = rows.filter(({ met }) => met === false);
+note(missed.length === 0 ? "Every goal is met." : `Not met: ${missed.map(({ what }) => what.trim()).join("; ")}`);

@@ -1,0 +1,17 @@
+// What the embedded service can answer by itself, so that the figures against it can be trusted.
+import { join } from "node:path";
+import { root, runOnce } from "../processes.mjs";
+import { number } from "../table.mjs";
+
+export async function measure({ full, note }) {
+  note("emulator");
+  const argv = [process.execPath, join(root, "bench/emulator-throughput.mjs"), "--json", "--seconds", full ? "3" : "1"];
+  const { stdout } = await runOnce({ argv });
+  const { vms, results } = JSON.parse(stdout);
+  return results.map(({ name, per_second, p50_ms, p99_ms }) =>
+    number(`emulator with ${vms} VMs: ${name}`, per_second, "/s", {
+      ...(name === "volume.get" || name === "vm.get" ? { least: 3000 } : {}),
+      spread: `p50 ${p50_ms} ms, p99 ${p99_ms} ms`,
+    }),
+  );
+}

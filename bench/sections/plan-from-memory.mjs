@@ -1,0 +1,58 @@
+// A plan that has nothing to do, from the file and the state alone, beside parsing the file and doing nothing with it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { prepareState } from "../prepared-state.mjs";
+import { cli, exponentOf, floor, inTurns } from "../processes.mjs";
+import { shapes } from "../shapes.mjs";
+import { number, over } from "../table.mjs";
+
+export async function measure({ scratch, full, note }) {
+  const rows = [];
+  const sizes = full ? [100, 1_000, 10_000, 100_000] : [100, 1_000, 10_000];
+  for (const [shape, write] of Object.entries(shapes)) {
+    const points = [];
+    const parsed = [];
+    for (const n of sizes) {
+      note(`plan from memory: ${shape}, ${n}`);
+      const cwd = folderOf(scratch, shape, n);
+      mkdirSync(cwd);
+      writeFileSync(join(cwd, "reconcile.yaml"), write(n));
+      prepareState(cwd);
+      const times = n >= 100_000 ? 3 : n >= 10_000 ? (full ? 7 : 5) : 3;
+      const { parse, plan } = await inTurns(
+        {
+          parse: { argv: [process.execPath, floor("parse-yaml.cjs"), "reconcile.yaml"], cwd },
+          plan: { argv: [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"], cwd },
+        },
+        times,
+        { memory: true },
+      );
+      if (!plan.last.stdout.includes("Nothing to do"))
+        throw new Error(`not a no-op: ${plan.last.stdout.slice(0, 500)}`);
+      points.push([n, plan.ms]);
+      parsed.push([n, parse.ms]);
+      const name = `no-op plan, ${n} ${shape}`;
+      if (n >= 10_000) rows.push(over(name, plan, parse, "YAML parse", n === 10_000 ? 500 : 5000));
+      if (n >= 10_000)
+        rows.push(
+          number(
+            `  its memory`,
+            plan.peakMb,
+            "MB",
+            n === 10_000
+              ? { most: 250, floor: `${Math.round(parse.peakMb)} MB` }
+              : { floor: `${Math.round(parse.peakMb)} MB` },
+          ),
+        );
+    }
+    rows.push(
+      number(`  growth, ${shape}, exponent to ${sizes.at(-1)}`, exponentOf(points, points[0][1]), "", {
+        most: 1.1,
+        floor: shape === "for_each" ? "" : exponentOf(parsed, parsed[0][1]).toFixed(2),
+      }),
+    );
+  }
+  return rows;
+}
+
+export const folderOf = (scratch, shape, n) => join(scratch, `${shape}-${n}`);

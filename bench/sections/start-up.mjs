@@ -1,0 +1,27 @@
+// What a command costs before it has done anything.
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { cli, inTurns } from "../processes.mjs";
+import { limit } from "../table.mjs";
+
+export async function measure({ scratch, full }) {
+  const cwd = join(scratch, "small");
+  mkdirSync(cwd);
+  execFileSync(process.execPath, [cli, "init"], { cwd });
+  const run = (...words) => ({ argv: [process.execPath, ...words], cwd });
+  const { floor, version, validate, plan } = await inTurns(
+    {
+      floor: run("-e", "0"),
+      version: run(cli, "version"),
+      validate: run(cli, "validate"),
+      plan: run(cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"),
+    },
+    full ? 41 : 15,
+  );
+  return [
+    limit("reconcile version", version, floor, "node -e 0", 1.3),
+    limit("reconcile validate, a small file", validate, floor, "node -e 0", 2.5),
+    limit("reconcile plan --no-refresh, a small file", plan, floor, "node -e 0"),
+  ];
+}

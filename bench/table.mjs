@@ -1,0 +1,81 @@
+// Rows of the report: a figure, its floor, how they compare, what is aimed for, and whether that is met.
+const round = (value, digits = 2) => (value === undefined ? undefined : Number(value.toFixed(digits)));
+const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`);
+const spreadText = ({ min, max }) => `${seconds(min)} to ${seconds(max)}`;
+
+/** A time as a multiple of its floor. */
+export const limit = (what, figure, floor, floorName, most) => ({
+  what,
+  figure: seconds(figure.ms),
+  spread: spreadText(figure),
+  floor: `${seconds(floor.ms)} (${floorName})`,
+  ratio: round(figure.ms / floor.ms),
+  goal: most === undefined ? "" : `≤ ${most}x`,
+  met: most === undefined ? undefined : figure.ms / floor.ms <= most,
+});
+
+/** A time that may be so much over its floor. */
+export const over = (what, figure, floor, floorName, mostMs) => ({
+  what,
+  figure: seconds(figure.ms),
+  spread: spreadText(figure),
+  floor: `${seconds(floor.ms)} (${floorName})`,
+  ratio: round(figure.ms / floor.ms),
+  goal: `≤ floor + ${seconds(mostMs)}`,
+  met: figure.ms <= floor.ms + mostMs,
+});
+
+/** A number on its own; `most` or `least` is what is aimed for. */
+export const number = (what, value, unit, { most, least, floor = "", spread = "" } = {}) => ({
+  what,
+  figure: `${round(value)}${unit === "" ? "" : ` ${unit}`}`,
+  spread,
+  floor,
+  ratio: undefined,
+  goal:
+    most !== undefined
+      ? `≤ ${most}${unit === "" ? "" : ` ${unit}`}`
+      : least !== undefined
+        ? `≥ ${least}${unit === "" ? "" : ` ${unit}`}`
+        : "",
+  met: most !== undefined ? value <= most : least !== undefined ? value >= least : undefined,
+});
+
+export const remark = (what, figure) => ({
+  what,
+  figure,
+  spread: "",
+  floor: "",
+  ratio: undefined,
+  goal: "",
+  met: undefined,
+});
+
+const columns = ["what", "figure", "min to max", "floor", "ratio", "goal", "met"];
+const cells = ({ what, figure, spread, floor, ratio, goal, met }) => [
+  what,
+  figure,
+  spread,
+  floor,
+  ratio === undefined ? "" : `${ratio.toFixed(2)}x`,
+  goal,
+  met === undefined ? "" : met ? "yes" : "NO",
+];
+
+export function tableText(rows) {
+  const lines = [columns, ...rows.map(cells)];
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+export function tableMarkdown(rows) {
+  const line = (words) => `| ${words.join(" | ")} |`;
+  return [line(columns), line(columns.map(() => "---")), ...rows.map((row) => line(cells(row)))].join("\n");
+}
