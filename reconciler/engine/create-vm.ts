@@ -108,7 +108,7 @@ async function discover(
 async function settleNew(step: Step, record: RecordedVm, vm: LiveVm, run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
-    { type: "resource", address, record: { ...record, id: vm.id, building: true } },
+    { type: "resource", address, record: { ...record, id: vm.id, createdAt: isoNow(run), building: true } },
     { type: "intent", address, intent: null },
   ]);
   run.progress(step, `${vm.id} ${vm.status ?? ""}`.trimEnd());

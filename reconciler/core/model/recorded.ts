@@ -34,6 +34,8 @@ export interface RecordedVm {
   };
   /** The data volume created with it, once the service's records have shown it. */
   readonly dataVolumeId?: string;
+  /** ISO time at which it was first seen: a list may not show it yet for a while. */
+  readonly createdAt?: string;
   /** Set from the create until the VM has settled once: if it fails before that, nothing was ever in use on it. */
   readonly building?: boolean;
   /** A resize that was sent and is not decided yet. */

@@ -45,7 +45,7 @@ export function bookkeeping(
     if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))
       changes.push({ type: "resource", address: difference.address, record: next });
   }
-  changes.push(...unneededSnapshots(pairs, steps));
+  changes.push(...unneededSnapshots(pairs, steps), ...foundOrphans(differences, before));
   return changes;
 }
 
@@ -54,6 +54,20 @@ const isOver = (difference: Difference): boolean =>
   difference.change === undefined &&
   difference.diagnostics.length === 0 &&
   !("idUnknown" in difference && difference.idUnknown === true);
+
+/** Written down before the step that would have left it behind, or for a VM that was out of sight for a moment. */
+function foundOrphans(differences: readonly Difference[], before: State): StateChange[] {
+  if (before.orphans.size === 0) return [];
+  const kept = new Set<string>();
+  for (const { kind, recorded, live, change } of differences) {
+    if (recorded?.id === undefined || change?.action === "replace" || change?.action === "delete") continue;
+    kept.add(`${kind}:${recorded.id}`);
+    if (recorded.kind === "vm" && live !== undefined) kept.add(`volume:${recorded.dataVolumeId}`);
+  }
+  return [...before.orphans.keys()]
+    .filter((key) => kept.has(key))
+    .map((key) => ({ type: "orphan", key, orphan: null }));
+}
 
 /** What a snapshot was taken for is done or not wanted any more, so it is nobody's to be found again. */
 function unneededSnapshots(pairs: readonly Pair[], steps: readonly Step[]): StateChange[] {

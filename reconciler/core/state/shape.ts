@@ -43,6 +43,7 @@ const shapes: Record<string, Record<string, Check>> = {
     preventDestroy: flag,
     onDelete: object,
     dataVolumeId: optional(text),
+    createdAt: optional(text),
     building: optional(flag),
     resizing: optional((value) => object(value) && text((value as Record<string, unknown>).to)),
     dataVolumeDetached: optional(flag),
