@@ -72,6 +72,13 @@ export function dialectFor(options: {
   readonly with?: readonly string[];
   readonly without?: readonly string[];
 }): Dialect {
+  return mergeDialect({ operations: dialectOperations(options) } as Parameters<typeof mergeDialect>[0]);
+}
+
+export function dialectOperations(options: {
+  readonly with?: readonly string[];
+  readonly without?: readonly string[];
+}): Record<string, unknown> {
   const paths: Record<string, { method: "GET" | "DELETE"; path: string }> = {
     "vm.get": { method: "GET", path: "/api/v1/vm/{id}" },
     "volume.list": { method: "GET", path: "/api/v1/volume/list" },
@@ -82,7 +89,7 @@ export function dialectFor(options: {
   const operations: Record<string, unknown> = {};
   for (const name of options.with ?? []) operations[name] = paths[name];
   for (const name of options.without ?? []) operations[name] = null;
-  return mergeDialect({ operations } as Parameters<typeof mergeDialect>[0]);
+  return operations;
 }
 
 export async function startBenchWorld(options: BenchOptions = {}): Promise<BenchWorld> {

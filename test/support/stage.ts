@@ -93,7 +93,7 @@ export function withoutOrphans(dump: Dump, state: FoldedState): Dump {
   return { ...dump, volume: dump.volume.filter(({ id }) => !orphans.has(id)) };
 }
 
-function differences(found: Shape, expected: Shape): string[] {
+export function differences(found: Shape, expected: Shape): string[] {
   return (Object.keys(expected) as (keyof Shape)[]).flatMap((part) => {
     const texts = (shape: Shape): string[] => shape[part].map((item) => JSON.stringify(item));
     const [have, want] = [texts(found), texts(expected)];

@@ -117,8 +117,10 @@ export const stories: Readonly<Record<string, Story>> = {
     after: file({ groups: { front: { name: "entry", description: "second", rules: [tcp(80)] } } }),
   },
   "resize with a check and confirm": {
-    before: file({ vms: { web: { lifecycle: { verify_resize: { check: { tcp: 22 } } } } } }),
-    after: file({ vms: { web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { tcp: 22 } } } } } }),
+    before: file({ vms: { web: { lifecycle: { verify_resize: { check: { command: ["true"] } } } } } }),
+    after: file({
+      vms: { web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { command: ["true"] } } } } },
+    }),
   },
   "resize with a snapshot before": {
     before: file({ vms: { web: { lifecycle: { snapshot_before: ["resize"] } } } }),
@@ -128,7 +130,7 @@ export const stories: Readonly<Record<string, Story>> = {
     before: file({ vms: { web: {} } }),
     after: file({
       vms: {
-        web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { tcp: 22 }, timeout: "5ms" } } },
+        web: { flavor_id: "m1.large", lifecycle: { verify_resize: { check: { command: ["false"] }, timeout: "5ms" } } },
       },
     }),
     unhealthy: true,

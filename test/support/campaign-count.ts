@@ -1,0 +1,7 @@
+/** What a campaign has tried, added to the file that CAMPAIGN_COUNTS names, for the table in docs/reliability.md. */
+import { appendFileSync } from "node:fs";
+
+export function countCampaign(campaign: string, tried: number, violations: number): void {
+  const file = process.env["CAMPAIGN_COUNTS"];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ campaign, tried, violations })}\n`);
+}
