@@ -5,6 +5,7 @@ import type { State, StateChange } from "../../core/model/recorded";
 import type { FoldedState } from "../../core/state/fold";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
+import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
 import type { StateStore } from "../../store/store";
 import { fail, holderOf, newLineage, openStore } from "../compose";
@@ -59,7 +60,8 @@ function show({ args, output }: Invocation, state: FoldedState): number {
 
 /** The whole state as one document, on standard output with and without --json. */
 function pull({ output }: Invocation, state: FoldedState): number {
-  process.stdout.write(writeSnapshot(state));
+  // What a terminal would act on is written by its number, which is the same JSON.
+  process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
   return output.json ? 0 : output.finish({ exitCode: 0 });
 }
 
