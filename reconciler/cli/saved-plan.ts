@@ -10,6 +10,7 @@ import type { Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
 import { version } from "../version";
 import { fail } from "./compose";
+import { unreadablePart } from "./plan-shape";
 
 export const planFormat = "reconcile-cloud/plan";
 
@@ -90,6 +91,13 @@ export function readPlan(path: string): SavedPlan | undefined {
   const { format: _format, version: _version, id, ...body } = saved;
   if (planId(body) !== id)
     throw fail("plan/tampered", `${path} was changed after it was made`, "plan again with --out");
+  const part = unreadablePart(saved);
+  if (part !== undefined)
+    throw fail(
+      "plan/unreadable",
+      `${path} is no plan of this version: its ${part} cannot be read`,
+      "plan again with --out",
+    );
   return saved;
 }
 
