@@ -81,7 +81,10 @@ async function observeVms(
     const listed = await client.listVms(options);
     if (listed.status === "accepted") {
       for (const vm of listed.value) vmById.set(vm.id, { seen: "yes", value: vm });
-      return { vms: listed.value, vmById };
+      const unlisted = new Set([...ids].filter((id) => !vmById.has(id)));
+      if (unlisted.size === 0) return { vms: listed.value, vmById };
+      const found = await lookAgain(client, unlisted, vmById, findings, options);
+      return { vms: [...listed.value, ...found], vmById };
     }
     findings.push(readFailed("the list of VMs", listed));
     return { vmById };
@@ -98,6 +101,29 @@ async function observeVms(
       detail: "What was changed behind this tool's back is not seen.",
     });
   return { vmById };
+}
+
+/**
+ * A list may be behind, or lose an entry from one page to the next while it is read. What the state knows and the list
+ * does not show is asked for by itself, or looked for once more where there is no such read.
+ */
+async function lookAgain(
+  client: ServiceClient,
+  unlisted: ReadonlySet<string>,
+  vmById: Map<string, Sighting<LiveVm>>,
+  findings: Diagnostic[],
+  options: Options,
+): Promise<LiveVm[]> {
+  if (client.has("vm.get")) await observeEach(unlisted, (id) => client.getVm(id, options), vmById, "VM", findings);
+  else {
+    const listed = await client.listVms(options);
+    if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
+    else for (const vm of listed.value) if (unlisted.has(vm.id)) vmById.set(vm.id, { seen: "yes", value: vm });
+  }
+  return [...unlisted].flatMap((id) => {
+    const sighting = vmById.get(id);
+    return sighting?.seen === "yes" ? [sighting.value] : [];
+  });
 }
 
 async function observeVolumes(

@@ -18,6 +18,8 @@ describe.each(["everything", "built-in"] as const)(
           try {
             const { requests, writes, expected } = await stage.measure();
             const violations: string[] = [];
+            // Every edit writes: a run without a counted write is one that the kills would miss.
+            expect(writes).toBeGreaterThan(0);
             const kills = killsOf(requests, writes).filter((_, index) => index % stride === 0);
             for (const kill of kills) {
               await stage.reset();
