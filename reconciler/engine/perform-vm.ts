@@ -99,8 +99,10 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
     case "vm.start":
     case "vm.reboot": {
       const looksFirst = action.operation === "vm.start" && action.looksFirst === true;
+      // However it came to run again: nothing has to start it any more.
+      const started = isStoppedForFlush(step, run) ? { stoppedForFlush: undefined } : {};
       if (looksFirst && (await lookAt(run, id, (vm) => vm.phase === "running")()) === "done")
-        return recordDone(step, run);
+        return recordDone(step, run, started);
       const send =
         action.operation === "vm.start" ? () => client.startVm(id, options) : () => client.rebootVm(id, options);
       const outcome = await sendAndLook(
@@ -110,7 +112,9 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
         (failure) =>
           action.operation === "vm.start" && failure.status === "rejected" && failure.condition === "invalid_state",
       );
-      return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "running" }) : failedBy(outcome);
+      return outcome.status === "accepted"
+        ? waitThenRecord(step, run, id, { for: "running" }, started)
+        : failedBy(outcome);
     }
     case "vm.delete":
       return deleteVm(step, action, id, run);
@@ -118,6 +122,11 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return action satisfies never;
   }
 }
+
+const isStoppedForFlush = (step: Step, run: Run): boolean => {
+  const record = run.recorder.state.resources.get(step.address);
+  return record?.kind === "vm" && record.stoppedForFlush === true;
+};
 
 const isResizing = (step: Step, run: Run): boolean => {
   const record = run.recorder.state.resources.get(step.address);
@@ -201,9 +210,15 @@ export async function waitForVm(
   }
 }
 
-async function waitThenRecord(step: Step, run: Run, id: string, wait: Wait): Promise<StepResult> {
+async function waitThenRecord(
+  step: Step,
+  run: Run,
+  id: string,
+  wait: Wait,
+  extra: Partial<RecordedVm> = {},
+): Promise<StepResult> {
   const result = await waitForVm(step, run, id, wait);
-  if (result.end === "done") return recordDone(step, run, learnt(step, run, result.vm));
+  if (result.end === "done") return recordDone(step, run, { ...learnt(step, run, result.vm), ...extra });
   return result;
 }
 

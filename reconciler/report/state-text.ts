@@ -25,6 +25,7 @@ function remarkOf(record: RecordedResource | undefined, intent: Intent | undefin
   if (record?.preventDestroy === true) remarks.push("prevent_destroy");
   if (record?.kind === "vm" && record.building === true) remarks.push("being built");
   if (record?.kind === "vm" && record.resizing !== undefined) remarks.push("resize not decided");
+  if (record?.kind === "vm" && record.stoppedForFlush === true) remarks.push("stopped for a flush");
   if (record?.kind === "vm" && record.dataVolumeDetached === true) remarks.push("data volume detached");
   if (record?.kind === "group" && record.retired !== undefined && record.retired.length > 0)
     remarks.push(`${countOf(record.retired.length, "replaced group")} to delete`);

@@ -23,7 +23,7 @@ const commands: readonly (readonly string[])[] = [
   ["orphans", "list"],
   ["vm", "snapshot", "vm.web", "--name", "kept"],
   ["import", "vm.base", "00000000-0000-4000-8000-000000000000"],
-  ["destroy", ...consents],
+  ["destroy", "-y", "--allow-data-loss", "--confirm-flush", "all"],
 ];
 
 describe("a credential shows nowhere", () => {

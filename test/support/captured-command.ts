@@ -39,7 +39,6 @@ export function misbehaviour({ exitCode, text, thrown }: Captured): string[] {
   if (thrown !== undefined) problems.push(`it threw: ${(thrown as Error).stack ?? String(thrown)}`);
   else if (![0, 1, 2, 3, 4].includes(exitCode)) problems.push(`exit ${exitCode}`);
   if (/^\s+at .+:\d+:\d+\)?$/m.test(text)) problems.push(`a stack trace: ${text.slice(0, 600)}`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(text);
   if (hidden !== null)
     problems.push(

@@ -91,14 +91,21 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
   const edit: CliStage["edit"] = ({ kill, env = {}, started } = {}) => {
     const hook =
       kill?.at === "write" ? { NODE_OPTIONS: `--require ${killer}`, KILL_AT_WRITE: `${kill.nth}:${kill.when}` } : {};
-    return run([story.destroy === true ? "destroy" : "apply", ...consents], {
-      env: { ...hook, ...env },
-      started: (child) => {
-        if (kill?.at === "request") proxy.arm(kill.nth, kill.when, () => child.kill("SIGKILL"));
-        else proxy.arm(0, "before", () => undefined);
-        started?.(child);
+    return run(
+      [
+        ...(story.destroy === true
+          ? ["destroy", "-y", "--allow-data-loss", "--confirm-flush", "all"]
+          : ["apply", ...consents]),
+      ],
+      {
+        env: { ...hook, ...env },
+        started: (child) => {
+          if (kill?.at === "request") proxy.arm(kill.nth, kill.when, () => child.kill("SIGKILL"));
+          else proxy.arm(0, "before", () => undefined);
+          started?.(child);
+        },
       },
-    });
+    );
   };
   const control: CliStage["control"] = async (method, path, body) => {
     const answer = await fetch(`${emulator.url}/_control${path}`, {

@@ -59,7 +59,12 @@ export function run(invocation: Invocation): Promise<number> {
     const bare =
       made === undefined
         ? state
-        : { ...state, intents: new Map(), resources: new Map([...state.resources].filter(([key]) => key !== address)) };
+        : // Other creates that are open stay so: what they made is no stranger.
+          {
+            ...state,
+            intents: new Map([...state.intents].filter(([key]) => key !== address)),
+            resources: new Map([...state.resources].filter(([key]) => key !== address)),
+          };
     const seen = await refresh(service.client, desired, bare);
     const plan = makePlan({
       desired,

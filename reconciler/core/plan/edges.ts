@@ -115,7 +115,6 @@ function startAfterFlushes(draft: Draft): void {
       title: `start VM ${vmLabel(draft, vm)} again`,
       needs: [need(stop), ...users.map((user) => need(user, "end"))],
       holds: [vmHold(draft, vm)],
-      ...(draft.context.addressOfId.has(id) ? { record: { stoppedForFlush: undefined } } : {}),
       downtimeOf: address,
     });
   }

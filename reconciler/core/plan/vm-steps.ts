@@ -219,7 +219,7 @@ function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): st
 }
 
 function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): void {
-  const { address, live, recorded } = difference;
+  const { address, live } = difference;
   const change = difference.change!;
   const id = change.id!;
   const vm: Reference = { id };
@@ -305,7 +305,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
       id: `${address}/${stops ? "stop" : "start"}`,
       action: { operation: stops ? "vm.stop" : "vm.start", vm, ...(disturbed ? { looksFirst: true } : {}) },
       title: `${stops ? "stop" : "start"} VM ${label}${disturbed ? (stops ? " unless it is stopped" : " unless it runs") : ""}`,
-      record: { ...patch("power"), ...(recorded?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {}) },
+      record: patch("power"),
     });
     draft.powers.set(id, { operation: stops ? "vm.stop" : "vm.start", step });
   }
