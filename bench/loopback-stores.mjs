@@ -7,7 +7,7 @@ import ts from "typescript";
 
 const require = createRequire(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const built = join(root, "dist", "bench-support");
+const built = join(root, "node_modules", ".cache", "reconcile-bench");
 
 function load(name) {
   mkdirSync(built, { recursive: true });

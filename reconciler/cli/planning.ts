@@ -104,6 +104,21 @@ export async function awaitOthers({ store, invocation }: Session, signal: AbortS
   await awaitFree(store, { waitMs: lockTimeoutMs(invocation.flags), onWait: tellHolder }, signal);
 }
 
+/**
+ * A run that began after the state was read and made things before the service was asked makes a plan look wrong: a name
+ * seems taken that the other run's state has by now. Then the other run is the news, not the plan's errors.
+ */
+async function assertUnmoved(session: Session, { state }: Prepared, signal: AbortSignal): Promise<void> {
+  await awaitOthers(session, signal);
+  const { readState } = require("../core/state/text") as typeof import("../core/state/text");
+  const now = readState(await session.store.read(), state.lineage);
+  if (!now.ok || now.state.serial === state.serial) return;
+  const { StateMovedOn } = applying();
+  throw new StateMovedOn(
+    `the state ${session.store.location} was changed by somebody else while this was planned (serial ${state.serial} then, ${now.state.serial} now); plan again`,
+  );
+}
+
 /** Plans, asks, applies. */
 export async function planAndApply(session: Session, options: PlanOptions): Promise<number> {
   const { store, service, workspace, invocation } = session;
@@ -120,8 +135,9 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
         stop.soft,
       );
       const prepared = await prepare(session, options);
-      showPlan(invocation, prepared.plan);
       try {
+        if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
+        showPlan(invocation, prepared.plan);
         return await approveAndApply(session, prepared, { reviewed: false }, stop);
       } catch (error) {
         // The run that was waited for made other things true; nobody has read this plan, so a new one will do.
