@@ -14,7 +14,7 @@ export interface CommandSpec {
 }
 
 const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
-const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush"] as const;
+const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush", "lock-timeout"] as const;
 const count = (min: number, max: number, what: string) => ({ min, max, what });
 
 export const commands: readonly CommandSpec[] = [
@@ -65,7 +65,7 @@ export const commands: readonly CommandSpec[] = [
     name: "import",
     usage: "import ADDR ID [--generate]",
     summary: "takes an existing resource over",
-    flags: ["file", "generate", ...commonFlags],
+    flags: ["file", "generate", "lock-timeout", ...commonFlags],
     positionals: count(2, 2, "an address and an id"),
     load: () => require("./commands/import"),
   },
@@ -121,7 +121,7 @@ export const commands: readonly CommandSpec[] = [
     name: "state rm",
     usage: "state rm ADDR…",
     summary: "forgets a resource and leaves it alive",
-    flags: ["file", ...commonFlags],
+    flags: ["file", "lock-timeout", ...commonFlags],
     positionals: count(1, 1000, "an address"),
     load: () => require("./commands/state"),
   },
@@ -129,7 +129,7 @@ export const commands: readonly CommandSpec[] = [
     name: "state mv",
     usage: "state mv FROM TO",
     summary: "gives a record another address",
-    flags: ["file", ...commonFlags],
+    flags: ["file", "lock-timeout", ...commonFlags],
     positionals: count(2, 2, "two addresses"),
     load: () => require("./commands/state"),
   },
@@ -143,10 +143,10 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "state push",
-    usage: "state push FILE [--force]",
+    usage: "state push FILE|- [--force]",
     summary: "puts a state in place of the present one",
-    flags: ["file", "force", ...commonFlags],
-    positionals: count(1, 1, "a file with a state"),
+    flags: ["file", "force", "lock-timeout", ...commonFlags],
+    positionals: count(1, 1, "a file with a state, or - for standard input"),
     load: () => require("./commands/state"),
   },
   {
@@ -161,7 +161,7 @@ export const commands: readonly CommandSpec[] = [
     name: "state resolve",
     usage: "state resolve ADDR --not-created",
     summary: "settles a create whose outcome is unknown",
-    flags: ["file", "not-created", ...commonFlags],
+    flags: ["file", "not-created", "lock-timeout", ...commonFlags],
     positionals: count(1, 1, "an address"),
     load: () => require("./commands/state"),
   },
@@ -177,7 +177,7 @@ export const commands: readonly CommandSpec[] = [
     name: "orphans delete",
     usage: "orphans delete ID… [--allow-data-loss]",
     summary: "deletes orphaned volumes",
-    flags: ["file", "allow-data-loss", ...commonFlags],
+    flags: ["file", "allow-data-loss", "lock-timeout", ...commonFlags],
     positionals: count(1, 1000, "the id of an orphan"),
     load: () => require("./commands/orphans"),
   },

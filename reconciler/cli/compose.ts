@@ -3,15 +3,17 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { parseDuration } from "../config/durations";
 import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { systemClock } from "../outside/clock";
 import type { HttpServiceClient } from "../service/http-client";
-import type { Holder, StateStore } from "../store/store";
+import { describeHolder, type Holder, type StateStore } from "../store/store";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
@@ -162,11 +164,28 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
 export function openStore(workspace: Workspace, flags: Flags): StateStore {
   const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
   const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
-  return openProtectedStore(location, {
+  const store = openProtectedStore(location, {
     environment: process.env,
     insecureHttp: flags["insecure-http"] === true,
   });
+  const waitMs = lockTimeoutMs(flags);
+  if (waitMs === 0) return store;
+  const { withPatience } = require("../store/patience") as typeof import("../store/patience");
+  return withPatience(store, { waitMs, onWait: tellHolder });
 }
+
+/** 0: a locked state is an error at once. */
+export function lockTimeoutMs(flags: Flags): number {
+  const text = flags["lock-timeout"];
+  if (text === undefined || text === "0") return 0;
+  const waitMs = parseDuration(text);
+  if (waitMs === undefined)
+    throw fail("cli/bad-flag", `--lock-timeout must be a duration, not ${text}`, "--lock-timeout 30s");
+  return waitMs;
+}
+
+export const tellHolder = (holder: Holder): void =>
+  void process.stderr.write(`Waiting: the state is locked by ${printable(describeHolder(holder))}.\n`);
 
 export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
   const { checkHealth, runCommand } = require("../outside/commands") as typeof import("../outside/commands");

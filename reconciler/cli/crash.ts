@@ -7,7 +7,7 @@ interface Coded extends Error {
 }
 
 const fixes: Record<string, string> = {
-  "state/locked": "wait for it, or if that process is gone: reconcile state unlock",
+  "state/locked": "wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock",
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
   "state/unreadable": "restore it from a copy, or start a new one and import what exists",

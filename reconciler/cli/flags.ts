@@ -40,6 +40,11 @@ export const flagTable = {
   parallelism: { type: "string", value: "N", help: "requests at once (default 10)" },
   "insecure-http": { type: "boolean", help: "send the credential over plain http to another host" },
   "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
+  "lock-timeout": {
+    type: "string",
+    value: "DURATION",
+    help: "waits that long for another run's lock (30s, 5m); without it, a locked state is an error at once",
+  },
   out: { type: "string", value: "FILE", help: "saves the plan" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },

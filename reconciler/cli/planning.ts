@@ -8,7 +8,17 @@ import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
 import type { StateStore } from "../store/store";
-import { createPorts, holderOf, newLineage, openService, openStore, type Service, systemClock } from "./compose";
+import {
+  createPorts,
+  holderOf,
+  lockTimeoutMs,
+  newLineage,
+  openService,
+  openStore,
+  type Service,
+  systemClock,
+  tellHolder,
+} from "./compose";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
 import { listenForStop } from "./stop-signals";
@@ -88,22 +98,55 @@ export interface Approval {
   readonly reviewed: boolean;
 }
 
+/** Waits for the run that holds the state, or fails with its name, before anything is planned or asked. */
+export async function awaitOthers({ store, invocation }: Session, signal: AbortSignal): Promise<void> {
+  const { awaitFree } = require("../store/patience") as typeof import("../store/patience");
+  await awaitFree(store, { waitMs: lockTimeoutMs(invocation.flags), onWait: tellHolder }, signal);
+}
+
+/**
+ * A run that began after the state was read and made things before the service was asked makes a plan look wrong: a name
+ * seems taken that the other run's state has by now. Then the other run is the news, not the plan's errors.
+ */
+async function assertUnmoved(session: Session, { state }: Prepared, signal: AbortSignal): Promise<void> {
+  await awaitOthers(session, signal);
+  const { readState } = require("../core/state/text") as typeof import("../core/state/text");
+  const now = readState(await session.store.read(), state.lineage);
+  if (!now.ok || now.state.serial === state.serial) return;
+  const { StateMovedOn } = applying();
+  throw new StateMovedOn(
+    `the state ${session.store.location} was changed by somebody else while this was planned (serial ${state.serial} then, ${now.state.serial} now); plan again`,
+  );
+}
+
 /** Plans, asks, applies. */
 export async function planAndApply(session: Session, options: PlanOptions): Promise<number> {
   const { store, service, workspace, invocation } = session;
   const stop = listenForStop(invocation.output);
   try {
     const { awaitInterrupted } = require("../engine/await-interrupted") as typeof import("../engine/await-interrupted");
-    await awaitInterrupted(
-      store,
-      service.client,
-      createPorts(service, workspace, () => undefined),
-      newLineage(),
-      stop.soft,
-    );
-    const prepared = await prepare(session, options);
-    showPlan(invocation, prepared.plan);
-    return await approveAndApply(session, prepared, { reviewed: false }, stop);
+    await awaitOthers(session, stop.soft);
+    for (;;) {
+      await awaitInterrupted(
+        store,
+        service.client,
+        createPorts(service, workspace, () => undefined),
+        newLineage(),
+        stop.soft,
+      );
+      const prepared = await prepare(session, options);
+      try {
+        if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
+        showPlan(invocation, prepared.plan);
+        return await approveAndApply(session, prepared, { reviewed: false }, stop);
+      } catch (error) {
+        // The run that was waited for made other things true; nobody has read this plan, so a new one will do.
+        const { flags } = invocation;
+        const mayPlanAgain = flags["lock-timeout"] !== undefined && flags["auto-approve"] === true;
+        if (!mayPlanAgain || (error as { code?: unknown }).code !== "state/moved-on" || stop.soft.aborted) throw error;
+        invocation.output.note("Another run changed the state meanwhile; planning again.");
+      }
+    }
   } finally {
     stop.close();
   }

@@ -412,29 +412,32 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "Nothing.",
   ),
   "state/damaged": row(
-    "What is stored does not decrypt as a whole: it was cut, changed or mixed up.",
-    "Restore it from a copy.",
+    "The encrypted state or plan is not as it was written: damaged, changed, or put together from several.",
+    "Restore it from a copy (reconcile state push COPY).",
   ),
-  "state/key-bad": row("The key for the state is not one that can be used.", "32 bytes in base64, or a passphrase."),
+  "state/key-bad": row(
+    "The key, or how encryption is set, cannot be used.",
+    "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least 12 characters.",
+  ),
   "state/key-missing": row(
-    "The state is encrypted, and no key is given.",
-    "RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND.",
+    "The state or the plan is encrypted, or has to be, and there is no key.",
+    "Set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND.",
   ),
   "state/key-wrong": row(
-    "The state was encrypted with another key.",
-    "Set the right one; while keys are rotated, the old one as RECONCILE_STATE_KEY_PREVIOUS.",
-  ),
-  "state/not-encrypted": row(
-    "Encryption is required, and this state is not encrypted.",
-    "Set a key and let one run write it, or take RECONCILE_STATE_ENCRYPTION=required away.",
+    "It is encrypted with another key. Nothing was read or written.",
+    "Give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
   ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
   "state/locked": row(
     "Another run holds the state; the message says who, where and since when.",
-    "Wait for it; reconcile state unlock if it is gone.",
+    "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",
   ),
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
   "state/no-orphan": row("There is no such orphan.", "reconcile orphans list"),
+  "state/not-encrypted": row(
+    "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required.",
+    "Run once with the key and without `required`: the first run that writes encrypts it.",
+  ),
   "state/nothing-open": row("No create is open at that address.", "reconcile state list"),
   "state/occupied": row(
     "The address or the id is taken in the state.",

@@ -88,6 +88,17 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
   }
 }
 
+/** A copy of a state as a file, in the clear or not. */
+export function openStoredText(
+  text: string,
+  what: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): StoredState {
+  if (!isSealed(text)) return { snapshot: text, journal: [] };
+  const { snapshot, journal } = openStored({ snapshot: text, journal: [] }, readKeys(environment), what);
+  return { ...(snapshot === undefined ? {} : { snapshot }), journal };
+}
+
 /** For who has no key: what is in the clear is read as it is, and what is not is said to be encrypted. */
 function refuseSealed(inner: StateStore, keys: Keys): StateStore {
   const check = (stored: StoredState): StoredState => plainOnly(stored, keys, `the state ${inner.location}`);

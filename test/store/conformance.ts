@@ -22,7 +22,7 @@ export interface Place {
 /** Never gives a sign of life: a paused or dead holder's lease is over after 40 ms. */
 export const frozen: LeaseTimes = { leaseMs: 40, heartbeatMs: 3_600_000 };
 /** Lives through short pauses only as long as its heartbeat is heard. */
-const lively: LeaseTimes = { leaseMs: 1500, heartbeatMs: 100 };
+const lively: LeaseTimes = { leaseMs: 3000, heartbeatMs: 150 };
 
 export const holder = (who = "ada"): Holder => ({
   who,
@@ -185,7 +185,7 @@ export function describeStore(
       const store = place.open(lively);
       if (!store.leases) return expect(store.leases).toBe(false);
       const session = await store.lock(holder("ada"));
-      await pause(2200);
+      await pause(3500);
       await expect(place.open(lively).lock(holder("bob"))).rejects.toThrow(StateLocked);
       await session.append([line(1, session.epoch)]);
       await session.release();

@@ -2,7 +2,7 @@
 
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
-import { approveAndApply, planAndApply, planOptions, prepare, showPlan, withSession } from "../planning";
+import { approveAndApply, awaitOthers, planAndApply, planOptions, prepare, showPlan, withSession } from "../planning";
 import { readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
@@ -20,6 +20,7 @@ function applySaved(invocation: Invocation, saved: SavedPlan): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const stop = listenForStop(invocation.output);
     try {
+      await awaitOthers(session, stop.soft);
       const prepared = await prepare(session, saved.options);
       // A new state has a lineage only once it is written.
       const plan =

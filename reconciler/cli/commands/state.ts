@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { kindOf, parseAddress } from "../../core/model/address";
 import type { State, StateChange } from "../../core/model/recorded";
-import type { FoldedState } from "../../core/state/fold";
+import { emptyState, type FoldedState } from "../../core/state/fold";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
-import type { StateStore } from "../../store/store";
+import { describeHolder, type StateStore } from "../../store/store";
 import { fail, holderOf, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
 import { readWorkspace } from "../workspace";
@@ -115,14 +115,27 @@ async function move(invocation: Invocation, store: StateStore): Promise<number> 
 
 async function push(invocation: Invocation, store: StateStore): Promise<number> {
   const path = invocation.args[0]!;
-  const pushed = readState({ snapshot: readFileSync(path === "-" ? 0 : path, "utf8"), journal: [] }, newLineage());
+  const what = path === "-" ? "standard input" : path;
+  const { openStoredText } = require("../../store/encrypted") as typeof import("../../store/encrypted");
+  const text = readFileSync(path === "-" ? 0 : path, "utf8");
+  // An empty text is what a command before the pipe leaves when it fails, and never a state.
+  const pushed =
+    text.trim() === ""
+      ? { ok: false as const, problem: "it is empty" }
+      : readState(openStoredText(text, what, process.env), newLineage());
   if (!pushed.ok)
-    throw fail("state/unreadable", `${path} is no state: ${pushed.problem}`, "push what state pull printed");
+    throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
   const session = await store.lock(holderOf(invocation.spec.name));
   try {
     const stored = await session.read();
-    const present = openState(stored, store.location, pushed.state.lineage).state;
-    if (stored.snapshot !== undefined && invocation.flags.force !== true) refusePush(present, pushed.state);
+    const isForced = invocation.flags.force === true;
+    const read = readState(stored, pushed.state.lineage);
+    // A state that cannot be read any more is what a push is to replace, once that was said.
+    const present =
+      isForced && !read.ok
+        ? emptyState(pushed.state.lineage)
+        : openState(stored, store.location, pushed.state.lineage).state;
+    if (stored.snapshot !== undefined && !isForced) refusePush(present, pushed.state);
     await session.replace(
       writeSnapshot({
         ...pushed.state,
@@ -188,14 +201,18 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
   if (holder !== undefined && invocation.flags.force !== true)
     throw fail(
       "state/still-held",
-      `the lock is held by ${holder.who} on ${holder.host} (pid ${holder.pid}, ${holder.command}) since ${holder.since}, and its lease is alive`,
+      `the lock is held by ${describeHolder(holder)}, and its lease is alive`,
+      "reconcile state unlock --force, if that process is really gone",
+    );
+  if (!store.leases && invocation.flags.force !== true)
+    throw fail(
+      "state/still-held",
+      `${store.location} has no leases: nothing shows whether a lock's holder is alive`,
       "reconcile state unlock --force, if that process is really gone",
     );
   const broken = await store.breakLock();
   invocation.output.print(
-    broken === undefined
-      ? "The state was not locked."
-      : `Took the lock from ${broken.who} on ${broken.host} (pid ${broken.pid}).`,
+    broken === undefined ? "The state was not locked." : `Took the lock from ${describeHolder(broken)}.`,
   );
   return invocation.output.finish({ exitCode: 0 });
 }
