@@ -70,6 +70,13 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/import"),
   },
   {
+    name: "exposure",
+    usage: "exposure [FILE|DIR]…",
+    summary: "who can reach what through the groups, before and after the plan",
+    flags: ["file", "target", "no-refresh", "destroy", ...commonFlags],
+    load: () => require("./commands/exposure"),
+  },
+  {
     name: "vm start",
     usage: "vm start ADDR",
     summary: "starts a VM",

@@ -4,7 +4,7 @@
  * `tcp 22 from anywhere` beside it.
  */
 import type { Direction, Ethertype } from "../model/rule";
-import { bitsOf, cidrsOf, contains, type Interval, lastAddress } from "./intervals";
+import { bitsOf, cidrsOf, contains, type Interval, type Intervals, lastAddress, subtract } from "./intervals";
 import { describeSpan, type Span } from "./protocols";
 import type { Slab, Traffic } from "./traffic";
 
@@ -13,7 +13,7 @@ export interface Admission {
   readonly ethertype: Ethertype;
   /** `tcp 22`, `udp 6000-6100`, `icmp`, `any protocol`. */
   readonly service: string;
-  /** `anywhere`, a CIDR, or a group. */
+  /** `anywhere`, `anywhere except 10.0.0.0/8`, a CIDR, or a group. */
   readonly peer: string;
 }
 
@@ -21,8 +21,8 @@ export function describeTraffic(traffic: Traffic): Admission[] {
   const admissions: Admission[] = [];
   for (const { space, slabs } of traffic.values()) {
     const { direction, family: ethertype, group, word } = space;
-    for (const { span, peers } of rectangles(slabs)) {
-      const named = group !== undefined ? [group] : peersText(peers, ethertype);
+    for (const { span, peers } of rectangles(slabs, ethertype)) {
+      const named = group !== undefined ? [group] : typeof peers === "string" ? [peers] : peersText(peers, ethertype);
       for (const service of word === undefined ? describeSpan(span) : [word])
         for (const peer of named) admissions.push({ direction, ethertype, service, peer });
     }
@@ -36,11 +36,23 @@ export const admissionText = ({ direction, ethertype, service, peer }: Admission
 const peersText = (peers: Interval, family: Ethertype): string[] =>
   peers.from === 0n && peers.to === lastAddress(bitsOf[family]) ? ["anywhere"] : cidrsOf(peers, family);
 
-function rectangles(slabs: readonly Slab[]): { readonly span: Span; readonly peers: Interval }[] {
-  const found: { span: Span; peers: Interval }[] = [];
+interface Rectangle {
+  readonly span: Span;
+  readonly peers: Interval | string;
+}
+
+function rectangles(slabs: readonly Slab[], family: Ethertype): Rectangle[] {
+  const found: Rectangle[] = [];
   const seen = new Set<string>();
+  let told = false;
   slabs.forEach((slab, index) => {
-    const before = slabs[index - 1];
+    const before = told ? undefined : slabs[index - 1];
+    const exception = exceptionText(slab, family);
+    told = exception !== undefined;
+    if (exception !== undefined) {
+      found.push({ span: slab, peers: exception });
+      return;
+    }
     for (const peers of slab.peers) {
       // The one before has the very same stretch: its rectangle reaches here.
       const reached =
@@ -56,6 +68,19 @@ function rectangles(slabs: readonly Slab[]): { readonly span: Span; readonly pee
   });
   return found;
 }
+
+/** Nearly everybody is told by who is left out, where that is shorter. */
+function exceptionText({ peers }: Slab, family: Ethertype): string | undefined {
+  const last = lastAddress(bitsOf[family]);
+  const ends = peers[0]?.from === 0n || peers.at(-1)?.to === last;
+  if (!ends || peers.length > mostExceptions + 1) return undefined;
+  const cidrs = (set: Intervals): string[] => set.flatMap((interval) => cidrsOf(interval, family));
+  const out = cidrs(subtract([{ from: 0n, to: last }], peers));
+  return out.length > 0 && out.length <= mostExceptions && out.length < cidrs(peers).length
+    ? `anywhere except ${out.join(", ")}`
+    : undefined;
+}
+const mostExceptions = 3;
 
 /** How far along the line all of these peers are admitted without a gap. */
 function reach(slabs: readonly Slab[], index: number, peers: Interval): Span {

@@ -27,7 +27,6 @@ export interface OpenPort {
 
 export interface GroupExposure {
   readonly address: Address;
-  /** The name in the service, where it is known. */
   readonly ingress: DirectionExposure;
   readonly egress: DirectionExposure;
   readonly openPorts: readonly OpenPort[];
@@ -70,10 +69,11 @@ export const administrationPorts: Readonly<Record<number, string>> = {
   27017: "MongoDB",
 };
 
-export function exposureOf(input: ExposureInput): Exposure {
+/** `touchedOnly`: just the groups that the plan's steps touch. */
+export function exposureOf(input: ExposureInput, options: { readonly touchedOnly?: boolean } = {}): Exposure {
   const world = groupWorld(input);
   const steps = new Map(input.plan.steps.map((step) => [step.id, step]));
-  const addresses = [...world.facts.keys()].sort(compareAddresses);
+  const addresses = [...(options.touchedOnly === true ? world.touched : world.facts.keys())].sort(compareAddresses);
   const groups = addresses.map((address): GroupExposure => {
     const facts = world.facts.get(address)!;
     const traffic = (some: readonly Fact[]): Traffic =>

@@ -5,7 +5,7 @@
  * a member of one is to be admitted as a member of the other.
  */
 import { canonicalLiveRule, ruleKey } from "../canonical/rules";
-import { isPlatformShaped } from "../diff/group";
+import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
 import type { Live } from "../model/live";

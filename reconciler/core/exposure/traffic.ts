@@ -51,7 +51,8 @@ export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) =>
     if (draft === undefined) drafts.set(key, { space, parts: [slab] });
     else draft.parts.push(slab);
   }
-  return new Map([...drafts].map(([key, { space, parts }]) => [key, { space, slabs: slabsOf(parts) }]));
+  const sorted = [...drafts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: slabsOf(parts) }]));
 }
 
 function partOf(rule: Rule, identify: (group: Reference) => string): { readonly space: Space; readonly slab: Slab } {
