@@ -70,6 +70,14 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/import"),
   },
   {
+    name: "pull",
+    usage: "pull [--vm ID|NAME]… [--volume ID]… [--group ID]… [--out FILE]",
+    summary: "writes the YAML for what exists",
+    flags: ["file", "vm", "volume", "group", "project", "region", "user-id", "out", "force", ...commonFlags],
+    positionals: count(0, 0, ""),
+    load: () => require("./commands/pull"),
+  },
+  {
     name: "exposure",
     usage: "exposure [FILE|DIR]…",
     summary: "who can reach what through the groups, before and after the plan",

@@ -17,7 +17,9 @@ import { type Need, need } from "./step";
 
 export function stepsForGroups(differences: readonly GroupDifference[], draft: Draft): void {
   const fresh = new Map<Address, GroupDifference>();
-  for (const difference of differences) if (getsNewId(difference)) fresh.set(difference.address, difference);
+  for (const difference of differences)
+    if (getsNewId(difference)) fresh.set(difference.address, difference);
+    else if (difference.adopts === true) draft.adopted.set(difference.address, difference.id!);
 
   // Taken over first: a group that is created may name one of them.
   for (const difference of differences)
@@ -63,9 +65,8 @@ const resolver =
   (group: Reference): string | undefined =>
     "id" in group
       ? group.id
-      : draft.ready.has(group.address)
-        ? undefined
-        : draft.state.resources.get(group.address)?.id;
+      : (draft.adopted.get(group.address) ??
+        (draft.ready.has(group.address) ? undefined : draft.state.resources.get(group.address)?.id));
 
 /** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
 function sendable(rule: Rule, draft: Draft): Rule {
