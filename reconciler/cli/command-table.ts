@@ -70,6 +70,14 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/import"),
   },
   {
+    name: "group import",
+    usage: "group import LISTING.json [--convert] [--out FILE]",
+    summary: "imports another cloud's listing of security groups, or translates it into YAML",
+    flags: ["file", "convert", "out", "force", ...commonFlags],
+    positionals: count(1, 1, "a JSON file"),
+    load: () => require("./commands/group"),
+  },
+  {
     name: "pull",
     usage: "pull [--vm ID|NAME]… [--volume ID]… [--group ID]… [--out FILE]",
     summary: "writes the YAML for what exists",
