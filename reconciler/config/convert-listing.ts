@@ -74,6 +74,13 @@ export function convertListing(groups: readonly ListedGroup[]): ConvertedGroup[]
   });
 }
 
+/** The way out is not simply open there: a service that opens it by itself on every group undoes that. */
+export const restrictsEgress = (group: ListedGroup): boolean =>
+  !group.egress.some(
+    ({ protocol, ipv4 }) =>
+      (protocol === "-1" || protocol === "all") && ipv4.some(({ id }) => parseCidr(id)?.prefix === 0),
+  );
+
 /** Names that only the platform's own groups bear. */
 const reserved: ReadonlySet<string> = new Set(["default"]);
 

@@ -42,7 +42,7 @@ const fitKey = (name: string): string =>
 
 /** The name rule, whatever was written: lower case, other characters as hyphens, 3 to 50 long. */
 export function fitName(name: string): string {
-  const fitting = canonicalName(name)
+  const fitting = canonicalName(name.normalize("NFKD").replaceAll(/\p{M}/gu, ""))
     .replaceAll(/[^a-z0-9-]+/g, "-")
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, 50);
@@ -69,8 +69,13 @@ function nameBlock(
       .slice(0, 8)
       .toLowerCase();
     const key = given ?? names.key(kind, `${kind}-${short}`);
-    names.name(kind, key);
-    return { key, fields: {}, ignored: [], notes: ["the service does not show its name; write it as name:"] };
+    const name = names.name(kind, kind === "volume" ? key : fitName(key));
+    return {
+      key,
+      fields: name === key ? {} : { name },
+      ignored: [],
+      notes: ["the service does not show its name; write it as name:"],
+    };
   }
   const key = given ?? names.key(kind, shown);
   const fits = kind === "volume" || nameProblem(shown) === undefined;

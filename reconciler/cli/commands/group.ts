@@ -3,7 +3,7 @@
  * new groups over; or, with `--convert`, that YAML without the service. Nothing is left out silently.
  */
 import { readFileSync } from "node:fs";
-import { convertListing } from "../../config/convert-listing";
+import { convertListing, restrictsEgress } from "../../config/convert-listing";
 import { type ListedGroup, readListing } from "../../config/read-listing";
 import type { YamlBlock } from "../../config/write-yaml";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -70,7 +70,10 @@ async function convert(invocation: Invocation, workspace: Workspace, groups: rea
     outcomes,
     converted.map(({ block }) => block),
   );
-  return invocation.output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...warnings] });
+  return invocation.output.finish({
+    exitCode: 0,
+    diagnostics: [...diagnostics, ...warnings, ...egressWarning(groups)],
+  });
 }
 
 async function importAll(
@@ -91,7 +94,7 @@ async function importAll(
     const failures = outcomes.filter(({ status }) => status === "failed").map(failure);
     return output.finish({
       exitCode: failures.length > 0 || diagnostics.some(({ severity }) => severity === "error") ? 1 : 0,
-      diagnostics: [...service.diagnostics, ...diagnostics, ...failures],
+      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...egressWarning(listed)],
     });
   } finally {
     await service.close();
@@ -144,6 +147,19 @@ function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks
   if (flags.out !== undefined) output.print(report.join("\n"));
   // All of standard output is YAML, so that it can be kept as it is.
   putYaml(invocation, flags.out === undefined ? `${report.map((line) => `# ${line}`).join("\n")}\n${yaml}` : yaml);
+}
+
+function egressWarning(groups: readonly ListedGroup[]): Diagnostic[] {
+  const restricting = groups.filter(restrictsEgress).map(({ name }) => name);
+  if (restricting.length === 0) return [];
+  return [
+    {
+      severity: "warning",
+      code: "listing/egress",
+      summary: `${restricting.slice(0, 5).join(", ")}${restricting.length > 5 ? ` and ${restricting.length - 5} more` : ""} ${restricting.length === 1 ? "restricts" : "restrict"} what may leave, which a service that opens the way out of every group by itself undoes`,
+      fix: "once the groups exist, reconcile exposure shows what really leaves them",
+    },
+  ];
 }
 
 const failure = ({ name, error }: ListingOutcome): Diagnostic => ({
