@@ -5,7 +5,7 @@
  */
 import { canonicalName, nameProblem } from "../core/canonical/names";
 import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/rules";
-import { isPlatformShaped } from "../core/diff/group";
+import { isPlatformShaped } from "../core/diff/group-rules";
 import type { Kind } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
