@@ -11,15 +11,17 @@ export function run(invocation: Invocation): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepare(session, planOptions(flags));
     const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
+    // What cannot be planned has no after.
+    if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
     const exposure = exposureOf(prepared);
     const { exposureDiagnostics, exposureEvents, exposureText } =
       require("../../report/exposure-text") as typeof import("../../report/exposure-text");
     if (output.json) for (const event of exposureEvents(exposure)) output.event(event);
     output.print(exposureText(exposure, { colour: output.colour, width: output.width }));
     return output.finish({
-      exitCode: hasErrors(problems) ? 1 : 0,
+      exitCode: 0,
       // The text has its findings in their places.
-      diagnostics: output.json ? [...problems, ...exposureDiagnostics(exposure)] : problems,
+      diagnostics: output.json ? exposureDiagnostics(exposure) : [],
     });
   });
 }
