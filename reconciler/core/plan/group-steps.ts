@@ -344,7 +344,7 @@ function recordFound(difference: GroupDifference, draft: Draft): string {
 
 /** Who has rules that name whom, so that retiring a group looks only at those. */
 interface Neighbours {
-  /** Steps that add a rule naming an address. */
+  /** Steps after which a rule names an address. */
   readonly pointing: ReadonlyMap<Address, readonly string[]>;
   /** Steps that add a rule to an address after its create. */
   readonly own: ReadonlyMap<Address, readonly string[]>;
@@ -363,6 +363,10 @@ function indexNeighbours(differences: readonly GroupDifference[], draft: Draft):
   };
   for (const step of draft.steps) {
     if (step.action.operation === "group.verify") push(own, step.address, step.id);
+    // A neighbour that is made anew names it in its create; its old self loses the rule with the deletion.
+    if (step.action.operation === "group.create")
+      for (const target of new Set(step.action.rules.map(ruleTarget)))
+        if (target !== undefined) push(pointing, target, step.id);
     if (step.action.operation !== "group.rule.create") continue;
     push(own, step.address, step.id);
     const target = ruleTarget(step.action.rule);
