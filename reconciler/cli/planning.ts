@@ -1,5 +1,6 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
 import type { PlanOptions } from "../core/diff/context";
+import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
@@ -73,18 +74,33 @@ export async function prepare(
 }
 
 /** The plan for people or as JSON lines; its diagnostics go with the summary. */
-export function showPlan(invocation: Invocation, plan: Plan): void {
+export function showPlan(invocation: Invocation, prepared: Prepared): void {
+  const { plan } = prepared;
   const { output, flags } = invocation;
   if (output.json) {
     const { changeEvents } = require("../report/json-lines") as typeof import("../report/json-lines");
     for (const event of changeEvents(plan)) output.event(event);
     return;
   }
+  // The plan's last line sums it up and is read first, so what groups admit comes before it.
+  const exposure = plannedExposure(prepared);
+  if (exposure !== undefined) {
+    const { exposureText } = require("../report/exposure-text") as typeof import("../report/exposure-text");
+    const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
+    if (text !== "") output.print(`${text}\n`);
+  }
   const { planLines } = require("../report/plan-text") as typeof import("../report/plan-text");
   const grants = grantsOf(flags);
   output.printLines(
     planLines(plan, { colour: output.colour, width: output.width, steps: flags.steps === true, grants }),
   );
+}
+
+/** What the plan's groups admit; nothing is computed for a plan without groups. */
+export function plannedExposure(prepared: Prepared): Exposure | undefined {
+  if (!prepared.plan.changes.some((change) => change.kind === "group")) return undefined;
+  const { exposureOf } = require("../core/exposure/exposure") as typeof import("../core/exposure/exposure");
+  return exposureOf(prepared, { touchedOnly: true });
 }
 
 export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
@@ -137,7 +153,7 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
       const prepared = await prepare(session, options);
       try {
         if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
-        showPlan(invocation, prepared.plan);
+        showPlan(invocation, prepared);
         return await approveAndApply(session, prepared, { reviewed: false }, stop);
       } catch (error) {
         // The run that was waited for made other things true; nobody has read this plan, so a new one will do.

@@ -89,6 +89,7 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "A file named on the command line or in another file cannot be read.",
     "Correct the path or the rights.",
   ),
+  "cli/file-unwritable": row("The file named by --out cannot be written.", "Name another file, or correct the rights."),
   "cli/name-missing": row("A snapshot needs a name.", "--name NAME"),
   "cli/no-files": row(
     "The folder has no YAML file of the desired state.",
@@ -208,6 +209,46 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "A bug in reconcile.",
     "Please report it with the command you ran and RECONCILE_DEBUG=1 set.",
   ),
+  "exposure/gap": row(
+    "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",
+    "Look at the step and the traffic that are named; apply the change in two halves if that moment matters.",
+  ),
+  "exposure/idle-egress": row(
+    "Egress rules of the group restrict nothing, because the service's own rules let the same traffic out.",
+    "Take them out, or have the service's own rule removed if your deployment permits that.",
+  ),
+  "exposure/open-port": row(
+    "A port that manages a machine or hands out its data is open to the whole internet.",
+    "Name the networks that need it in remote_ip, or a group in remote_group.",
+  ),
+  "import/for-each": row(
+    "One instance of a for_each does not tell the block of all of them.",
+    "Generate it under a key of its own, and make a for_each of the blocks by hand.",
+  ),
+  "listing/egress": row(
+    "The listing restricts what may leave, and a service that lets everything out of every group by itself undoes that.",
+    "Once the groups exist, reconcile exposure shows what really leaves them.",
+  ),
+  "listing/group-failed": row(
+    "The service did not create one group of the listing; the others are not affected.",
+    "Correct it in the listing and import that group alone, or translate it with --convert, which fits names.",
+  ),
+  "listing/not-imported": row(
+    "The service refused the listing as a whole; nothing was created.",
+    "Read what the service says; reconcile doctor checks the credential and the project.",
+  ),
+  "listing/outcome-unknown": row(
+    "The answer to the import was lost, so whether the groups exist is not known.",
+    "Look at the groups in the service before importing again: names that are there already would fail.",
+  ),
+  "listing/port-ranges": row(
+    "Some rules have ranges of ports, and the dialect does not say how this service takes a range in one rule.",
+    'Import through the service (without --convert), or set rules.port_range: "{min}-{max}" in the dialect.',
+  ),
+  "listing/unreadable": row(
+    "The file is not a listing of security groups as another cloud's command line prints it.",
+    "Give the JSON output of describe-security-groups as it is.",
+  ),
   "plan/data-volume-unknown": row(
     "The data volume of a VM cannot be grown, because the service's records do not show which one it is.",
     "Describe records.vm.volumes in the dialect, or declare a volume of its own.",
@@ -324,6 +365,20 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "A volume is in a failed state. It is left as it is.",
     "Only you can say whether its data is still wanted; --replace ADDR makes an empty one.",
   ),
+  "pull/disk-of-vm": row(
+    "The volume asked for is the root disk or the data disk of its VM.",
+    "Nothing to do: it stands in that VM's block as root_size or size.",
+  ),
+  "pull/fill-in": row(
+    "No record of the service shows this value, so the file leaves it out.",
+    "Give it with --project, --region or --user-id, or write it into the file.",
+  ),
+  "pull/not-found": row(
+    "The service shows nothing under an id that was asked for.",
+    "Correct the id, and check with reconcile doctor that this credential sees the project.",
+  ),
+  "pull/several": row("Several VMs bear the name that was given.", "Give the id of one of them."),
+  "pull/vms-unlisted": row("This service has no list of VMs.", "Name them one by one: reconcile pull --vm ID."),
   "service/bad_request": row(
     "The service refused a request as invalid; the message is its own.",
     "Correct the value it names.",

@@ -32,7 +32,7 @@ function applySaved(invocation: Invocation, saved: SavedPlan): Promise<number> {
           `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
           "plan again, review it, and apply the new one",
         );
-      showPlan(invocation, plan);
+      showPlan(invocation, { ...prepared, plan });
       return await approveAndApply(session, { ...prepared, plan }, { reviewed: true }, stop);
     } finally {
       stop.close();

@@ -1,29 +1,45 @@
-/** `reconcile import ADDR ID`: takes an existing resource over. */
+/**
+ * `reconcile import ADDR ID`: takes an existing resource over. With `--generate` it prints the YAML as well; for an
+ * address that is not declared yet, the block with its imports entry, and records nothing.
+ */
 
+import { isUuid } from "../../core/canonical/catalogue";
+import { nameProblem } from "../../core/canonical/names";
 import { parseAddress } from "../../core/model/address";
-import { hasErrors } from "../../core/model/diagnostic";
-import type { RecordedResource, StateChange } from "../../core/model/recorded";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { RecordedResource, State, StateChange } from "../../core/model/recorded";
 import { makePlan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
+import type { ServiceClient } from "../../service/client";
 import { fail, newLineage } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
-import { readWorkspace } from "../workspace";
+import { readWorkspace, type Workspace } from "../workspace";
 import { changeState } from "../writing";
 
-export function run(invocation: Invocation): Promise<number> {
-  const [address, id] = invocation.args as [string, string];
-  const { output } = invocation;
-  if (parseAddress(address) === undefined)
+export async function run(invocation: Invocation): Promise<number> {
+  const [address, given] = invocation.args as [string, string];
+  const { output, flags } = invocation;
+  const parts = parseAddress(address);
+  if (parts === undefined)
     throw fail(
       "state/bad-address",
       `${address} is no address`,
       "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each",
     );
-  const workspace = readWorkspace(invocation, { args: [] });
+  const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
   const declared = workspace.desired.resources.find((resource) => resource.address === address);
+  if (declared === undefined && flags.generate === true) {
+    if (parts.each !== undefined)
+      throw fail(
+        "import/for-each",
+        `${address} is one instance of a for_each, whose block cannot be told from one of them`,
+        `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
+      );
+    return generate(invocation, workspace, address, given);
+  }
   if (declared === undefined) {
     const near = nearestName(
       address,
@@ -32,11 +48,14 @@ export function run(invocation: Invocation): Promise<number> {
     throw fail(
       "plan/unknown-address",
       `${address} is not declared`,
-      near === undefined ? "declare it first" : `did you mean ${near}?`,
+      near === undefined
+        ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
+        : `did you mean ${near}?`,
     );
   }
   return withSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
+    const id = parts.kind === "vm" ? await idOfVm(service.client, given) : given;
     const recorded = state.resources.get(address);
     if (recorded?.id !== undefined && !state.intents.has(address))
       throw fail(
@@ -95,9 +114,52 @@ export function run(invocation: Invocation): Promise<number> {
     await changeState(invocation, store, () => changes);
     output.event({ type: "change", address, action: "import", fields: [], id });
     output.print(`${address} is ${id} now.`);
+    if (flags.generate === true) await printYaml(invocation, service.client, address, id, state, false);
     return output.finish({
       exitCode: 0,
       diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
     });
   });
+}
+
+/** A VM may be given by its name. What no VM is called is taken for an id. */
+async function idOfVm(client: ServiceClient, given: string): Promise<string> {
+  if (isUuid(given) || nameProblem(given) !== undefined || !client.has("vm.list")) return given;
+  const listed = await client.listVms();
+  if (listed.status !== "accepted" || listed.value.some((vm) => vm.id === given)) return given;
+  const named = listed.value.filter((vm) => vm.name.toLowerCase() === given.toLowerCase());
+  if (named.length > 1)
+    throw fail(
+      "pull/several",
+      `several VMs are called ${given}: ${named.map((vm) => vm.id).join(", ")}`,
+      "give the id of one of them",
+    );
+  return named[0]?.id ?? given;
+}
+
+function generate(invocation: Invocation, workspace: Workspace, address: string, given: string): Promise<number> {
+  return withSession(invocation, workspace, async ({ store, service }) => {
+    const { state } = openState(await store.read(), store.location, newLineage());
+    const diagnostics = await printYaml(invocation, service.client, address, given, state, true);
+    return invocation.output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
+  });
+}
+
+async function printYaml(
+  invocation: Invocation,
+  client: ServiceClient,
+  address: string,
+  id: string,
+  state: State,
+  withImport: boolean,
+): Promise<readonly Diagnostic[]> {
+  const { generateBlock } = require("../generate") as typeof import("../generate");
+  const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
+  const { block, diagnostics } = await generateBlock(client, address, id, state);
+  if (block === undefined) return diagnostics;
+  const { id: taken, ...bare } = block;
+  const text = writeYaml({ head: {}, blocks: [withImport && taken !== undefined ? { ...bare, id: taken } : bare] });
+  invocation.output.print(text);
+  invocation.output.event({ type: "yaml", text });
+  return diagnostics;
 }

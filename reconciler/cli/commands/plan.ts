@@ -1,7 +1,8 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 import { hasErrors } from "../../core/model/diagnostic";
+import type { Prepared } from "../../engine/plan";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, planOptions, prepare, showPlan, withSession } from "../planning";
+import { allDiagnostics, plannedExposure, planOptions, prepare, showPlan, withSession } from "../planning";
 import { savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
@@ -9,12 +10,14 @@ export function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
   return withSession(invocation, workspace, async (session) => {
-    const { plan, desired } = await prepare(session, planOptions(flags));
+    const prepared = await prepare(session, planOptions(flags));
+    const { plan, desired } = prepared;
     const diagnostics = allDiagnostics(session, plan);
     if (flags.markdown === true) {
-      const { planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
-      output.print(planMarkdown(plan));
-    } else showPlan(invocation, plan);
+      const { commentLimit, planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
+      const exposure = plannedMarkdown(prepared, commentLimit / 8);
+      output.print(planMarkdown(plan, { limit: commentLimit - exposure.length }) + exposure);
+    } else showPlan(invocation, prepared);
     const failed = hasErrors(diagnostics);
     if (flags.out !== undefined && !failed) {
       writePlan(flags.out, savePlan(plan, desired, workspace.folder));
@@ -27,4 +30,11 @@ export function run(invocation: Invocation): Promise<number> {
       plan,
     });
   });
+}
+
+function plannedMarkdown(prepared: Prepared, limit: number): string {
+  const exposure = plannedExposure(prepared);
+  if (exposure === undefined) return "";
+  const { exposureMarkdown } = require("../../report/exposure-text") as typeof import("../../report/exposure-text");
+  return exposureMarkdown(exposure, limit);
 }

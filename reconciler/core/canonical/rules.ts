@@ -23,7 +23,7 @@ export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): st
   return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remote}`;
 }
 
-/** All ports and none named are the same range; icmp has none. */
+/** All ports and none named are the same range; icmp has none. Nothing talks on port 0, so a range may begin there or at 1. */
 export function canonicalPorts(
   protocol: string,
   min: number | undefined,
@@ -32,7 +32,7 @@ export function canonicalPorts(
   if (protocol === "any" || protocol.startsWith("icmp") || min === undefined || max === undefined || min < 0)
     return undefined;
   if (min <= 1 && max >= 65535) return undefined;
-  return { min, max };
+  return { min: max > 0 ? Math.max(1, min) : min, max };
 }
 
 export function canonicalRemote(remoteIp: string | undefined, ethertype: Ethertype): RuleRemote {

@@ -20,6 +20,8 @@ export interface Draft {
   readonly diagnostics: Diagnostic[];
   /** The step after which an address has its (new) id. */
   readonly ready: Map<Address, string>;
+  /** Ids of groups that this plan takes over: known already, although no record has them yet. */
+  readonly adopted: Map<Address, string>;
   /** Detaches by the VM id they free, which that VM's delete waits for. */
   readonly detachesOf: Map<string, string[]>;
   /** The step that deletes a VM, by its id. */

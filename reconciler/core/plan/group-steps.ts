@@ -17,7 +17,9 @@ import { type Need, need } from "./step";
 
 export function stepsForGroups(differences: readonly GroupDifference[], draft: Draft): void {
   const fresh = new Map<Address, GroupDifference>();
-  for (const difference of differences) if (getsNewId(difference)) fresh.set(difference.address, difference);
+  for (const difference of differences)
+    if (getsNewId(difference)) fresh.set(difference.address, difference);
+    else if (difference.adopts === true) draft.adopted.set(difference.address, difference.id!);
 
   // Taken over first: a group that is created may name one of them.
   for (const difference of differences)
@@ -63,9 +65,8 @@ const resolver =
   (group: Reference): string | undefined =>
     "id" in group
       ? group.id
-      : draft.ready.has(group.address)
-        ? undefined
-        : draft.state.resources.get(group.address)?.id;
+      : (draft.adopted.get(group.address) ??
+        (draft.ready.has(group.address) ? undefined : draft.state.resources.get(group.address)?.id));
 
 /** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
 function sendable(rule: Rule, draft: Draft): Rule {
@@ -343,7 +344,7 @@ function recordFound(difference: GroupDifference, draft: Draft): string {
 
 /** Who has rules that name whom, so that retiring a group looks only at those. */
 interface Neighbours {
-  /** Steps that add a rule naming an address. */
+  /** Steps after which a rule names an address. */
   readonly pointing: ReadonlyMap<Address, readonly string[]>;
   /** Steps that add a rule to an address after its create. */
   readonly own: ReadonlyMap<Address, readonly string[]>;
@@ -362,6 +363,10 @@ function indexNeighbours(differences: readonly GroupDifference[], draft: Draft):
   };
   for (const step of draft.steps) {
     if (step.action.operation === "group.verify") push(own, step.address, step.id);
+    // A neighbour that is made anew names it in its create; its old self loses the rule with the deletion.
+    if (step.action.operation === "group.create")
+      for (const target of new Set(step.action.rules.map(ruleTarget)))
+        if (target !== undefined) push(pointing, target, step.id);
     if (step.action.operation !== "group.rule.create") continue;
     push(own, step.address, step.id);
     const target = ruleTarget(step.action.rule);

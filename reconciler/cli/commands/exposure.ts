@@ -1,0 +1,27 @@
+/** `reconcile exposure`: who can reach what through the groups, before and after the plan. Sends only reads. */
+import { exposureOf } from "../../core/exposure/exposure";
+import { hasErrors } from "../../core/model/diagnostic";
+import type { Invocation } from "../invocation";
+import { allDiagnostics, planOptions, prepare, withSession } from "../planning";
+import { readWorkspace } from "../workspace";
+
+export function run(invocation: Invocation): Promise<number> {
+  const { flags, output } = invocation;
+  const workspace = readWorkspace(invocation, { needed: false });
+  return withSession(invocation, workspace, async (session) => {
+    const prepared = await prepare(session, planOptions(flags));
+    const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
+    // What cannot be planned has no after.
+    if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
+    const exposure = exposureOf(prepared);
+    const { exposureDiagnostics, exposureEvents, exposureText } =
+      require("../../report/exposure-text") as typeof import("../../report/exposure-text");
+    if (output.json) for (const event of exposureEvents(exposure)) output.event(event);
+    output.print(exposureText(exposure, { colour: output.colour, width: output.width }));
+    return output.finish({
+      exitCode: 0,
+      // The text has its findings in their places.
+      diagnostics: output.json ? exposureDiagnostics(exposure) : [],
+    });
+  });
+}

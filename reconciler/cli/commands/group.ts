@@ -1,0 +1,192 @@
+/**
+ * `reconcile group import LISTING.json`: the service's bulk import of a third-party listing, with the YAML that takes the
+ * new groups over; or, with `--convert`, that YAML without the service. Nothing is left out silently.
+ */
+import { readFileSync } from "node:fs";
+import { convertListing, restrictsEgress } from "../../config/convert-listing";
+import { type ListedGroup, readListing } from "../../config/read-listing";
+import type { YamlBlock } from "../../config/write-yaml";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { ListingOutcome } from "../../report/listing-text";
+import type { GroupImportReport, ServiceClient } from "../../service/client";
+import { fail, openService, readDialect } from "../compose";
+import type { Invocation } from "../invocation";
+import { readWorkspace, type Workspace } from "../workspace";
+import { checkTarget, putYaml } from "../yaml-output";
+
+export function run(invocation: Invocation): Promise<number> {
+  const { flags, args } = invocation;
+  checkTarget(invocation);
+  const listing = readJson(args[0]!);
+  const { groups, problems } = readListing(listing);
+  if (problems.length > 0)
+    throw fail(
+      "listing/unreadable",
+      `${args[0]} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
+      "give the JSON output of the other cloud's describe-security-groups as it is",
+    );
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  return flags.convert === true
+    ? convert(invocation, workspace, groups)
+    : importAll(invocation, workspace, listing, groups);
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+  } catch (error) {
+    throw fail("cli/file-unreadable", `${path} cannot be read: ${(error as Error).message}`, "name a JSON file");
+  }
+}
+
+async function convert(invocation: Invocation, workspace: Workspace, groups: readonly ListedGroup[]): Promise<number> {
+  const { dialect, diagnostics } = readDialect(workspace, invocation.flags);
+  const converted = convertListing(groups);
+  const outcomes = converted.map(
+    ({ name, listedName, rules, skipped }): ListingOutcome => ({
+      name,
+      ...(listedName.toLowerCase() === name ? {} : { listedName }),
+      status: "converted",
+      rules: rules.length,
+      skipped,
+    }),
+  );
+  const ranges = converted.reduce((sum, group) => sum + group.ranges, 0);
+  const warnings: Diagnostic[] =
+    ranges === 0 || dialect.rules.port_range !== null
+      ? []
+      : [
+          {
+            severity: "warning",
+            code: "listing/port-ranges",
+            summary: `${ranges} ${ranges === 1 ? "rule has a range" : "rules have ranges"} of ports, which this service takes through its import alone`,
+            detail:
+              "The dialect does not say how a range is written in dst_port, so creating these rules one by one is refused.",
+            fix: 'reconcile group import without --convert, or rules.port_range: "{min}-{max}" in the dialect',
+          },
+        ];
+  put(
+    invocation,
+    outcomes,
+    converted.map(({ block }) => block),
+  );
+  return invocation.output.finish({
+    exitCode: 0,
+    diagnostics: [...diagnostics, ...warnings, ...egressWarning(groups)],
+  });
+}
+
+async function importAll(
+  invocation: Invocation,
+  workspace: Workspace,
+  listing: unknown,
+  listed: readonly ListedGroup[],
+): Promise<number> {
+  const { output } = invocation;
+  const service = await openService(workspace, invocation);
+  try {
+    const outcome = await service.client.importGroups(listing);
+    if (outcome.status !== "accepted")
+      return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
+    const outcomes = outcome.value.groups.map(outcomeOf);
+    const { blocks, diagnostics } = await takeOver(service.client, outcomes, listed);
+    put(invocation, outcomes, blocks);
+    const failures = outcomes.filter(({ status }) => status === "failed").map(failure);
+    return output.finish({
+      exitCode: failures.length > 0 || diagnostics.some(({ severity }) => severity === "error") ? 1 : 0,
+      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...egressWarning(listed)],
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+const outcomeOf = ({
+  name,
+  id,
+  status,
+  rulesCreated,
+  skipped,
+  error,
+}: GroupImportReport["groups"][number]): ListingOutcome => ({
+  name,
+  ...(id === undefined ? {} : { id }),
+  status: status === "created" ? "created" : "failed",
+  rules: rulesCreated,
+  skipped,
+  ...(error === undefined ? {} : { error }),
+});
+
+/** The blocks are made from the rules that are there now, not from what the listing was meant to become. */
+async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]) {
+  const { pullWorld } = require("../../engine/pull") as typeof import("../../engine/pull");
+  const { worldBlocks } = require("../../config/world-blocks") as typeof import("../../config/world-blocks");
+  const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
+  const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
+  const pulled = await pullWorld(client, { vms: [], volumes: [], groups: [...created.keys()] });
+  const groups = pulled.groups.map((group) => {
+    const { name } = created.get(group.id)!;
+    const description = descriptions.get(name.toLowerCase());
+    return { ...group, name, ...(description === undefined ? {} : { description }) };
+  });
+  const { blocks } = worldBlocks({ vms: [], volumes: [], groups });
+  const withSkipped = blocks.map((block): YamlBlock => {
+    const skipped = created.get(block.id!)!.skipped.map((source) => `skipped: ${source}`);
+    return { ...block, notes: [...(block.notes ?? []), ...skipped] };
+  });
+  return { blocks: withSkipped, diagnostics: pulled.diagnostics };
+}
+
+function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks: readonly YamlBlock[]): void {
+  const { output, flags } = invocation;
+  const { listingLines } = require("../../report/listing-text") as typeof import("../../report/listing-text");
+  const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
+  for (const one of outcomes) output.event({ type: "group", ...one });
+  const report = listingLines(outcomes);
+  const yaml = writeYaml({ head: { version: 1 }, blocks });
+  if (flags.out !== undefined) output.print(report.join("\n"));
+  // All of standard output is YAML, so that it can be kept as it is.
+  putYaml(invocation, flags.out === undefined ? `${report.map((line) => `# ${line}`).join("\n")}\n${yaml}` : yaml);
+}
+
+function egressWarning(groups: readonly ListedGroup[]): Diagnostic[] {
+  const restricting = groups.filter(restrictsEgress).map(({ name }) => name);
+  if (restricting.length === 0) return [];
+  return [
+    {
+      severity: "warning",
+      code: "listing/egress",
+      summary: `${restricting.slice(0, 5).join(", ")}${restricting.length > 5 ? ` and ${restricting.length - 5} more` : ""} ${restricting.length === 1 ? "restricts" : "restrict"} what may leave, which a service that opens the way out of every group by itself undoes`,
+      fix: "once the groups exist, reconcile exposure shows what really leaves them",
+    },
+  ];
+}
+
+const failure = ({ name, error }: ListingOutcome): Diagnostic => ({
+  severity: "error",
+  code: "listing/group-failed",
+  summary: `group ${name} was not created: ${error ?? "the service gives no reason"}`,
+  fix: "correct it in the listing and import that group alone, or translate it with --convert, which maps names",
+});
+
+function notImported(outcome: {
+  readonly status: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly hint?: string;
+}): Diagnostic {
+  const said = outcome.message ?? outcome.reason ?? outcome.status;
+  return outcome.status === "unknown"
+    ? {
+        severity: "error",
+        code: "listing/outcome-unknown",
+        summary: `whether the listing was imported is not known: ${said}`,
+        fix: "look at the groups in the service before importing again: names that are there already would fail",
+      }
+    : {
+        severity: "error",
+        code: "listing/not-imported",
+        summary: `nothing was imported: ${said}`,
+        ...(outcome.hint === undefined ? {} : { detail: outcome.hint }),
+      };
+}

@@ -1,0 +1,81 @@
+/** `reconcile pull`: the YAML, with imports, for what exists; applying it changes nothing. Sends only reads. */
+import { dirname, join, relative, resolve } from "node:path";
+import { hasErrors } from "../../core/model/diagnostic";
+import type { Wanted } from "../../engine/pull";
+import { openService } from "../compose";
+import type { Invocation } from "../invocation";
+import { readWorkspace, type Workspace } from "../workspace";
+import { checkTarget, putYaml, schemaFor } from "../yaml-output";
+
+const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, output } = invocation;
+  checkTarget(invocation);
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  const service = await openService(workspace, invocation);
+  try {
+    const { pullWorld } = require("../../engine/pull") as typeof import("../../engine/pull");
+    const pulled = await pullWorld(service.client, {
+      vms: orAll(flags.vm),
+      volumes: orAll(flags.volume),
+      groups: orAll(flags.group),
+    });
+    const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
+    // Half a world would pass for the whole.
+    if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
+    const { worldBlocks } = require("../../config/world-blocks") as typeof import("../../config/world-blocks");
+    const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
+    const { blocks, left } = worldBlocks(pulled);
+    const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0);
+    const notes = [
+      "What existed when `reconcile pull` looked; applying it changes nothing.",
+      ...(missing.length === 0
+        ? []
+        : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
+      ...left,
+    ];
+    putYaml(
+      invocation,
+      writeYaml({ ...(flags.out === undefined ? {} : { schema: schemaFor(flags.out) }), notes, head, blocks }),
+    );
+    const filled = missing.map((name) => ({
+      severity: "warning" as const,
+      code: "pull/fill-in",
+      summary: `${name} is in no record; fill it in`,
+      fix: `reconcile pull --${name.replace("_", "-")} …`,
+    }));
+    return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled] });
+  } finally {
+    await service.close();
+  }
+}
+
+function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean) {
+  const { service } = workspace.desired;
+  const project = flags.project ?? workspace.desired.project;
+  const region = flags.region ?? workspace.desired.region;
+  const userId = flags["user-id"];
+  const baseUrl = flags["base-url"] ?? service.baseUrl;
+  const folder = dirname(resolve(flags.out ?? "reconcile.yaml"));
+  const dialect =
+    flags.dialect ??
+    (service.dialect !== undefined && "path" in service.dialect
+      ? join(dirname(resolve(service.dialect.source.file)), service.dialect.path)
+      : undefined);
+  const settings = {
+    ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+    ...(dialect === undefined ? {} : { dialect: relative(folder, resolve(dialect)) }),
+  };
+  const required = { project, region, user_id: userId };
+  return {
+    head: {
+      version: 1,
+      ...(project === undefined ? {} : { project }),
+      ...(region === undefined ? {} : { region }),
+      ...(Object.keys(settings).length === 0 ? {} : { service: settings }),
+      ...(userId === undefined ? {} : { defaults: { vm: { user_id: userId } } }),
+    },
+    missing: hasVms ? Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : [])) : [],
+  };
+}

@@ -1,0 +1,50 @@
+/** The YAML for one existing resource, as `import --generate` and `group import` print it. */
+import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup } from "../config/live-blocks";
+import type { YamlBlock } from "../config/write-yaml";
+import { type Address, parseAddress } from "../core/model/address";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { State } from "../core/model/recorded";
+import { pullWorld } from "../engine/pull";
+import type { ServiceClient } from "../service/client";
+
+export interface Generated {
+  readonly block?: YamlBlock;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function generateBlock(
+  client: ServiceClient,
+  address: Address,
+  id: string,
+  state: State,
+): Promise<Generated> {
+  const parts = parseAddress(address)!;
+  const only = (kind: typeof parts.kind): readonly string[] => (parts.kind === kind ? [id] : []);
+  const pulled = await pullWorld(client, { vms: only("vm"), volumes: only("volume"), groups: only("group") });
+  const { diagnostics } = pulled;
+  if (hasErrors(diagnostics)) return { diagnostics };
+  const names = createNames();
+  const keyOf = (wanted: string): string | undefined => keyOfId(wanted, state, address);
+  const [vm] = pulled.vms;
+  const [volume] = pulled.volumes;
+  const [group] = pulled.groups;
+  if (parts.kind === "vm" && vm !== undefined)
+    return { block: blockOfVm(vm.vm, vm.disks, names, parts.key), diagnostics };
+  if (parts.kind === "volume" && volume !== undefined) {
+    const on = volume.attachedTo;
+    const attachTo = typeof on === "string" ? (keyOf(on) ?? { id: on }) : undefined;
+    return { block: blockOfVolume(volume, attachTo, names, parts.key), diagnostics };
+  }
+  if (parts.kind === "group" && group !== undefined) {
+    const own = (wanted: string): string | undefined => (wanted === id ? parts.key : keyOf(wanted));
+    return { block: blockOfGroup(nameGroup(group, names, parts.key), own), diagnostics };
+  }
+  return { diagnostics };
+}
+
+/** How a file refers to what the state manages: its key, with the for_each key where there is one. */
+function keyOfId(id: string, state: State, except: Address): string | undefined {
+  for (const record of state.resources.values())
+    if (record.id === id && record.address !== except) return record.address.slice(record.address.indexOf(".") + 1);
+  return undefined;
+}

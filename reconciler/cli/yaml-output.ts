@@ -1,0 +1,37 @@
+/** Where generated YAML goes: standard output, a new file, or, with --json, one object; and where its schema is found. */
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { packageFolder } from "../version";
+import { fail } from "./compose";
+import type { Invocation } from "./invocation";
+
+/** Refuses to write over a file before anything is asked of the service. */
+export function checkTarget({ flags }: Invocation): void {
+  if (flags.out !== undefined && flags.force !== true && existsSync(flags.out))
+    throw fail("cli/file-exists", `${flags.out} exists already`, "name another file with --out, or add --force");
+}
+
+export function putYaml({ flags, output }: Invocation, text: string): void {
+  if (flags.out === undefined) output.print(text);
+  else {
+    try {
+      writeFileSync(flags.out, text, { flag: flags.force === true ? "w" : "wx" });
+    } catch (error) {
+      throw fail(
+        "cli/file-unwritable",
+        `${flags.out} cannot be written: ${(error as Error).message}`,
+        "name another file",
+      );
+    }
+    output.note(`Wrote ${flags.out}`);
+  }
+  output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
+}
+
+/** The schema where an editor finds it: in the project's own packages, else beside this program. */
+export function schemaFor(path: string): string {
+  const schema = "schemas/desired-state.schema.json";
+  const installed = `node_modules/reconcile-cloud/${schema}`;
+  if (existsSync(join(dirname(path), installed))) return `./${installed}`;
+  return relative(dirname(resolve(path)), join(packageFolder, schema)).replaceAll("\\", "/");
+}

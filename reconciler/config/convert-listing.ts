@@ -1,0 +1,191 @@
+/**
+ * A third-party listing as blocks of a desired-state file, without asking anybody. A rule is written only when it admits
+ * exactly what the source does; whatever cannot be said so is skipped with its reason, never widened and never guessed.
+ *
+ *   source                     here
+ *   CIDR, tcp / udp            a rule, with the port or the range of ports
+ *   protocol -1                protocol: any
+ *   icmp, all types            protocol: icmp (IPv6 sources: the one of IPv6)
+ *   icmp type or code          skipped
+ *   another protocol           skipped
+ *   prefix list                skipped
+ *   group of this listing      remote_group, for IPv4 and IPv6, as the source means both
+ *   any other group            skipped
+ *   egress: anything anywhere  skipped: the provider's default, and each group here has its own
+ */
+import { parseCidr } from "../core/canonical/cidr";
+import { canonicalPorts, canonicalRemote, sortRules } from "../core/canonical/rules";
+import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
+import { createNames, fitName, isDeclarable, ruleFields } from "./live-blocks";
+import type { ListedGroup, ListedPermission, ListedSource } from "./read-listing";
+import type { YamlBlock } from "./write-yaml";
+
+export interface ConvertedGroup {
+  readonly listedName: string;
+  readonly name: string;
+  readonly rules: readonly Rule[];
+  /** `source: reason`, one each. */
+  readonly skipped: readonly string[];
+  /** Rules with more than one port, which a service may take through its import alone. */
+  readonly ranges: number;
+  readonly block: YamlBlock;
+}
+
+export function convertListing(groups: readonly ListedGroup[]): ConvertedGroup[] {
+  const names = createNames();
+  const keyed = groups.map((group) => {
+    const name = names.name(
+      "group",
+      reserved.has(fitName(group.name)) ? `${fitName(group.name)}-sg` : fitName(group.name),
+    );
+    return { group, name, key: names.key("group", name) };
+  });
+  const keyOfId = new Map(
+    keyed.flatMap(({ group, key }) => (group.id === undefined ? [] : [[group.id, key] as const])),
+  );
+  return keyed.map(({ group, name, key }) => {
+    const skipped: string[] = [];
+    const rules = sortRules([
+      ...group.ingress.flatMap((permission) => convertPermission("ingress", permission, keyOfId, skipped)),
+      ...group.egress.flatMap((permission) => convertPermission("egress", permission, keyOfId, skipped)),
+    ]);
+    const renamed = group.name.toLowerCase() === name ? [] : [`the listing calls it ${group.name}`];
+    return {
+      listedName: group.name,
+      name,
+      rules,
+      skipped,
+      ranges: rules.filter(({ ports }) => ports !== undefined && ports.min < ports.max).length,
+      block: {
+        kind: "group" as const,
+        key,
+        fields: {
+          ...(name === key ? {} : { name }),
+          ...(group.description === "" ? {} : { description: group.description }),
+          rules: rules.map((rule) =>
+            ruleFields(rule, (reference) =>
+              "id" in reference ? { id: reference.id } : reference.address.slice("group.".length),
+            ),
+          ),
+        },
+        notes: [...renamed, ...skipped.map((source) => `skipped: ${source}`)],
+      },
+    };
+  });
+}
+
+/** The way out is not simply open there: a service that opens it by itself on every group undoes that. */
+export const restrictsEgress = (group: ListedGroup): boolean =>
+  !group.egress.some(
+    ({ protocol, ipv4 }) =>
+      (protocol === "-1" || protocol === "all") && ipv4.some(({ id }) => parseCidr(id)?.prefix === 0),
+  );
+
+/** Names that only the platform's own groups bear. */
+const reserved: ReadonlySet<string> = new Set(["default"]);
+
+function convertPermission(
+  direction: Direction,
+  permission: ListedPermission,
+  keyOfId: ReadonlyMap<string, string>,
+  skipped: string[],
+): Rule[] {
+  const what = describePermission(direction, permission);
+  const towards = direction === "ingress" ? "from" : "to";
+  const skip = (kind: string, { id, description }: ListedSource, reason: string): void => {
+    skipped.push(`${what} ${towards} ${kind}${id}${description === "" ? "" : ` (${description})`}: ${reason}`);
+  };
+  for (const source of permission.prefixLists)
+    skip("prefix list ", source, "rules take no prefix lists; write its CIDRs as rules of their own");
+
+  const addresses = [
+    ...permission.ipv4.map((source) => ({ source, ethertype: "IPv4" as const })),
+    ...permission.ipv6.map((source) => ({ source, ethertype: "IPv6" as const })),
+  ];
+  const service = serviceOf(permission);
+  if ("reason" in service) {
+    for (const { source } of addresses) skip("", source, service.reason);
+    for (const source of permission.peers) skip("group ", source, service.reason);
+    return [];
+  }
+  const rules: Rule[] = [];
+  const add = (ethertype: Ethertype, remote: RuleRemote, { description }: ListedSource): void => {
+    rules.push({
+      direction,
+      ethertype,
+      protocol: service.protocol,
+      ...(service.ports === undefined ? {} : { ports: service.ports }),
+      remote,
+      ...(description === "" ? {} : { description }),
+    });
+  };
+  for (const { source, ethertype } of addresses) {
+    const cidr = parseCidr(source.id);
+    if (cidr?.ethertype !== ethertype) skip("", source, `this is no ${ethertype} CIDR`);
+    else if (service.only !== undefined && service.only !== ethertype)
+      skip("", source, `this protocol belongs to ${service.only}`);
+    else if (direction === "egress" && service.protocol === "any" && cidr.prefix === 0)
+      skip("", source, "the provider's default, which lets everything out; each group here has its own");
+    else add(ethertype, canonicalRemote(source.id, ethertype), source);
+  }
+  for (const source of permission.peers) {
+    const key = keyOfId.get(source.id);
+    if (key === undefined) skip("group ", source, "that group is not in this listing");
+    else
+      for (const ethertype of ["IPv4", "IPv6"] as const)
+        if (service.only === undefined || service.only === ethertype)
+          add(ethertype, { kind: "group", group: { address: `group.${key}` } }, source);
+  }
+  return rules.filter((rule) => {
+    if (isDeclarable(rule)) return true;
+    skipped.push(`${what}: port 0 cannot be written`);
+    return false;
+  });
+}
+
+type Service =
+  | { readonly protocol: string; readonly ports?: PortRange; readonly only?: Ethertype }
+  | { readonly reason: string };
+
+/** Listings spell some protocols as numbers, and `all ports` in several ways. */
+function serviceOf({ protocol, from, to }: ListedPermission): Service {
+  switch (protocol) {
+    case "-1":
+    case "all":
+      return { protocol: "any" };
+    case "tcp":
+    case "6":
+      return portsOf("tcp", from, to);
+    case "udp":
+    case "17":
+      return portsOf("udp", from, to);
+    case "icmp":
+    case "1":
+      return (from ?? -1) === -1 ? { protocol: "icmp" } : { reason: typed };
+    case "icmpv6":
+    case "58":
+      return (from ?? -1) === -1 ? { protocol: "icmp", only: "IPv6" } : { reason: typed };
+    default:
+      return { reason: `rules know tcp, udp and icmp, not protocol ${protocol === "" ? "(none)" : protocol}` };
+  }
+}
+
+const typed = "a rule for icmp is for all of its types and codes, which is more than this source";
+
+function portsOf(protocol: "tcp" | "udp", from: number | undefined, to: number | undefined): Service {
+  if ((from ?? -1) === -1 && (to ?? -1) === -1) return { protocol };
+  const max = to ?? from;
+  if (from === undefined || max === undefined || from < 0 || from > max || max > 65535)
+    return { reason: "FromPort and ToPort are no range of ports" };
+  const ports = canonicalPorts(protocol, from, max);
+  return ports === undefined ? { protocol } : { protocol, ports };
+}
+
+function describePermission(direction: Direction, { protocol, from, to }: ListedPermission): string {
+  if (protocol === "-1" || protocol === "all") return `${direction} any protocol`;
+  const words = `${direction} ${protocol === "" ? "(no protocol)" : protocol}`;
+  if (from === undefined || from === -1) return words;
+  if (["icmp", "icmpv6", "1", "58"].includes(protocol))
+    return `${words} type ${from}${to === undefined || to === -1 ? "" : ` code ${to}`}`;
+  return `${words} ${to === undefined || to === from ? from : `${from}-${to}`}`;
+}

@@ -1,0 +1,228 @@
+/**
+ * What the service shows, as blocks of a desired-state file that change nothing when they are applied. What a file cannot
+ * say (a name outside the rules, a rule beyond the vocabulary) is fenced off with the field that leaves it alone, and
+ * what the service does not show is named in a comment, never made up.
+ */
+import { canonicalName, nameProblem } from "../core/canonical/names";
+import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/rules";
+import { isPlatformShaped } from "../core/diff/group-rules";
+import type { Kind } from "../core/model/address";
+import type { Reference } from "../core/model/desired";
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { Rule } from "../core/model/rule";
+import type { Plain, YamlBlock } from "./write-yaml";
+
+type Fields = Record<string, Plain>;
+
+/** Gives out keys and names, none twice a kind. */
+export interface Names {
+  key(kind: Kind, wanted: string): string;
+  name(kind: Kind, wanted: string): string;
+}
+
+export function createNames(): Names {
+  const taken = new Set<string>();
+  const claim = (scope: string, wanted: string, longest: number): string => {
+    for (let count = 1; ; count++) {
+      const suffix = count === 1 ? "" : `-${count}`;
+      const candidate = wanted.slice(0, longest - suffix.length) + suffix;
+      if (taken.has(`${scope} ${candidate}`)) continue;
+      taken.add(`${scope} ${candidate}`);
+      return candidate;
+    }
+  };
+  return {
+    key: (kind, wanted) => claim(`key ${kind}`, fitKey(wanted), 100),
+    name: (kind, wanted) => claim(`name ${kind}`, wanted, kind === "volume" ? 255 : 50),
+  };
+}
+
+const fitKey = (name: string): string =>
+  name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "unnamed";
+
+/** The name rule, whatever was written: lower case, other characters as hyphens, 3 to 50 long. */
+export function fitName(name: string): string {
+  const fitting = canonicalName(name.normalize("NFKD").replaceAll(/\p{M}/gu, ""))
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 50);
+  return fitting.length >= 3 ? fitting : `${fitting === "" ? "unnamed" : fitting}-1`;
+}
+
+interface Naming {
+  readonly key: string;
+  readonly fields: Fields;
+  readonly ignored: readonly string[];
+  readonly notes: readonly string[];
+}
+
+function nameBlock(
+  kind: Kind,
+  live: { readonly id: string; readonly name?: string },
+  names: Names,
+  given: string | undefined,
+): Naming {
+  const shown = live.name;
+  if (shown === undefined || shown === "") {
+    const short = live.id
+      .replaceAll(/[^A-Za-z0-9]/g, "")
+      .slice(0, 8)
+      .toLowerCase();
+    const key = given ?? names.key(kind, `${kind}-${short}`);
+    const name = names.name(kind, kind === "volume" ? key : fitName(key));
+    return {
+      key,
+      fields: name === key ? {} : { name },
+      ignored: [],
+      notes: ["the service does not show its name; write it as name:"],
+    };
+  }
+  const key = given ?? names.key(kind, shown);
+  const fits = kind === "volume" || nameProblem(shown) === undefined;
+  const wanted = kind === "volume" ? shown : fits ? canonicalName(shown) : fitName(shown);
+  const name = names.name(kind, wanted);
+  const leftAlone = !fits || name !== wanted;
+  const why = fits ? "another one bears as well" : "breaks the name rule";
+  return {
+    key,
+    fields: name === key ? {} : { name },
+    ignored: leftAlone ? ["name"] : [],
+    notes: leftAlone ? [`its name in the service is ${shown}, which ${why}; it is left as it is`] : [],
+  };
+}
+
+const lifecycle = (ignored: readonly string[]): Fields =>
+  ignored.length === 0 ? {} : { lifecycle: { ignore_changes: ignored } };
+
+/** The disks of a VM as its record and the volumes' own records tell them apart. */
+export interface VmDisks {
+  readonly root?: LiveVolume;
+  readonly data?: LiveVolume;
+  /** False: the records do not tell which disk is which. */
+  readonly told: boolean;
+}
+
+const defaultRootSizeGb = 50;
+
+export function blockOfVm(vm: LiveVm, disks: VmDisks, names: Names, key?: string): YamlBlock {
+  const naming = nameBlock("vm", vm, names, key);
+  const notes = [...naming.notes];
+  const fields: Fields = { ...naming.fields };
+  const missing: string[] = [];
+  const keep = (name: string, value: string | number | undefined): void => {
+    if (value === undefined || value === "") missing.push(name);
+    else fields[name] = value;
+  };
+  keep("flavor_id", vm.flavor);
+  keep("image_id", vm.image);
+  keep("owner", vm.owner);
+  if (disks.root?.sizeGb !== undefined && disks.root.sizeGb !== defaultRootSizeGb)
+    fields["root_size"] = disks.root.sizeGb;
+  if (disks.told && disks.data === undefined) {
+    fields["size"] = 1;
+    notes.push("no data volume is attached to it; size is what a replacement would get");
+  } else keep("size", disks.data?.sizeGb);
+  if (vm.floatingIp === undefined && vm.privateIp !== undefined) fields["skip_floating_ip"] = true;
+  if (missing.length > 0)
+    notes.push(`fill in: ${missing.join(", ")} (the service does not show ${missing.length === 1 ? "it" : "them"})`);
+  if (vm.phase !== "running" && vm.phase !== "stopped" && vm.status !== undefined)
+    notes.push(`its state was ${vm.status}`);
+  return { kind: "vm", key: naming.key, fields: { ...fields, ...lifecycle(naming.ignored) }, notes, id: vm.id };
+}
+
+/** `attachTo`: a key or an id of the VM it is on. */
+export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, names: Names, key?: string): YamlBlock {
+  const naming = nameBlock("volume", volume, names, key);
+  const notes = [...naming.notes];
+  if (volume.sizeGb === undefined) notes.push("fill in: size (the service does not show it)");
+  if (volume.attachedTo === undefined) notes.push("where it is attached is not shown; write it as attach_to:");
+  return {
+    kind: "volume",
+    key: naming.key,
+    fields: {
+      ...naming.fields,
+      ...(volume.sizeGb === undefined ? {} : { size: volume.sizeGb }),
+      ...(attachTo === undefined ? {} : { attach_to: attachTo }),
+      ...lifecycle(naming.ignored),
+    },
+    notes,
+    id: volume.id,
+  };
+}
+
+/** The key first, so that rules of one group can name another that comes later in the file. */
+export type NamedGroup = { readonly group: LiveGroup; readonly naming: Naming };
+
+export const nameGroup = (group: LiveGroup, names: Names, key?: string): NamedGroup => ({
+  group,
+  naming: nameBlock("group", group, names, key),
+});
+
+/** `keyOf`: the key of a group that is in the same file. */
+export function blockOfGroup({ group, naming }: NamedGroup, keyOf: (id: string) => string | undefined): YamlBlock {
+  const rules: Plain[] = [];
+  const foreign: Rule[] = [];
+  for (const rule of sortRules((group.rules ?? []).map(canonicalLiveRule))) {
+    // What the service puts on every group by itself is its own, and no difference.
+    if (isPlatformShaped(rule)) continue;
+    if (isDeclarable(rule)) rules.push(ruleFields(rule, (reference) => groupReference(reference, keyOf)));
+    else foreign.push(rule);
+  }
+  const notes = [...naming.notes];
+  if (group.rules === undefined) notes.push("its rules are not shown; additive leaves them as they are");
+  if (foreign.length > 0)
+    notes.push(
+      `beyond what a file can declare, and left as ${foreign.length === 1 ? "it is" : "they are"}: ${foreign.map((rule) => describeRule(rule)).join("; ")}`,
+    );
+  return {
+    kind: "group",
+    key: naming.key,
+    fields: {
+      ...naming.fields,
+      ...(group.description ? { description: group.description } : {}),
+      ...(foreign.length > 0 || group.rules === undefined ? { rules_mode: "additive" } : {}),
+      rules,
+      ...lifecycle(naming.ignored),
+    },
+    notes,
+    id: group.id,
+  };
+}
+
+const groupReference = (group: Reference, keyOf: (id: string) => string | undefined): Plain => {
+  if ("address" in group) return group.address.slice("group.".length);
+  return keyOf(group.id) ?? { id: group.id };
+};
+
+const declarable: ReadonlySet<string> = new Set(["tcp", "udp", "icmp", "any"]);
+
+export const isDeclarable = (rule: Rule): boolean =>
+  declarable.has(rule.protocol) &&
+  (rule.ports === undefined || rule.ports.min >= 1) &&
+  !(rule.remote.kind === "cidr" && !rule.remote.cidr.includes("/"));
+
+/** One rule as the file has it, in the order people read it. */
+export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): Fields {
+  const { direction, ethertype, protocol, ports, remote, description } = rule;
+  const fields: Fields = {};
+  if (direction === "egress") fields["direction"] = direction;
+  // A CIDR says by itself which one it is.
+  if (ethertype === "IPv6" && remote.kind === "group") fields["ethertype"] = ethertype;
+  fields["protocol"] = protocol;
+  if (ports !== undefined) fields["dst_port"] = ports.min === ports.max ? ports.min : `${ports.min}-${ports.max}`;
+  switch (remote.kind) {
+    case "any":
+      fields["remote_ip"] = ethertype === "IPv6" ? "::/0" : "0.0.0.0/0";
+      break;
+    case "cidr":
+      fields["remote_ip"] = remote.cidr;
+      break;
+    case "group":
+      fields["remote_group"] = reference(remote.group);
+      break;
+    default:
+      remote satisfies never;
+  }
+  if (description !== undefined && description !== "") fields["description"] = description;
+  return fields;
+}

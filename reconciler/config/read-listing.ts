@@ -1,0 +1,116 @@
+/**
+ * A third-party cloud's listing of security groups, as its command line prints it, into plain values. Fields beyond
+ * those the service's import knows are passed over; a value of the wrong JSON type is a problem with its place.
+ */
+export interface ListedSource {
+  /** A CIDR, the id of a prefix list, or the id of a group. */
+  readonly id: string;
+  readonly description: string;
+}
+
+export interface ListedPermission {
+  readonly protocol: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly ipv4: readonly ListedSource[];
+  readonly ipv6: readonly ListedSource[];
+  readonly prefixLists: readonly ListedSource[];
+  readonly peers: readonly ListedSource[];
+}
+
+export interface ListedGroup {
+  readonly name: string;
+  readonly id?: string;
+  readonly description: string;
+  readonly ingress: readonly ListedPermission[];
+  readonly egress: readonly ListedPermission[];
+}
+
+export interface ReadListing {
+  readonly groups: readonly ListedGroup[];
+  readonly problems: readonly string[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function readListing(listing: unknown): ReadListing {
+  const problems: string[] = [];
+  const root = asObject(listing);
+  const listed = root?.["SecurityGroups"];
+  if (!Array.isArray(listed))
+    return { groups: [], problems: ["SecurityGroups must be an array at the top of the file"] };
+  const groups = listed.map((group, index) => readGroup(group, `SecurityGroups[${index}]`, problems));
+  return { groups, problems };
+}
+
+function readGroup(value: unknown, at: string, problems: string[]): ListedGroup {
+  const group = objectAt(value, at, problems);
+  const id = textAt(group, "GroupId", at, problems);
+  const name = textAt(group, "GroupName", at, problems);
+  if (name === "") problems.push(`${at}.GroupName is missing`);
+  const permissions = (key: string): ListedPermission[] =>
+    listAt(group, key, at, problems).map((item, index) => readPermission(item, `${at}.${key}[${index}]`, problems));
+  return {
+    name,
+    ...(id === "" ? {} : { id }),
+    description: textAt(group, "Description", at, problems),
+    ingress: permissions("IpPermissions"),
+    egress: permissions("IpPermissionsEgress"),
+  };
+}
+
+function readPermission(value: unknown, at: string, problems: string[]): ListedPermission {
+  const permission = objectAt(value, at, problems);
+  const sources = (key: string, idKey: string): ListedSource[] =>
+    listAt(permission, key, at, problems).map((item, index) => {
+      const place = `${at}.${key}[${index}]`;
+      const source = objectAt(item, place, problems);
+      return {
+        id: textAt(source, idKey, place, problems),
+        description: textAt(source, "Description", place, problems),
+      };
+    });
+  const from = portAt(permission, "FromPort", at, problems);
+  const to = portAt(permission, "ToPort", at, problems);
+  return {
+    protocol: textAt(permission, "IpProtocol", at, problems).toLowerCase(),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ipv4: sources("IpRanges", "CidrIp"),
+    ipv6: sources("Ipv6Ranges", "CidrIpv6"),
+    prefixLists: sources("PrefixListIds", "PrefixListId"),
+    peers: sources("UserIdGroupPairs", "GroupId"),
+  };
+}
+
+const asObject = (value: unknown): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+
+function objectAt(value: unknown, at: string, problems: string[]): Json {
+  const found = asObject(value);
+  if (found === undefined) problems.push(`${at} must be an object`);
+  return found ?? {};
+}
+
+const own = (object: Json, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
+
+function textAt(object: Json, key: string, at: string, problems: string[]): string {
+  const value = own(object, key) ?? "";
+  if (typeof value === "string") return value;
+  problems.push(`${at}.${key} must be a string`);
+  return "";
+}
+
+function listAt(object: Json, key: string, at: string, problems: string[]): readonly unknown[] {
+  const value = own(object, key) ?? [];
+  if (Array.isArray(value)) return value;
+  problems.push(`${at}.${key} must be an array`);
+  return [];
+}
+
+function portAt(object: Json, key: string, at: string, problems: string[]): number | undefined {
+  const value = own(object, key) ?? undefined;
+  if (value === undefined || Number.isInteger(value)) return value as number | undefined;
+  problems.push(`${at}.${key} must be a whole number`);
+  return undefined;
+}

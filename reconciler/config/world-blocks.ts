@@ -1,0 +1,50 @@
+/** A whole observed world as blocks: keys for everything first, so that whatever names another names its key. */
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup, type VmDisks } from "./live-blocks";
+import type { YamlBlock } from "./write-yaml";
+
+export interface ObservedWorld {
+  readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
+  readonly volumes: readonly LiveVolume[];
+  readonly groups: readonly LiveGroup[];
+}
+
+export interface WorldBlocks {
+  readonly blocks: readonly YamlBlock[];
+  /** What has no block, and why, a line each. */
+  readonly left: readonly string[];
+}
+
+export function worldBlocks(world: ObservedWorld): WorldBlocks {
+  const names = createNames();
+  const left: string[] = [];
+  const keyOfVm = new Map<string, string>();
+  const vms = world.vms.map(({ vm, disks }) => {
+    const block = blockOfVm(vm, disks, names);
+    keyOfVm.set(vm.id, block.key);
+    if (!disks.told) left.push(`the disks of VM ${vm.name} (${vm.id}) are not told apart; none of them is written`);
+    return block;
+  });
+  const volumes = world.volumes.map((volume) => {
+    const on = volume.attachedTo;
+    return blockOfVolume(volume, typeof on === "string" ? (keyOfVm.get(on) ?? { id: on }) : undefined, names);
+  });
+  const named = world.groups.flatMap((group) => {
+    const platform = platformReason(group);
+    if (platform === undefined) return [nameGroup(group, names)];
+    left.push(`group ${group.name ?? group.id} (${group.id}) ${platform}`);
+    return [];
+  });
+  const keyOfGroup = new Map(named.map(({ group, naming }) => [group.id, naming.key]));
+  const groups = named.map((one) => blockOfGroup(one, (id) => keyOfGroup.get(id)));
+  return { blocks: [...vms, ...volumes, ...groups], left };
+}
+
+/** `undefined`: it can be declared. */
+export function platformReason(group: LiveGroup): string | undefined {
+  if (group.name?.toLowerCase() === "default") return "is managed by the platform and cannot be declared";
+  const rules = group.rules ?? [];
+  return rules.length > 0 && rules.every((rule) => rule.platform === true)
+    ? "is managed by the platform and cannot be declared"
+    : undefined;
+}

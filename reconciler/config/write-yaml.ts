@@ -1,0 +1,90 @@
+/**
+ * The one writer of desired-state files: blocks as plain values in, YAML text out that the reader of this folder takes
+ * back as it was meant. Text that holds `${` is escaped, comments are one printable line each, rules are one line each.
+ * What a block says is decided by its makers (live-blocks.ts, listing).
+ */
+import { Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { formatAddress, type Kind, sectionOf } from "../core/model/address";
+import { printable } from "../core/text/printable";
+
+export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+
+export interface YamlBlock {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly fields: { readonly [key: string]: Plain };
+  /** Comments above the block, a line each. */
+  readonly notes?: readonly string[];
+  /** What an imports entry takes over. */
+  readonly id?: string;
+}
+
+export interface YamlFile {
+  /** For the editor; left out, there is no header. */
+  readonly schema?: string;
+  readonly notes?: readonly string[];
+  /** Everything before the blocks: version, project, region, service, defaults. */
+  readonly head: { readonly [key: string]: Plain };
+  readonly blocks: readonly YamlBlock[];
+}
+
+const sections = ["vm", "volume", "group"] as const satisfies readonly Kind[];
+
+export function writeYaml(file: YamlFile): string {
+  const contents: Record<string, Plain> = { ...file.head };
+  for (const kind of sections) {
+    const blocks = file.blocks.filter((block) => block.kind === kind);
+    if (blocks.length > 0)
+      contents[sectionOf[kind]] = Object.fromEntries(blocks.map(({ key, fields }) => [key, fields]));
+  }
+  const imports = file.blocks.flatMap(({ kind, key, id }) =>
+    id === undefined ? [] : [{ to: formatAddress({ kind, key }), id }],
+  );
+  if (imports.length > 0) contents["imports"] = imports;
+
+  const document = new Document(escapeAll(contents));
+  const root = document.contents as unknown as YAMLMap;
+  for (const block of file.blocks) describeBlock(root, block);
+  for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
+  spaceSections(root);
+  const header = [
+    ...(file.schema === undefined ? [] : [` yaml-language-server: $schema=${file.schema}`]),
+    ...(file.notes ?? []).map(comment),
+  ];
+  const text = document.toString({ lineWidth: 0, flowCollectionPadding: true });
+  return header.length === 0 ? text : `${header.map((line) => `#${line}`).join("\n")}\n${text}`;
+}
+
+function describeBlock(root: YAMLMap, { kind, key, notes = [] }: YamlBlock): void {
+  const section = root.get(sectionOf[kind], true);
+  if (!isMap(section)) return;
+  const pair = section.items.find((item) => isScalar(item.key) && item.key.value === key);
+  if (pair === undefined) return;
+  if (notes.length > 0 && isScalar(pair.key)) pair.key.commentBefore = notes.map(comment).join("\n");
+  if (!isMap(pair.value)) return;
+  for (const name of ["rules", "lifecycle", "attach_to"]) {
+    const value = pair.value.get(name, true);
+    for (const item of name === "rules" ? itemsOf(value) : [value]) if (isMap(item)) item.flow = true;
+    if (isSeq(value) && value.items.length === 0) value.flow = true;
+  }
+}
+
+const itemsOf = (node: unknown): readonly unknown[] => (isSeq(node) ? node.items : []);
+
+function spaceSections(root: YAMLMap): void {
+  root.items.forEach((pair, index) => {
+    if (index > 0 && isScalar(pair.key) && !isScalar(pair.value as Node)) pair.key.spaceBefore = true;
+  });
+}
+
+/** A comment ends with its line, so what the service calls a thing cannot become YAML. */
+const comment = (line: string): string => ` ${printable(line).replaceAll(/\s+/g, " ").trim()}`;
+
+/** `$${` is how a literal `${` is written. */
+function escapeAll(value: Plain): Plain {
+  if (typeof value === "string") return value.replaceAll("${", () => "$${");
+  if (Array.isArray(value)) return value.map(escapeAll);
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeAll(item)]));
+  return value;
+}

@@ -1,0 +1,192 @@
+/**
+ * The groups as the plan moves them: which rule is there from the start, which step adds it, which steps take it away.
+ * A group that is replaced is two objects of one address for a while, and both count: VMs stay under the old one until
+ * it is deleted. Wherever a rule names a group, all objects of an address are that address, because whoever is
+ * a member of one is to be admitted as a member of the other.
+ */
+import { canonicalLiveRule, ruleKey } from "../canonical/rules";
+import { isPlatformShaped } from "../diff/group-rules";
+import type { Address } from "../model/address";
+import type { Desired, Reference } from "../model/desired";
+import type { Live } from "../model/live";
+import type { RecordedGroup, State } from "../model/recorded";
+import type { Rule } from "../model/rule";
+import type { Plan } from "../plan/plan";
+import type { Step } from "../plan/step";
+
+export interface Fact {
+  readonly address: Address;
+  readonly rule: Rule;
+  /** The object that the rule names, where it names one. */
+  readonly target?: string;
+  /** The step that brings it; left out: there from the start. */
+  readonly addedBy?: string;
+  readonly removedBy: readonly string[];
+  /** The file asks for it. */
+  readonly declared: boolean;
+}
+
+export interface GroupWorld {
+  /** By address, in the plan's order. */
+  readonly facts: ReadonlyMap<Address, readonly Fact[]>;
+  /** Addresses that the plan's steps touch. */
+  readonly touched: ReadonlySet<Address>;
+  /** The name under which all ids of a group are one. */
+  readonly identify: (group: Reference) => string;
+  /** Addresses whose rules could not be read; what was recorded stands in. */
+  readonly unobserved: ReadonlySet<Address>;
+  /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
+  readonly retired: ReadonlyMap<Address, readonly string[]>;
+}
+
+export interface ExposureInput {
+  readonly plan: Plan;
+  readonly state: State;
+  readonly live: Live;
+  readonly desired: Desired;
+}
+
+type DraftFact = { -readonly [K in keyof Fact]: K extends "removedBy" ? string[] : Fact[K] };
+interface GroupObject {
+  readonly address: Address;
+  readonly facts: DraftFact[];
+}
+
+export function groupWorld(input: ExposureInput): GroupWorld {
+  const { plan, state, live, desired } = input;
+  const ids = idsOf(plan, state);
+  const addressOf = new Map<string, Address>();
+  for (const [address, id] of ids) addressOf.set(id, address);
+  const retired = new Map<Address, readonly string[]>();
+  for (const record of state.resources.values())
+    if (record.kind === "group" && record.retired !== undefined) {
+      retired.set(
+        record.address,
+        record.retired.map((group) => group.name),
+      );
+      for (const group of record.retired) addressOf.set(group.id, record.address);
+    }
+  const created = new Set(
+    plan.steps.flatMap((step) => (step.action.operation === "group.create" ? [step.address] : [])),
+  );
+  const identify = (group: Reference): string =>
+    "address" in group ? group.address : (addressOf.get(group.id) ?? group.id);
+  const objectOf = (group: Reference): string =>
+    "id" in group
+      ? group.id
+      : created.has(group.address)
+        ? newObject(group.address)
+        : (ids.get(group.address) ?? group.address);
+
+  const wanted = new Map<Address, ReadonlySet<string>>();
+  for (const resource of desired.resources)
+    if (resource.kind === "group")
+      wanted.set(resource.address, new Set(resource.rules.map((rule) => ruleKey(rule, identify))));
+
+  const objects = new Map<string, GroupObject>();
+  const byTarget = new Map<string, DraftFact[]>();
+  const facts = new Map<Address, DraftFact[]>();
+  const unobserved = new Set<Address>();
+  const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
+    const target = rule.remote.kind === "group" ? objectOf(rule.remote.group) : undefined;
+    const fact: DraftFact = {
+      address: object.address,
+      rule,
+      removedBy: [],
+      declared: wanted.get(object.address)?.has(ruleKey(rule, identify)) === true,
+      ...(target === undefined ? {} : { target }),
+      ...(addedBy === undefined ? {} : { addedBy }),
+    };
+    object.facts.push(fact);
+    push(facts, object.address, fact);
+    if (target !== undefined) push(byTarget, target, fact);
+  };
+  const objectFor = (id: string, address: Address): GroupObject => {
+    const known = objects.get(id);
+    if (known !== undefined) return known;
+    const object: GroupObject = { address, facts: [] };
+    objects.set(id, object);
+    if (!facts.has(address)) facts.set(address, []);
+    return object;
+  };
+
+  for (const [address, id] of ids) {
+    const sighting = live.groups.get(id);
+    if (sighting?.seen === "gone" || (sighting === undefined && live.groupsListed)) continue;
+    const seen = sighting?.seen === "yes" ? sighting.value.rules : undefined;
+    if (seen === undefined) unobserved.add(address);
+    const object = objectFor(id, address);
+    const rules = seen?.map(canonicalLiveRule) ?? recordedRules(state, address);
+    for (const rule of rules) addFact(object, rule);
+  }
+  for (const step of plan.steps) applyStep(step);
+  return {
+    facts,
+    touched: new Set(plan.steps.flatMap((step) => touchedBy(step, facts))),
+    identify,
+    unobserved,
+    retired,
+  };
+
+  function applyStep(step: Step): void {
+    const { action, address } = step;
+    switch (action.operation) {
+      case "group.create": {
+        const object = objectFor(newObject(address), address);
+        for (const rule of action.rules) addFact(object, rule, step.id);
+        // What the service put on the old group by itself it will put on the new one.
+        const old = ids.get(address);
+        for (const fact of (old === undefined ? undefined : objects.get(old))?.facts.slice() ?? [])
+          if (fact.addedBy === undefined && !fact.declared && isPlatformShaped(fact.rule))
+            addFact(object, fact.rule, step.id);
+        break;
+      }
+      case "group.rule.create":
+        addFact(objectFor(objectOf(action.group), address), action.rule, step.id);
+        break;
+      case "group.verify":
+        for (const rule of action.rules) addFact(objectFor(objectOf(action.group), address), rule, step.id);
+        break;
+      case "group.rule.delete": {
+        const key = ruleKey(action.rule, identify);
+        for (const fact of objects.get(objectOf(action.group))?.facts ?? [])
+          if (fact.addedBy === undefined && ruleKey(fact.rule, identify) === key) fact.removedBy.push(step.id);
+        break;
+      }
+      case "group.delete": {
+        // With it go its rules, and every rule anywhere that names it.
+        const id = objectOf(action.group);
+        for (const fact of objects.get(id)?.facts ?? []) fact.removedBy.push(step.id);
+        for (const fact of byTarget.get(id) ?? []) if (!fact.removedBy.includes(step.id)) fact.removedBy.push(step.id);
+        break;
+      }
+    }
+  }
+}
+
+const newObject = (address: Address): string => `new ${address}`;
+
+/** Addresses that have an id now: recorded, or taken over by this plan. */
+function idsOf(plan: Plan, state: State): Map<Address, string> {
+  const ids = new Map<Address, string>();
+  for (const change of plan.changes)
+    if (change.kind === "group" && change.id !== undefined) ids.set(change.address, change.id);
+  for (const record of state.resources.values())
+    if (record.kind === "group" && !ids.has(record.address)) ids.set(record.address, record.id);
+  return new Map([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function recordedRules(state: State, address: Address): readonly Rule[] {
+  const record = state.resources.get(address) as RecordedGroup | undefined;
+  return record?.kind === "group" ? record.rules : [];
+}
+
+function touchedBy(step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] {
+  return step.action.operation.startsWith("group.") && facts.has(step.address) ? [step.address] : [];
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,191 @@
+/**
+ * Reads what exists, for a file that says the same: VMs from the list, their disks from the records, groups and volumes
+ * from the ids given, or from a list where the service has one. Sends only reads; what it found is made into YAML by
+ * config/live-blocks.ts.
+ */
+import type { VmDisks } from "../config/live-blocks";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { Failure, Outcome } from "../core/model/outcome";
+import type { ServiceClient } from "../service/client";
+import { readFailed } from "./refresh";
+
+/** `all`: everything that this service can list. */
+export type Wanted = readonly string[] | "all";
+
+export interface PullWanted {
+  /** By id or name. */
+  readonly vms: Wanted;
+  readonly volumes: Wanted;
+  readonly groups: Wanted;
+}
+
+export interface Pulled {
+  readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
+  readonly volumes: readonly LiveVolume[];
+  readonly groups: readonly LiveGroup[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function pullWorld(client: ServiceClient, wanted: PullWanted): Promise<Pulled> {
+  const diagnostics: Diagnostic[] = [];
+  const [{ all, chosen }, groups, listed] = await Promise.all([
+    pullVms(client, wanted.vms, diagnostics),
+    pullGroups(client, wanted.groups, diagnostics),
+    wanted.volumes === "all" ? listVolumes(client, diagnostics) : undefined,
+  ]);
+  const named = wanted.volumes === "all" ? [] : wanted.volumes;
+  const volumes = await readVolumes(client, listed, chosen, named, diagnostics);
+  const disksOf = new Map(all.map((vm) => [vm.id, tellDisks(vm, volumes)]));
+  // Root and data disks belong to their VM's block; what else hangs on a chosen VM is a volume of its own.
+  const own = new Set(
+    [...disksOf.values()].flatMap(({ root, data }) =>
+      [root, data].flatMap((disk) => (disk === undefined ? [] : [disk.id])),
+    ),
+  );
+  const roots = new Set(
+    all.flatMap((vm) => (vm.volumes ?? []).filter((disk) => disk.root === true).map(({ id }) => id)),
+  );
+  const further = chosen.flatMap((vm) => (disksOf.get(vm.id)!.told ? (vm.volumes ?? []).map(({ id }) => id) : []));
+  const everything = [...(listed?.keys() ?? [])];
+  const picked = [...new Set([...further, ...named, ...everything])].filter(
+    (id) => !own.has(id) && !roots.has(id) && volumes.has(id),
+  );
+  for (const id of named)
+    if (own.has(id) || roots.has(id))
+      diagnostics.push({
+        severity: "note",
+        code: "pull/disk-of-vm",
+        summary: `volume ${id} is a disk of its VM and stands in that VM's block`,
+      });
+  return {
+    vms: chosen.map((vm) => ({ vm, disks: disksOf.get(vm.id)! })),
+    volumes: picked.map((id) => volumes.get(id)!),
+    groups,
+    diagnostics,
+  };
+}
+
+async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]) {
+  if (wanted.length === 0) return { all: [], chosen: [] };
+  if (!client.has("vm.list")) {
+    if (wanted === "all") {
+      diagnostics.push({
+        severity: "note",
+        code: "pull/vms-unlisted",
+        summary: "no VMs: this service has no list of them",
+        ...(client.has("vm.get") ? { fix: "name them: reconcile pull --vm ID" } : {}),
+      });
+      return { all: [], chosen: [] };
+    }
+    const chosen = await readEach(wanted, (id) => client.getVm(id), "VM", diagnostics);
+    return { all: chosen, chosen };
+  }
+  const listed = await client.listVms();
+  if (listed.status !== "accepted") {
+    diagnostics.push(readFailed("the list of VMs", listed));
+    return { all: [], chosen: [] };
+  }
+  const all = listed.value;
+  if (wanted === "all") return { all, chosen: all };
+  const chosen = new Set<LiveVm>();
+  for (const text of wanted) {
+    const byId = all.filter((vm) => vm.id === text);
+    const found = byId.length > 0 ? byId : all.filter((vm) => vm.name.toLowerCase() === text.toLowerCase());
+    if (found.length === 0) diagnostics.push(notThere("VM", text));
+    if (found.length > 1)
+      diagnostics.push({
+        severity: "error",
+        code: "pull/several",
+        summary: `several VMs are called ${text}: ${found.map(({ id }) => id).join(", ")}`,
+        fix: `--vm ${found[0]!.id}`,
+      });
+    else for (const vm of found) chosen.add(vm);
+  }
+  return { all, chosen: all.filter((vm) => chosen.has(vm)) };
+}
+
+async function listVolumes(
+  client: ServiceClient,
+  diagnostics: Diagnostic[],
+): Promise<Map<string, LiveVolume> | undefined> {
+  if (!client.has("volume.list")) return undefined;
+  const listed = await client.listVolumes();
+  if (listed.status === "accepted") return new Map(listed.value.map((volume) => [volume.id, volume]));
+  diagnostics.push(readFailed("the list of volumes", listed));
+  return undefined;
+}
+
+async function readVolumes(
+  client: ServiceClient,
+  listed: ReadonlyMap<string, LiveVolume> | undefined,
+  vms: readonly LiveVm[],
+  wanted: readonly string[],
+  diagnostics: Diagnostic[],
+): Promise<ReadonlyMap<string, LiveVolume>> {
+  const ids = new Set([...vms.flatMap((vm) => (vm.volumes ?? []).map(({ id }) => id)), ...wanted]);
+  const unread = [...ids].filter((id) => listed?.has(id) !== true);
+  const read = await readEach(unread, (id) => client.getVolume(id), "volume", diagnostics);
+  return new Map([...(listed ?? []), ...read.map((volume) => [volume.id, volume] as const)]);
+}
+
+/** The first disk that is not the root disk is taken for the one that was created with the VM. */
+function tellDisks(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisks {
+  const entries = vm.volumes;
+  if (entries === undefined || (entries.length > 0 && entries.every((entry) => entry.root === undefined)))
+    return { told: false };
+  const root = entries.find((entry) => entry.root === true);
+  const data = entries.find((entry) => entry.root !== true);
+  return {
+    told: true,
+    ...(root === undefined ? {} : { root: volumes.get(root.id) }),
+    ...(data === undefined ? {} : { data: volumes.get(data.id) }),
+  };
+}
+
+async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
+  let heads: ReadonlyMap<string, LiveGroup> | undefined;
+  if (wanted.length === 0) return [];
+  if (client.has("group.list")) {
+    const listed = await client.listGroups();
+    if (listed.status === "accepted") heads = new Map(listed.value.map((group) => [group.id, group]));
+    else diagnostics.push(readFailed("the list of security groups", listed));
+  }
+  const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
+  return readEach(ids, (id) => readGroup(client, id, heads?.get(id)), "security group", diagnostics);
+}
+
+export async function readGroup(client: ServiceClient, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
+  const [head, rules] = await Promise.all([
+    known === undefined && client.has("group.get") ? client.getGroup(id) : undefined,
+    client.listRules(id),
+  ]);
+  if (head !== undefined && head.status !== "accepted") return head;
+  if (rules.status !== "accepted") return rules;
+  return { status: "accepted", value: { kind: "group", id, ...(head?.value ?? known), rules: rules.value } };
+}
+
+async function readEach<T>(
+  ids: readonly string[],
+  read: (id: string) => Promise<Outcome<T>>,
+  what: string,
+  diagnostics: Diagnostic[],
+): Promise<T[]> {
+  const outcomes = await Promise.all([...new Set(ids)].map(async (id) => [id, await read(id)] as const));
+  const values: T[] = [];
+  for (const [id, outcome] of outcomes) {
+    if (outcome.status === "accepted") values.push(outcome.value);
+    else diagnostics.push(isAbsent(outcome) ? notThere(what, id) : readFailed(`${what} ${id}`, outcome));
+  }
+  return values;
+}
+
+const isAbsent = (failure: Failure): boolean =>
+  failure.status === "rejected" && (failure.condition === "not_found" || failure.condition === "invalid_id");
+
+const notThere = (what: string, id: string): Diagnostic => ({
+  severity: "error",
+  code: "pull/not-found",
+  summary: `the service shows no ${what} ${id}`,
+  fix: "correct the id, and check with reconcile doctor that this credential sees the project",
+});

@@ -1,0 +1,180 @@
+/**
+ * Who can reach what, for people and as JSON lines: per group what is admitted, gained and lost, the ports that should
+ * not be open to the world, and what is proven about the time between. Exactness is core/exposure's; here are words.
+ */
+import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
+import {
+  changesExposure,
+  type DirectionExposure,
+  type Exposure,
+  type GroupExposure,
+  type OpenPort,
+} from "../core/exposure/exposure";
+import type { Violation } from "../core/exposure/proof";
+import { subtractTraffic, type Traffic } from "../core/exposure/traffic";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { printable } from "../core/text/printable";
+import { type Hue, hang, listText, painter, type TextOptions } from "./style";
+
+export interface ExposureTextOptions extends TextOptions {
+  /** Only what the plan changes; empty text when it changes nothing. */
+  readonly changesOnly?: boolean;
+}
+
+/** A plan of a thousand groups shall not hide the plan behind them. */
+const mostGroups = 40;
+const mostLines = 60;
+
+interface Line {
+  readonly sign: "+" | "-" | " " | "!" | "=";
+  readonly text: string;
+}
+
+const hues: Record<Line["sign"], Hue> = { "+": "change", "-": "note", " ": "quiet", "!": "danger", "=": "good" };
+
+export function exposureText(exposure: Exposure, options: ExposureTextOptions = {}): string {
+  const { paint, width } = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80) };
+  const changesOnly = options.changesOnly === true;
+  const groups = changesOnly ? exposure.groups.filter(changesExposure) : exposure.groups;
+  if (groups.length === 0) return changesOnly ? "" : "No security groups: nothing admits anything.\n";
+  const lines: string[] = [paint("strong", changesOnly ? "Who can reach what changes:" : "Who can reach what:")];
+  for (const group of changesOnly ? groups.slice(0, mostGroups) : groups) {
+    lines.push(`  ${paint("strong", printable(group.address))}`);
+    const all = groupLines(group, changesOnly);
+    const shown = changesOnly ? all.slice(0, mostLines) : all;
+    for (const { sign, text } of shown)
+      for (const line of hang(`    ${sign} `, printable(text), width)) lines.push(paint(hues[sign], line));
+    if (shown.length < all.length) lines.push(`      and ${all.length - shown.length} more lines: reconcile exposure`);
+  }
+  if (changesOnly && groups.length > mostGroups)
+    lines.push(`  and ${groups.length - mostGroups} more groups: reconcile exposure`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** For a merge-request comment, folded, and never longer than asked. */
+export function exposureMarkdown(exposure: Exposure, limit: number): string {
+  const groups = exposure.groups.filter(changesExposure);
+  if (groups.length === 0) return "";
+  const head = `\n<details><summary>Who can reach what: ${groups.length} ${groups.length === 1 ? "group changes" : "groups change"}</summary>\n\n\`\`\`diff\n`;
+  const foot = "```\n\n</details>\n";
+  const cutLine = "# and more: reconcile exposure\n";
+  let body = "";
+  let cut = false;
+  for (const group of groups) {
+    const lines = groupLines(group, true).map(({ sign, text }) => `${sign === "=" ? "#" : sign} ${text}`);
+    const part = `${[`@@ ${group.address} @@`, ...lines].map((line) => printable(line).replaceAll("```", "'''")).join("\n")}\n`;
+    cut ||= head.length + body.length + part.length + cutLine.length + foot.length > limit;
+    if (!cut) body += part;
+  }
+  return `${head}${body}${cut ? cutLine : ""}${foot}`;
+}
+
+function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
+  const lines: Line[] = [];
+  const add = (sign: Line["sign"], traffic: Traffic): void => {
+    for (const admission of describeTraffic(traffic))
+      lines.push({ sign, text: `${admission.direction} ${admissionText(admission)}` });
+  };
+  for (const { after, gained, lost } of [group.ingress, group.egress]) {
+    if (!changesOnly) add(" ", gained.size === 0 ? after : subtractTraffic(after, gained));
+    add("+", gained);
+    add("-", lost);
+  }
+  if (lines.length === 0) lines.push({ sign: " ", text: "admits nothing" });
+  for (const open of group.openPorts) if (!changesOnly || !open.known) lines.push({ sign: "!", text: openText(open) });
+  if (!changesOnly && group.idleEgress.size > 0)
+    lines.push({
+      sign: "!",
+      text: `restricts nothing, since the service's own rules let it out: ${listText(describeTraffic(group.idleEgress).map(admissionText))}`,
+    });
+  for (const name of group.retired)
+    lines.push({ sign: "!", text: `VMs may still be under the replaced group ${name}, whose rules are not read` });
+  if (!changesOnly && group.unobserved)
+    lines.push({ sign: "!", text: "its rules could not be read; what was recorded stands in" });
+  if (group.proof?.holds === true && changesBoth(group))
+    lines.push({
+      sign: "=",
+      text: "proven for every order of its steps and wherever they stop: never more than before and after together, never less than both share",
+    });
+  for (const violation of group.proof?.violations ?? []) lines.push({ sign: "!", text: violationText(violation) });
+  return lines;
+}
+
+/** A group that only gains or only loses has no between worth a line. */
+const changesBoth = ({ ingress, egress }: GroupExposure): boolean =>
+  ingress.gained.size + egress.gained.size > 0 && ingress.lost.size + egress.lost.size > 0;
+
+const openText = ({ port, service, families, known }: OpenPort): string =>
+  `${service} (tcp ${port}) is ${known ? "" : "now "}open to the world over ${listText(families)}`;
+
+const violationText = ({ step, admits, traffic }: Violation): string =>
+  `around ${step} it may for a while admit ${admits === "more" ? "more than before and after" : "less than both"}: ${listText(describeTraffic(traffic).map(admissionText))}`;
+
+/** Findings as problems, for the summary. */
+export function exposureDiagnostics(exposure: Exposure): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  for (const group of exposure.groups) {
+    const { address } = group;
+    for (const open of group.openPorts)
+      diagnostics.push({
+        severity: "warning",
+        code: "exposure/open-port",
+        summary: `${address}: ${openText(open)}`,
+        address,
+        fix: "name the networks that need it in remote_ip, or a group in remote_group",
+      });
+    if (group.idleEgress.size > 0)
+      diagnostics.push({
+        severity: "warning",
+        code: "exposure/idle-egress",
+        summary: `${address}: its egress rules restrict nothing, since the service's own rules let the same traffic out`,
+        detail: describeTraffic(group.idleEgress).map(admissionText).join("; "),
+        address,
+      });
+    for (const violation of group.proof?.violations ?? [])
+      diagnostics.push({
+        severity: "warning",
+        code: "exposure/gap",
+        summary: `${address}: ${violationText(violation)}`,
+        address,
+      });
+  }
+  return diagnostics;
+}
+
+/** One object a group. */
+export function* exposureEvents(exposure: Exposure): Generator<object> {
+  for (const group of exposure.groups)
+    yield {
+      type: "exposure",
+      address: group.address,
+      ingress: directionEvent(group.ingress),
+      egress: directionEvent(group.egress),
+      open_ports: group.openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
+      idle_egress: told(group.idleEgress),
+      ...(group.proof === undefined
+        ? {}
+        : {
+            proof: {
+              holds: group.proof.holds,
+              violations: group.proof.violations.map(({ step, admits, traffic }) => ({
+                step,
+                admits,
+                traffic: told(traffic),
+              })),
+            },
+          }),
+      observed: !group.unobserved,
+      retired: group.retired,
+    };
+}
+
+const directionEvent = ({ before, after, gained, lost }: DirectionExposure) => ({
+  before: told(before),
+  after: told(after),
+  gained: told(gained),
+  lost: told(lost),
+});
+
+const told = (traffic: Traffic) =>
+  describeTraffic(traffic).map(({ service, peer, ethertype }: Admission) => ({ service, peer, ethertype }));

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-exposure-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (rules: string): void =>
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    `version: 1\nproject: acme\nregion: in-west-1\ngroups:\n  web:\n    rules:\n${rules}`,
+  );
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+
+const first = `      - { protocol: tcp, dst_port: 443 }
+      - { protocol: tcp, dst_port: 22, remote_ip: 10.0.0.0/9 }
+      - { protocol: tcp, dst_port: 22, remote_ip: 10.128.0.0/9 }
+      - { protocol: tcp, dst_port: 5432, remote_group: web }
+      - { direction: egress, protocol: tcp, dst_port: 443 }
+`;
+const second = `      - { protocol: tcp, dst_port: 443 }
+      - { protocol: tcp, dst_port: 22, remote_ip: 0.0.0.0/1 }
+      - { protocol: tcp, dst_port: 22, remote_ip: 128.0.0.0/1 }
+      - { protocol: tcp, dst_port: 5432, remote_group: web }
+`;
+
+describe("who can reach what", () => {
+  it("a new group: what it will admit, as exact sets, two halves as the whole they are", async () => {
+    write(first);
+    const ran = await reconcile("exposure");
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stdout).toBe(`Who can reach what:
+  group.web
+    + ingress tcp 22 from 10.0.0.0/8
+    + ingress tcp 443 from anywhere (IPv4)
+    + ingress tcp 5432 from group.web
+    + egress tcp 443 to anywhere (IPv4)
+`);
+    expect(emulator.requests().log.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  it("a replacement: gained and lost, SSH open to the world, and the proof for the time between", async () => {
+    write(first);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(second);
+    const plan = await reconcile("plan");
+    expect(plan.stdout.split("\n\n")[0]).toBe(`Who can reach what changes:
+  group.web
+    + ingress tcp 22 from anywhere except 10.0.0.0/8
+    ! SSH (tcp 22) is now open to the world over IPv4`);
+    const markdown = await reconcile("plan", "--markdown");
+    expect(markdown.stdout).toContain("<summary>Who can reach what: 1 group changes</summary>");
+    expect(markdown.stdout).toContain("! SSH (tcp 22) is now open to the world over IPv4");
+  });
+
+  it("as JSON: one object a group, the findings in the summary, and the proof told with it", async () => {
+    write(first);
+    await reconcile("apply", "-y");
+    write(`      - { protocol: tcp, dst_port: 8443 }\n      - { protocol: tcp, dst_port: 3389 }\n`);
+    const ran = await reconcile("exposure", "--json");
+    const lines = jsonLines(ran.stdout) as Record<string, never>[];
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({
+      type: "exposure",
+      address: "group.web",
+      ingress: {
+        gained: [
+          { service: "tcp 3389", peer: "anywhere", ethertype: "IPv4" },
+          { service: "tcp 8443", peer: "anywhere", ethertype: "IPv4" },
+        ],
+        lost: [
+          { service: "tcp 22", peer: "10.0.0.0/8", ethertype: "IPv4" },
+          { service: "tcp 443", peer: "anywhere", ethertype: "IPv4" },
+          { service: "tcp 5432", peer: "group.web", ethertype: "IPv4" },
+        ],
+      },
+      open_ports: [{ port: 3389, service: "RDP", families: ["IPv4"], known: false }],
+      proof: { holds: true, violations: [] },
+      observed: true,
+    });
+    expect(lines[1]).toMatchObject({
+      type: "summary",
+      command: "exposure",
+      exit_code: 0,
+      diagnostics: [{ code: "exposure/open-port", address: "group.web" }],
+    });
+    expect((await reconcile("exposure")).stdout.replaceAll(/\s+/g, " ")).toContain(
+      "= proven for every order of its steps",
+    );
+  });
+
+  it("says that egress rules restrict nothing where the service lets everything out by itself", async () => {
+    write(first);
+    await reconcile("apply", "-y");
+    expect((await reconcile("exposure")).stdout).toContain(
+      "! restricts nothing, since the service's own rules let it out: tcp 443 to anywhere (IPv4)",
+    );
+    const quiet = await reconcile("plan");
+    expect(quiet.stdout).not.toContain("Who can reach what");
+  });
+});

@@ -1,0 +1,62 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { root, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-documents-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const reconcile = (args: readonly string[]) =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+
+/** The lines of a document's shell blocks, in their order. */
+const commandsOf = (document: string): string[] =>
+  [...readFileSync(join(root, "docs", document), "utf8").matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) =>
+    block!.split("\n").filter((line) => line.startsWith("reconcile ")),
+  );
+
+const world = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { db: { name: db-1, size: 20 } }
+volumes: { data: { size: 5, attach_to: db }, spare: { size: 7 } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: 10.0.0.0/8 } ] } }
+`;
+
+describe.each([
+  ["takeover.md", 11],
+  ["exposure.md", 2],
+])("docs/%s", (document, count) => {
+  it("every command in it runs, in the order of the document", { timeout: 180_000 }, async () => {
+    writeFileSync(join(folder, "declared.yaml"), world);
+    const built = await reconcile(["apply", "declared.yaml", "-y", "--state", "builder.json"]);
+    expect(built.exitCode, built.stderr).toBe(0);
+    const state = await reconcile(["state", "pull", "-f", "declared.yaml", "--state", "builder.json"]);
+    const { resources } = JSON.parse(state.stdout) as { resources: Record<string, { id: string }> };
+    const ids = { $WEB_GROUP: resources["group.web"]!.id, $SPARE_VOLUME: resources["volume.spare"]!.id };
+    copyFileSync(join(root, "test/golden-listings/010-web-tier.json"), join(folder, "listing.json"));
+    if (document === "exposure.md") {
+      copyFileSync(join(folder, "declared.yaml"), join(folder, "reconcile.yaml"));
+      writeFileSync(join(folder, "reconcile.state.json"), state.stdout);
+    }
+    const commands = commandsOf(document);
+    expect(commands).toHaveLength(count);
+    for (const line of commands) {
+      const args = line.split(/\s+/).slice(1);
+      const ran = await reconcile(args.map((word) => (word in ids ? ids[word as keyof typeof ids] : word)));
+      expect(ran.exitCode, `${line}\n${ran.stdout}\n${ran.stderr}`).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,150 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-take-over-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
+const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+`;
+const world = `${head}vms: { app: { name: app-1, root_size: 60 }, db: { name: db-1, size: 20 } }
+volumes: { data: { size: 5, attach_to: db }, spare: { size: 7 } }
+groups:
+  web: { description: Public web, rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS } ] }
+  db: { name: db-tier, rules: [ { protocol: tcp, dst_port: 5432, remote_group: web }, { protocol: udp, dst_port: 53, remote_ip: "2001:db8::/32" } ] }
+`;
+
+/** Builds the world under another state, so that this folder knows nothing of it; ids by address. */
+async function existing(): Promise<Record<string, string>> {
+  write(world, "builder.yaml");
+  const ran = await reconcile("apply", "builder.yaml", "-y", "--state", "builder.json");
+  expect(ran.exitCode, ran.stderr).toBe(0);
+  const pulled = await reconcile("state", "pull", "-f", "builder.yaml", "--state", "builder.json");
+  const state = JSON.parse(pulled.stdout) as { resources: Record<string, { id: string }> };
+  return Object.fromEntries(Object.entries(state.resources).map(([address, { id }]) => [address, id]));
+}
+
+describe("reconcile pull", { timeout: 120_000 }, () => {
+  it("writes a file that takes over what exists: applying it sends no write, and then there is nothing to do", async () => {
+    const ids = await existing();
+    const sent = writes();
+    const given = ["--project", "acme", "--region", "in-west-1", "--user-id", "1042"];
+    const which = ["--volume", ids["volume.spare"]!, "--group", ids["group.web"]!, "--group", ids["group.db"]!];
+    const pulled = await reconcile("pull", ...given, ...which, "--out", "reconcile.yaml");
+    expect(pulled.exitCode, pulled.stderr).toBe(0);
+    const text = read("reconcile.yaml");
+    expect(text).toContain("root_size: 60");
+    expect(text).toMatch(/data:\n {4}size: 5\n {4}attach_to: db-1\n/);
+    expect(text).toMatch(/spare:\n {4}size: 7\n/);
+    expect(text).toContain("the service does not show its name; write it as name:");
+    const plan = await reconcile("plan", "--json");
+    const lines = jsonLines(plan.stdout) as { type: string; action: string; fields: unknown[]; changes: object }[];
+    expect(lines.at(-1)!.changes).toEqual({ create: 0, update: 0, replace: 0, delete: 0, import: 6 });
+    for (const { action, fields } of lines.filter(({ type }) => type === "change"))
+      expect([action, fields]).toEqual(["import", []]);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    expect(writes()).toBe(sent);
+  });
+
+  it("leaves out what no record shows and says so, so that validate tells where it is missing", async () => {
+    await existing();
+    const pulled = await reconcile("pull", "--vm", "APP-1", "--out", "pulled.yaml");
+    expect(pulled.exitCode).toBe(0);
+    expect(pulled.stderr).toContain("user_id is in no record");
+    expect(read("pulled.yaml")).toContain("# fill in: project, region, user_id");
+    expect(read("pulled.yaml")).not.toContain("db-1");
+    const checked = await reconcile("validate", "pulled.yaml");
+    expect(checked.exitCode).toBe(1);
+    for (const missing of ["project", "region", "user_id"]) expect(checked.stderr).toContain(missing);
+  });
+
+  it("writes over no file without --force, and nothing at all when something asked for does not exist", async () => {
+    await existing();
+    write("mine", "mine.yaml");
+    expect((await reconcile("pull", "--out", "mine.yaml")).stderr).toContain("mine.yaml exists already");
+    const ran = await reconcile("pull", "--group", "00000000-0000-4000-8000-00000000dead", "--out", "new.yaml");
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain("the service shows no security group");
+    expect([read("mine.yaml"), existsSync(join(folder, "new.yaml"))]).toEqual(["mine", false]);
+  });
+});
+
+describe("reconcile import", { timeout: 120_000 }, () => {
+  it("--generate on an address that is not declared prints block and imports entry, and records nothing", async () => {
+    const ids = await existing();
+    const sent = writes();
+    const blocks: string[] = [];
+    for (const [address, id] of [
+      ["vm.primary", "db-1"],
+      ["volume.store", ids["volume.data"]!],
+      ["group.fe", ids["group.web"]!],
+    ] as const) {
+      const ran = await reconcile("import", address, id, "--generate");
+      expect(ran.exitCode, ran.stderr).toBe(0);
+      blocks.push(ran.stdout);
+    }
+    expect(blocks[0]).toContain("vms:\n  primary:\n    name: db-1\n");
+    expect(blocks[0]).toContain(`imports:\n  - { to: vm.primary, id: ${ids["vm.db"]} }\n`);
+    expect(blocks[2]).toContain(
+      "groups:\n  # the service does not show its name; write it as name:\n  fe:\n    name: fe-1\n",
+    );
+    expect(blocks[2]).toContain("- { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }");
+    expect([writes(), existsSync(join(folder, "reconcile.state.json"))]).toEqual([sent, false]);
+    // Each block is a file of its own here; together they are one desired state.
+    const files = blocks.map((text, index) => {
+      write(index === 0 ? `${head}${text}` : `version: 1\n${text}`, `${index}.yaml`);
+      return `${index}.yaml`;
+    });
+    const plan = await reconcile("plan", ...files, "--json");
+    expect(jsonLines(plan.stdout).at(-1)).toMatchObject({ changes: { import: 3, update: 0, create: 0, replace: 0 } });
+  });
+
+  it("takes over every kind, a VM by its name as well, and --generate prints the block of a declared one too", async () => {
+    const ids = await existing();
+    write(world);
+    const sent = writes();
+    const first = await reconcile("import", "vm.db", "db-1", "--generate");
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(first.stdout).toContain(`vm.db is ${ids["vm.db"]} now.`);
+    expect(first.stdout).toContain("vms:\n  db:\n    name: db-1\n");
+    for (const address of ["vm.app", "volume.data", "volume.spare", "group.web", "group.db"])
+      expect((await reconcile("import", address, ids[address]!)).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    expect(writes()).toBe(sent);
+  });
+
+  it("imports entries in the file: by id for every kind, a VM by name", async () => {
+    const ids = await existing();
+    const entries = Object.entries(ids).filter(([address]) => address !== "vm.db");
+    write(
+      `${world}imports:\n  - { to: vm.db, name: db-1 }\n${entries.map(([to, id]) => `  - { to: ${to}, id: "${id}" }\n`).join("")}`,
+    );
+    const sent = writes();
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    expect(writes()).toBe(sent);
+  });
+});
