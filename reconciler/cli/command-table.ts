@@ -14,7 +14,7 @@ export interface CommandSpec {
 }
 
 const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
-const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush"] as const;
+const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush", "report"] as const;
 const count = (min: number, max: number, what: string) => ({ min, max, what });
 
 export const commands: readonly CommandSpec[] = [
