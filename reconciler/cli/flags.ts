@@ -42,6 +42,11 @@ export const flagTable = {
   "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
   out: { type: "string", value: "FILE", help: "saves the plan" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
+  annotations: {
+    type: "string",
+    value: "github|gitlab",
+    help: "findings on the lines of the YAML, as the code host shows them",
+  },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },
   target: {
     type: "string",

@@ -21,6 +21,8 @@ export interface Session {
   readonly workspace: Workspace;
   readonly service: Service;
   readonly store: StateStore;
+  /** The plan as it was saved and reviewed; absent when it is made on the spot. */
+  readonly savedPlanId?: string;
 }
 
 export async function withSession(
@@ -161,8 +163,8 @@ export async function carryOut(
 ): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
-  const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
   const { applyPlan } = applying();
+  const { idOfUnsaved } = require("./saved-plan") as typeof import("./saved-plan");
   const progress = startProgress(invocation.output, prepared.plan);
   const emit = (event: EngineEvent): void => {
     progress.event(event);
@@ -175,7 +177,7 @@ export async function carryOut(
       ports: createPorts(service, workspace, emit),
       holder: holderOf(invocation.spec.name),
       stop,
-      planId: savePlan(prepared.plan, prepared.desired, workspace.folder).id,
+      planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
     });
   } finally {
     progress.close();

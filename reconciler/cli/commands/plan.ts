@@ -1,23 +1,31 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 import { hasErrors } from "../../core/model/diagnostic";
+import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, planOptions, prepare, showPlan, withSession } from "../planning";
-import { savePlan, writePlan } from "../saved-plan";
+import { nameState, savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const run = (invocation: Invocation): Promise<number> => annotated(invocation, () => plan(invocation));
+
+async function plan(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
+  const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
   return withSession(invocation, workspace, async (session) => {
     const { plan, desired } = await prepare(session, planOptions(flags));
     const diagnostics = allDiagnostics(session, plan);
-    if (flags.markdown === true) {
+    if (format !== undefined) printAnnotations(invocation, format, diagnostics, plan);
+    else if (flags.markdown === true) {
       const { planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
       output.print(planMarkdown(plan));
     } else showPlan(invocation, plan);
     const failed = hasErrors(diagnostics);
     if (flags.out !== undefined && !failed) {
-      writePlan(flags.out, savePlan(plan, desired, workspace.folder));
+      const { baseUrl, dialect } = session.service;
+      const { folder } = workspace;
+      const state = nameState(session.store.location, folder, flags);
+      writePlan(flags.out, savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state }));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0;
