@@ -14,7 +14,7 @@ export interface CommandSpec {
 }
 
 const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
-const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush", "lock-timeout"] as const;
+const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush", "lock-timeout", "report"] as const;
 const count = (min: number, max: number, what: string) => ({ min, max, what });
 
 export const commands: readonly CommandSpec[] = [
@@ -30,14 +30,14 @@ export const commands: readonly CommandSpec[] = [
     name: "validate",
     usage: "validate [FILE|DIR]…",
     summary: "checks everything that needs no service",
-    flags: ["file", "dialect", "var", "var-file", "json", "no-color"],
+    flags: ["file", "dialect", "annotations", "var", "var-file", "json", "no-color"],
     load: () => require("./commands/validate"),
   },
   {
     name: "plan",
     usage: "plan [FILE|DIR]… [flags]",
     summary: "shows what apply would do, in its order",
-    flags: [...planFlags, "out", "markdown", "detailed-exitcode", "destroy"],
+    flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
     load: () => require("./commands/plan"),
   },
   {

@@ -22,6 +22,8 @@ import type { Workspace } from "./workspace";
 export interface Service {
   readonly client: HttpServiceClient;
   readonly dialect: Dialect;
+  /** As it was given: `embedded`, or a URL. */
+  readonly baseUrl: string;
   readonly timing: Timing;
   /** As it is without the embedded service's compressed time. */
   readonly realTiming: Timing;
@@ -81,6 +83,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     return {
       client,
       dialect,
+      baseUrl,
       timing,
       realTiming: readTiming(workspace, undefined),
       embedded: embedded !== undefined,
@@ -119,6 +122,7 @@ export function readDialect(
 ): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? process.env["RECONCILE_DIALECT"];
+  if (outside === undefined && workspace.dialect !== undefined) return { dialect: workspace.dialect, diagnostics: [] };
   if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [] };
   const { readDialectText, readInlineDialect } =
     require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");

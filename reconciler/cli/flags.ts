@@ -47,6 +47,11 @@ export const flagTable = {
   },
   out: { type: "string", value: "FILE", help: "writes the result into a file" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
+  annotations: {
+    type: "string",
+    value: "github|gitlab",
+    help: "findings on the lines of the YAML, as the code host shows them",
+  },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },
   target: {
     type: "string",
@@ -81,6 +86,7 @@ export const flagTable = {
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   "not-created": { type: "boolean", help: "the lost create was not done" },
   force: { type: "boolean", help: "does it although something speaks against it" },
+  report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
   interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
   apply: { type: "boolean", help: "corrects what differs" },
   listen: {

@@ -1,4 +1,5 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
+import { writeFileSync } from "node:fs";
 import type { PlanOptions } from "../core/diff/context";
 import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
@@ -8,6 +9,7 @@ import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
+import type { htmlReport } from "../report/html";
 import type { StateStore } from "../store/store";
 import {
   createPorts,
@@ -30,6 +32,8 @@ export interface Session {
   readonly workspace: Workspace;
   readonly service: Service;
   readonly store: StateStore;
+  /** The plan as it was saved and reviewed; absent when it is made on the spot. */
+  readonly savedPlanId?: string;
 }
 
 export async function withSession(
@@ -175,19 +179,39 @@ export async function approveAndApply(
   stop: ReturnType<typeof listenForStop>,
 ): Promise<number> {
   const { invocation } = session;
-  const { output } = invocation;
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
-  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });
+  const finish = (exitCode: number, more: readonly Diagnostic[] = []): number => {
+    const finished = { exitCode, diagnostics: [...diagnostics, ...more], plan };
+    writeReport(invocation, finished);
+    return invocation.output.finish(finished);
+  };
+  if (hasErrors(diagnostics)) return finish(1);
   const { hasNothingToDo } = applying();
-  if (hasNothingToDo(plan)) return output.finish({ exitCode: 0, diagnostics, plan });
+  if (hasNothingToDo(plan)) return finish(0);
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval);
-    if (refused.length > 0)
-      return output.finish({ exitCode: 3, diagnostics: [...diagnostics, ...refused.map(consentMissing)], plan });
+    if (refused.length > 0) return finish(3, refused.map(consentMissing));
   }
   const report = await carryOut(session, prepared, stop);
   return finishRun(session, prepared, report, diagnostics);
+}
+
+/** `--report FILE`, however it ended: the page is what a pipeline keeps. */
+function writeReport(
+  { flags, spec, output }: Invocation,
+  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at">,
+): void {
+  if (flags.report === undefined) return;
+  const { htmlReport } = require("../report/html") as typeof import("../report/html");
+  const { version } = require("../version") as typeof import("../version");
+  const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString() });
+  try {
+    writeFileSync(flags.report, page);
+  } catch (error) {
+    // What was applied is applied; a report that cannot be written does not undo it.
+    output.note(`The report could not be written: ${(error as Error).message}`);
+  }
 }
 
 export async function carryOut(
@@ -198,8 +222,8 @@ export async function carryOut(
 ): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
   const { startProgress } = require("./progress") as typeof import("./progress");
-  const { savePlan } = require("./saved-plan") as typeof import("./saved-plan");
   const { applyPlan } = applying();
+  const { idOfUnsaved } = require("./saved-plan") as typeof import("./saved-plan");
   const progress = startProgress(invocation.output, prepared.plan);
   const emit = (event: EngineEvent): void => {
     progress.event(event);
@@ -212,7 +236,7 @@ export async function carryOut(
       ports: createPorts(service, workspace, emit),
       holder: holderOf(invocation.spec.name),
       stop,
-      planId: savePlan(prepared.plan, prepared.desired, workspace.folder).id,
+      planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
     });
   } finally {
     progress.close();
@@ -232,6 +256,7 @@ function finishRun(
   const shown = output.json
     ? [...diagnostics, ...stepDiagnostics(report)]
     : diagnostics.filter((diagnostic) => diagnostic.severity !== "note");
+  writeReport(session.invocation, { exitCode, diagnostics, plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
 

@@ -1,15 +1,19 @@
 /**
  * A plan as a file. Applying it plans again from what it holds and compares: what was reviewed is what is done, or it
- * is refused with what changed. It holds no credential.
+ * is refused with what changed. It brings its desired state, its dialect and the names of its service and its state, so
+ * that another checkout on another machine does the same. It holds no credential.
  */
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
+import type { Dialect } from "../dialect/dialect";
 import { version } from "../version";
 import { fail } from "./compose";
+import type { Flags } from "./flags";
 import { unreadablePart } from "./plan-shape";
 
 export const planFormat = "reconcile-cloud/plan";
@@ -23,8 +27,14 @@ export interface SavedPlan {
   readonly serial: number;
   readonly options: PlanOptions;
   readonly desired: Desired;
-  /** The folder that paths in the desired state are relative to, as seen from the plan's. */
+  /** The folder that paths in the desired state are relative to, as seen from this file. */
   readonly folder: string;
+  /** The same as seen from where the plan was made, for a plan that was carried to another folder. */
+  readonly folder_from_working_folder: string;
+  readonly base_url: string;
+  /** A path below the folder, an absolute one where that was given, or the address of a remote state. */
+  readonly state: string;
+  readonly dialect: Dialect;
   readonly changes: Plan["changes"];
   readonly steps: Plan["steps"];
   readonly bookkeeping: Plan["bookkeeping"];
@@ -34,24 +44,58 @@ export interface SavedPlan {
   readonly unchanged: number;
 }
 
-export function savePlan(plan: Plan, desired: Desired, folder: string): SavedPlan {
-  const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
+export interface Origin {
+  readonly folder: string;
+  readonly planFile: string;
+  readonly baseUrl: string;
+  readonly state: string;
+  readonly dialect: Dialect;
+}
+
+export function savePlan(plan: Plan, desired: Desired, origin: Origin): SavedPlan {
+  const { folder } = origin;
   const body = {
     created_by: `reconcile ${version}`,
-    lineage,
-    serial,
-    options,
+    ...essenceOf(plan),
     desired,
-    folder,
-    changes,
-    steps,
-    bookkeeping,
-    consents,
-    diagnostics,
-    estimate,
-    unchanged,
+    folder: relative(dirname(resolve(origin.planFile)), folder) || ".",
+    folder_from_working_folder: relative(process.cwd(), folder) || ".",
+    base_url: origin.baseUrl,
+    state: origin.state,
+    dialect: origin.dialect,
   };
   return { format: planFormat, version: 1, id: planId(body), ...body };
+}
+
+function essenceOf(plan: Plan) {
+  const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
+  return { lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged };
+}
+
+/** What a run that follows no saved plan is called in the state. */
+export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
+
+/** How a plan names its state, so that another checkout finds the same one. */
+export function nameState(location: string, folder: string, flags: Flags): string {
+  const given = flags.state ?? process.env["RECONCILE_STATE"];
+  if (given !== undefined && (/^[a-z][a-z0-9+.-]*:\/\//i.test(given) || isAbsolute(given))) return location;
+  return relative(folder, resolve(location));
+}
+
+/** Where the files are that the plan was made from: as it lay to them, or as the working folder did. */
+export function findFolder(saved: SavedPlan, planFile: string): string {
+  const candidates = [
+    resolve(dirname(resolve(planFile)), saved.folder),
+    resolve(process.cwd(), saved.folder_from_working_folder),
+  ];
+  const [first] = saved.desired.files;
+  const found = first === undefined ? candidates[0] : candidates.find((one) => existsSync(join(one, basename(first))));
+  if (found !== undefined) return found;
+  throw fail(
+    "plan/no-checkout",
+    `the files this plan was made from are not here (${basename(first!)} in ${candidates.join(" or ")})`,
+    "apply it in a checkout, from the folder it was made in",
+  );
 }
 
 const planId = (body: object): string => createHash("sha256").update(canonicalJson(body)).digest("hex");

@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { type ConfigSource, readDesired } from "../config/read-desired";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { Dialect } from "../dialect/dialect";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
@@ -18,6 +19,8 @@ export interface Workspace {
   readonly sources: readonly ConfigSource[];
   /** The folder of the first file: the state, the embedded world and relative paths are there. */
   readonly folder: string;
+  /** Of a saved plan, which brings its own. */
+  readonly dialect?: Dialect;
 }
 
 export const defaultFile = "reconcile.yaml";

@@ -6,6 +6,7 @@
  * Where the service gives no way to find out what became of a create, the run stops and asks; the trial looks into the
  * twin as a person would into the console, answers, and counts that it was asked.
  */
+import { setMaxListeners } from "node:events";
 import type { FaultSpec, WorldDump } from "../../emulator";
 import { kindOf } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
@@ -108,6 +109,8 @@ interface End {
 async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number | undefined): Promise<End> {
   const { desired, state, plan } = setting.prepared;
   const stop = new AbortController();
+  // Every step that waits listens; Node takes more than ten listeners for a leak and says so.
+  setMaxListeners(0, stop.signal);
   let events = 0;
   let dead = false;
   const tick = (): void => {

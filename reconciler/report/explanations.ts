@@ -290,6 +290,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
     "Settle the other one first; the message names it.",
   ),
+  "plan/no-checkout": row(
+    "The files that a saved plan was made from are neither beside it as they were, nor below the working folder.",
+    "Apply it in a checkout, from the folder it was made in.",
+  ),
   "plan/target-too-narrow": row(
     "The plan would take something away from a resource that the targets leave out.",
     "Target that too, or leave --target out.",
@@ -344,7 +348,7 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "Set it back, or make a new volume and copy the data.",
   ),
   "plan/stale": row(
-    "A saved plan no longer fits: the state or the service moved on.",
+    "A saved plan no longer fits: the state or the service moved on, or it is another one than it was reviewed for.",
     "Plan again, review, and apply the new plan.",
   ),
   "plan/tampered": row("A saved plan was changed after it was made.", "Plan again with --out."),
@@ -379,6 +383,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   ),
   "pull/several": row("Several VMs bear the name that was given.", "Give the id of one of them."),
   "pull/vms-unlisted": row("This service has no list of VMs.", "Name them one by one: reconcile pull --vm ID."),
+  "rehearse/twin-differs": row(
+    "A plan made on the twin is not the plan made for the service, so the twin lacks something the service has.",
+    "Take what the rehearsal says of that resource with a grain of salt, and report how its records look.",
+  ),
   "service/bad_request": row(
     "The service refused a request as invalid; the message is its own.",
     "Correct the value it names.",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
@@ -62,6 +63,7 @@ async function settingFor(
 }
 
 const quiet = new AbortController().signal;
+setMaxListeners(0, quiet);
 const rehearseOn = async (world: BenchWorld, text: string, dialect?: Dialect): Promise<Rehearsal> =>
   rehearse(await settingFor(world, text, dialect), quiet);
 

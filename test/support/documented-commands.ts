@@ -7,8 +7,11 @@ const root = join(__dirname, "../..");
 /** Every `reconcile …` line of the ```sh blocks of a Markdown file. */
 export function commandsIn(document: string): string[] {
   const text = readFileSync(join(root, document), "utf8");
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
-    block!.split("\n").filter((line) => /^(npx )?reconcile /.test(line)),
+  return [...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, block]) =>
+    block!
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => /^(npx )?reconcile /.test(line)),
   );
 }
 

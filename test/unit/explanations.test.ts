@@ -18,7 +18,7 @@ describe("every code that a diagnostic can carry is explained", () => {
   // Import paths inside the source look like codes; a code is never followed by a slash or a file name.
   for (const path of sources("reconciler"))
     for (const [, code] of readFileSync(join(root, path), "utf8").matchAll(
-      /"((?:config|plan|state|service|apply|cli|consent|dialect|internal|exposure|import|listing|pull)\/[a-z_-]+)"/g,
+      /"((?:config|plan|state|service|apply|cli|consent|dialect|internal|exposure|import|listing|pull|rehearse)\/[a-z_-]+)"/g,
     ))
       if (!/^(plan|state|service)\/(plan|step|fold|text|shape|client|store)$/.test(code!)) codes.add(code!);
   // Half of a code that is put together where it is used.

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { savePlan } from "../../reconciler/cli/saved-plan";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readDesiredOf, readStory, tell } from "../support/story";
 
 const root = join(__dirname, "../..");
@@ -22,6 +23,14 @@ const isState = ajv.compile(schemaOf("state"));
 const golden = join(root, "test/golden");
 const stories = readdirSync(golden).filter((name) => /^\d{3}-/.test(name));
 
+const origin = {
+  folder: ".",
+  planFile: "plan.json",
+  baseUrl: "embedded",
+  state: "reconcile.state.json",
+  dialect: builtInDialect,
+};
+
 describe("schemas", () => {
   it.each(stories)("the plan and the state of %s are as their schemas say", async (name) => {
     const folder = join(golden, name);
@@ -30,7 +39,7 @@ describe("schemas", () => {
     const desired = readDesiredOf(folder, "reconcile.yaml", stage);
     const { refresh = true, ...options } = story.options ?? {};
     const { plan } = await stage.plan(desired, options, refresh);
-    const saved = JSON.parse(canonicalJson(savePlan(plan, desired, ".")));
+    const saved = JSON.parse(canonicalJson(savePlan(plan, desired, origin)));
     expect(isPlan(saved), JSON.stringify(isPlan.errors?.slice(0, 5), undefined, 1)).toBe(true);
     const written = JSON.parse(writeSnapshot(await stage.state()));
     expect(isState(written), JSON.stringify(isState.errors?.slice(0, 5), undefined, 1)).toBe(true);

@@ -1,23 +1,45 @@
 /** `reconcile apply`: plans, asks, and makes it so; or applies exactly the plan that was saved and reviewed. */
-
+import { canonicalJson } from "../../core/text/canonical-json";
 import { fail } from "../compose";
+import type { FlagName } from "../flags";
 import type { Invocation } from "../invocation";
-import { approveAndApply, awaitOthers, planAndApply, planOptions, prepare, showPlan, withSession } from "../planning";
-import { readPlan, type SavedPlan, whatChanged } from "../saved-plan";
+import { approveAndApply, awaitOthers, planAndApply, planOptions, prepare, type Session, showPlan, withSession } from "../planning";
+import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import { listenForStop } from "../stop-signals";
-import { readWorkspace } from "../workspace";
+import { readWorkspace, type Workspace } from "../workspace";
 
 export function run(invocation: Invocation): Promise<number> {
-  const saved = invocation.args.length === 1 ? readPlan(invocation.args[0]!) : undefined;
-  if (saved !== undefined) return applySaved(invocation, saved);
+  const [file] = invocation.args;
+  const saved = file !== undefined && invocation.args.length === 1 ? readPlan(file) : undefined;
+  if (file !== undefined && saved !== undefined) return applySaved(invocation, saved, file);
   return withSession(invocation, readWorkspace(invocation), (session) =>
     planAndApply(session, planOptions(invocation.flags)),
   );
 }
 
-function applySaved(invocation: Invocation, saved: SavedPlan): Promise<number> {
-  const workspace = { desired: saved.desired, diagnostics: [], sources: [], folder: saved.folder };
-  return withSession(invocation, workspace, async (session) => {
+/** What was decided when the plan was made. */
+const decided = ["file", "target", "replace", "adopt", "no-refresh", "var", "var-file"] as const satisfies FlagName[];
+
+function applySaved(invocation: Invocation, saved: SavedPlan, file: string): Promise<number> {
+  const { flags } = invocation;
+  const given = decided.filter((name) => flags[name] !== undefined);
+  if (given.length > 0)
+    throw fail(
+      "cli/bad-flag",
+      `a saved plan is applied as it is: ${given.map((name) => `--${name}`).join(", ")} can change nothing of it`,
+      "plan again with them, or leave them out",
+    );
+  const desired = { ...saved.desired, service: { ...saved.desired.service, baseUrl: saved.base_url } };
+  const workspace: Workspace = {
+    desired,
+    diagnostics: [],
+    sources: [],
+    folder: findFolder(saved, file),
+    dialect: saved.dialect,
+  };
+  return withSession(invocation, workspace, async (opened) => {
+    const session = { ...opened, savedPlanId: saved.id };
+    refuseElsewhere(session, saved);
     const stop = listenForStop(invocation.output);
     try {
       await awaitOthers(session, stop.soft);
@@ -26,12 +48,7 @@ function applySaved(invocation: Invocation, saved: SavedPlan): Promise<number> {
       const plan =
         saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;
       const differences = whatChanged(saved, plan);
-      if (differences.length > 0)
-        throw fail(
-          "plan/stale",
-          `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
-          "plan again, review it, and apply the new one",
-        );
+      if (differences.length > 0) throw stale(differences);
       showPlan(invocation, { ...prepared, plan });
       return await approveAndApply(session, { ...prepared, plan }, { reviewed: true }, stop);
     } finally {
@@ -39,3 +56,21 @@ function applySaved(invocation: Invocation, saved: SavedPlan): Promise<number> {
     }
   });
 }
+
+/** Whatever a flag or a variable of this machine says: the reviewed plan is for one service and one state. */
+function refuseElsewhere({ service, store, workspace, invocation }: Session, saved: SavedPlan): void {
+  const state = nameState(store.location, workspace.folder, invocation.flags);
+  const differences = [
+    ...(service.baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${service.baseUrl}`]),
+    ...(state === saved.state ? [] : [`it is for the state ${saved.state}, not ${state}`]),
+    ...(canonicalJson(service.dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
+  ];
+  if (differences.length > 0) throw stale(differences);
+}
+
+const stale = (differences: readonly string[]) =>
+  fail(
+    "plan/stale",
+    `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
+    "plan again, review it, and apply the new one",
+  );

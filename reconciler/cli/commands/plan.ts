@@ -1,26 +1,34 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 import { hasErrors } from "../../core/model/diagnostic";
 import type { Prepared } from "../../engine/plan";
+import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, plannedExposure, planOptions, prepare, showPlan, withSession } from "../planning";
-import { savePlan, writePlan } from "../saved-plan";
+import { nameState, savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const run = (invocation: Invocation): Promise<number> => annotated(invocation, () => plan(invocation));
+
+async function plan(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
+  const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepare(session, planOptions(flags));
     const { plan, desired } = prepared;
     const diagnostics = allDiagnostics(session, plan);
-    if (flags.markdown === true) {
+    if (format !== undefined) printAnnotations(invocation, format, diagnostics, plan);
+    else if (flags.markdown === true) {
       const { commentLimit, planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
       const exposure = plannedMarkdown(prepared, commentLimit / 8);
       output.print(planMarkdown(plan, { limit: commentLimit - exposure.length }) + exposure);
     } else showPlan(invocation, prepared);
     const failed = hasErrors(diagnostics);
     if (flags.out !== undefined && !failed) {
-      writePlan(flags.out, savePlan(plan, desired, workspace.folder));
+      const { baseUrl, dialect } = session.service;
+      const { folder } = workspace;
+      const state = nameState(session.store.location, folder, flags);
+      writePlan(flags.out, savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state }));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0;

@@ -1,0 +1,42 @@
+/** `--annotations`: standard output holds them and nothing else, also when the files are so wrong that nothing else runs. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Plan } from "../core/plan/plan";
+import type { AnnotationFormat } from "../report/annotations";
+import { fail } from "./compose";
+import { asDiagnostics } from "./crash";
+import type { Invocation } from "./invocation";
+import { defaultFile } from "./workspace";
+
+export function readAnnotations({ flags }: Invocation): AnnotationFormat | undefined {
+  const given = flags.annotations;
+  if (given === undefined) return undefined;
+  if (given !== "github" && given !== "gitlab")
+    throw fail("cli/bad-flag", `--annotations ${given} is none of github, gitlab`, "--annotations github");
+  if (flags.json === true || flags.markdown === true)
+    throw fail("cli/bad-flag", "--annotations, --json and --markdown each want standard output", "choose one of them");
+  return given;
+}
+
+export function printAnnotations(
+  { output, args, flags }: Invocation,
+  format: AnnotationFormat,
+  diagnostics: readonly Diagnostic[],
+  plan?: Plan,
+): void {
+  const { annotationsText } = require("../report/annotations") as typeof import("../report/annotations");
+  const text = annotationsText(format, diagnostics, plan, args[0] ?? flags.file?.[0] ?? defaultFile);
+  if (text !== "") output.print(text);
+}
+
+/** Problems that end a command early are annotated before they end it. */
+export async function annotated(invocation: Invocation, run: () => Promise<number>): Promise<number> {
+  const format = readAnnotations(invocation);
+  if (format === undefined) return run();
+  try {
+    return await run();
+  } catch (error) {
+    const diagnostics = asDiagnostics(error);
+    if (diagnostics !== undefined) printAnnotations(invocation, format, diagnostics);
+    throw error;
+  }
+}

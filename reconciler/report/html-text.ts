@@ -1,0 +1,7 @@
+/** Text into HTML: whatever a service or a file says stays text, in an element as in an attribute. */
+import { printable } from "../core/text/printable";
+
+export const escapeHtml = (text: string): string =>
+  printable(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+export const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;

@@ -1,0 +1,145 @@
+/**
+ * The timeline of a run: a row for each resource, a bar for each step, requesting apart from waiting, and the critical
+ * path marked, which is the chain of steps that made the run as long as it was. Bars are percentages of the run, so it
+ * fits any width; a bar is reached with the Tab key and says what it is.
+ */
+import type { RunReport, StepReport } from "../engine/run-plan";
+import { escapeHtml } from "./html-text";
+import { durationText } from "./style";
+
+export interface Ran extends StepReport {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export const stepsThatRan = (run: RunReport): Ran[] =>
+  run.steps
+    .filter((report): report is Ran => report.startedAt !== undefined && report.endedAt !== undefined)
+    .sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt);
+
+/** Backwards from the step that ended last, always to the need that ended last before it. */
+export function criticalPath(ran: readonly Ran[]): Ran[] {
+  const byId = new Map(ran.map((report) => [report.step.id, report]));
+  let at = ran.reduce<Ran | undefined>(
+    (last, report) => (last === undefined || report.endedAt > last.endedAt ? report : last),
+    undefined,
+  );
+  const path: Ran[] = [];
+  while (at !== undefined) {
+    path.unshift(at);
+    let before: Ran | undefined;
+    for (const { step } of at.step.needs) {
+      const need = byId.get(step);
+      if (need !== undefined && (before === undefined || need.endedAt > before.endedAt)) before = need;
+    }
+    at = before;
+  }
+  return path;
+}
+
+export function timelineHtml(run: RunReport): string {
+  const ran = stepsThatRan(run);
+  if (ran.length === 0) return "";
+  const from = ran[0]!.startedAt;
+  const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
+  const path = criticalPath(ran);
+  const onPath = new Set(path.map(({ step }) => step.id));
+  const rows = new Map<string, Ran[]>();
+  for (const report of ran) {
+    const row = rows.get(report.step.address);
+    if (row === undefined) rows.set(report.step.address, [report]);
+    else row.push(report);
+  }
+  const scale = { from, length: to - from };
+  return [
+    '<p class="r-legend">',
+    '<span><span class="r-bar"><i class="r-requests r-only" style="width:100%"></i></span>requesting</span>',
+    '<span><span class="r-bar"><i class="r-waits r-only" style="width:100%"></i></span>waiting for the service</span>',
+    '<span><span class="r-bar r-path"><i class="r-requests r-only" style="width:100%"></i></span>on the critical path</span>',
+    '<span><span class="r-bar r-failed"><i class="r-requests r-only" style="width:100%"></i></span>failed</span>',
+    "</p>",
+    '<div class="r-scroll" tabindex="0" role="region" aria-label="Timeline"><div class="r-gantt">',
+    axis(scale.length),
+    ...[...rows].map(([address, reports], index) => row(address, reports, scale, onPath, index >= roomAbove)),
+    ...(rows.size > roomAbove ? [] : ['<div class="r-room"></div>']),
+    "</div></div>",
+    "<h3>Critical path</h3>",
+    `<p>${path.length === 1 ? "One step" : `${path.length} steps, one after the other,`} made the run ${durationText(scale.length)} long.</p>`,
+    `<ol class="r-list">${path.map(({ step, startedAt, endedAt }) => `<li>${escapeHtml(step.title)} <span class="r-quiet">(${durationText(endedAt - startedAt)})</span></li>`).join("")}</ol>`,
+  ].join("\n");
+}
+
+const ticks = 5;
+
+function axis(length: number): string {
+  const marks = Array.from({ length: ticks + 1 }, (_, n) => {
+    const percent = (n * 100) / ticks;
+    return `<span style="left:${percent}%">${shortTime((length * n) / ticks)}</span>`;
+  });
+  return `<div class="r-axis" aria-hidden="true"><span></span><span>${marks.join("")}</span></div>`;
+}
+
+/** Fine enough for a run of a second as of an hour. */
+export const shortTime = (ms: number): string =>
+  ms > 0 && ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : durationText(ms);
+
+interface Scale {
+  readonly from: number;
+  readonly length: number;
+}
+
+const laneRem = 1.5;
+/** So many rows above one, and what a bar has to say opens upwards: the scrolling frame cuts off what hangs out below. */
+const roomAbove = 4;
+
+function row(
+  address: string,
+  reports: readonly Ran[],
+  scale: Scale,
+  onPath: ReadonlySet<string>,
+  opensUp: boolean,
+): string {
+  // Steps of one resource that ran at the same time lie one below the other.
+  const laneEnds: number[] = [];
+  const bars = reports.map((report) => {
+    let lane = laneEnds.findIndex((end) => end <= report.startedAt);
+    if (lane === -1) lane = laneEnds.length;
+    laneEnds[lane] = report.endedAt;
+    return bar(report, lane, scale, onPath.has(report.step.id));
+  });
+  return [
+    `<div class="r-row${opensUp ? " r-up" : ""}" role="group" aria-label="${escapeHtml(address)}"><code>${escapeHtml(address)}</code>`,
+    `<div class="r-track" style="height:${laneEnds.length * laneRem}rem">${bars.join("")}</div></div>`,
+  ].join("");
+}
+
+function bar(report: Ran, lane: number, { from, length }: Scale, critical: boolean): string {
+  const { step, result, startedAt, endedAt, waitedMs } = report;
+  const took = endedAt - startedAt;
+  const waited = Math.min(waitedMs, took);
+  const left = percent(startedAt - from, length);
+  const width = percent(took, length);
+  const requests = took === 0 ? 100 : percent(took - waited, took);
+  const failed = result.end === "failed" || result.end === "unknown";
+  const classes = [
+    "r-bar",
+    ...(critical ? ["r-path"] : []),
+    ...(failed ? ["r-failed"] : []),
+    ...(left > 60 ? ["r-late"] : []),
+  ];
+  const facts = [
+    step.title,
+    `${shortTime(took)}${waited > 0 ? `, of which ${shortTime(waited)} waiting` : ""}, from ${shortTime(startedAt - from)}`,
+    ...(critical ? ["on the critical path"] : []),
+    ...(result.end === "done" ? [] : [`${result.end}${result.message === undefined ? "" : `: ${result.message}`}`]),
+  ];
+  const parts =
+    waited === 0
+      ? '<i class="r-requests r-only" style="width:100%"></i>'
+      : `<i class="r-requests" style="width:${requests}%"></i><i class="r-waits" style="width:${round(100 - requests)}%"></i>`;
+  const style = `left:${left}%;width:${width}%;top:${round(lane * laneRem + 0.15)}rem`;
+  return `<span class="${classes.join(" ")}" tabindex="0" role="img" aria-label="${escapeHtml(facts.join("; "))}" style="${style}">${parts}<span class="r-tip">${facts.map(escapeHtml).join("<br>")}</span></span>`;
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;
+const percent = (part: number, whole: number): number => round((part * 100) / whole);

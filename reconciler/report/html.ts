@@ -1,0 +1,206 @@
+/**
+ * One run as one page that needs nothing else: outcome first, then the timeline, the changes, the plan's graph and every
+ * step. No script, no request, no font from elsewhere; its own policy forbids them.
+ */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Plan } from "../core/plan/plan";
+import type { RunReport, StepReport } from "../engine/run-plan";
+import { planGraph } from "./graph";
+import { graphSvg } from "./graph-svg";
+import { pageStyle } from "./html-style";
+import { code, escapeHtml } from "./html-text";
+import { shortTime, stepsThatRan, timelineHtml } from "./html-timeline";
+import { type Block, outlinePlan, summaryText } from "./plan-outline";
+import { signs } from "./plan-text";
+import { orphanText } from "./run-text";
+import { countOf, durationText, type Hue, valueText } from "./style";
+
+export interface HtmlReport {
+  readonly command: string;
+  readonly version: string;
+  /** ISO time of the report. */
+  readonly at: string;
+  readonly exitCode: number;
+  readonly plan: Plan;
+  /** Absent when nothing was carried out. */
+  readonly run?: RunReport;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A picture of more steps is no picture; the table of steps has them all. */
+const mostDrawn = 300;
+
+export function htmlReport(report: HtmlReport): string {
+  const { plan, run } = report;
+  const sections = [
+    { id: "outcome", title: "Outcome", body: outcome(report) },
+    { id: "timeline", title: "Timeline", body: run === undefined ? "" : timelineHtml(run) },
+    { id: "changes", title: "Changes", body: changes(plan) },
+    { id: "graph", title: "Plan", body: graph(plan) },
+    { id: "steps", title: "Steps", body: run === undefined ? "" : steps(run) },
+  ].filter(({ body }) => body !== "");
+  return `${[
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">`,
+    '<meta name="referrer" content="no-referrer">',
+    `<title>reconcile ${escapeHtml(report.command)}: ${escapeHtml(verdict(report).word)}</title>`,
+    `<style>${pageStyle}</style>`,
+    "</head>",
+    "<body>",
+    '<a class="r-skip" href="#outcome">To the outcome</a>',
+    header(report),
+    `<nav aria-label="Sections"><p>${sections.map(({ id, title }) => `<a href="#${id}">${title}</a>`).join(" · ")}</p></nav>`,
+    "<main>",
+    ...sections.map(
+      ({ id, title, body }) =>
+        `<section id="${id}" aria-labelledby="h-${id}">\n<h2 id="h-${id}">${title}</h2>\n${body}\n</section>`,
+    ),
+    "</main>",
+    "</body>",
+    "</html>",
+  ].join("\n")}\n`;
+}
+
+function verdict({ exitCode, run }: HtmlReport): { readonly word: string; readonly hue: Hue } {
+  if (run?.interrupted === true) return { word: "interrupted", hue: "danger" };
+  switch (exitCode) {
+    case 0:
+      return run === undefined ? { word: "nothing to do", hue: "good" } : { word: "done", hue: "good" };
+    case 3:
+      return { word: "blocked: a consent is missing, nothing was sent", hue: "change" };
+    case 4:
+      return { word: "applied, something waits for an outside act", hue: "change" };
+    default:
+      return { word: "failed", hue: "danger" };
+  }
+}
+
+function header(report: HtmlReport): string {
+  const { plan, run } = report;
+  const { word, hue } = verdict(report);
+  const ran = run === undefined ? [] : stepsThatRan(run);
+  const took = ran.length === 0 ? undefined : Math.max(...ran.map(({ endedAt }) => endedAt)) - ran[0]!.startedAt;
+  const facts = [
+    ...(run === undefined
+      ? []
+      : Object.entries(run.counts).flatMap(([name, count]) =>
+          count > 0 || name === "done" ? [`<b>${count}</b> ${name}`] : [],
+        )),
+    ...(took === undefined
+      ? []
+      : [`<b>${durationText(took)}</b> (estimated ${durationText(plan.estimate.durationMs)})`]),
+    ...Object.entries(plan.estimate.downtimeMs)
+      .slice(0, 5)
+      .map(([vm, ms]) => `${code(vm)} down about ${durationText(ms)}`),
+  ];
+  return [
+    "<header>",
+    `<h1>reconcile ${escapeHtml(report.command)}</h1>`,
+    `<p class="r-quiet">${escapeHtml(report.at)} · reconcile ${escapeHtml(report.version)} · state ${code(plan.lineage)}, serial ${plan.serial}</p>`,
+    `<p class="r-verdict r-${hue}" role="status">${escapeHtml(word)}</p>`,
+    `<p>${escapeHtml(summaryText(plan))}</p>`,
+    facts.length === 0 ? "" : `<ul class="r-facts">${facts.map((fact) => `<li>${fact}</li>`).join("")}</ul>`,
+    "</header>",
+  ].join("\n");
+}
+
+function outcome({ run, diagnostics }: HtmlReport): string {
+  const cards: string[] = [];
+  for (const { step, result } of run?.steps ?? [])
+    if (result.end === "failed" || result.end === "unknown" || result.end === "waiting")
+      cards.push(
+        card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, result),
+      );
+  if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));
+  for (const { severity, code: name, summary, detail, fix, address, source } of diagnostics) {
+    const place = source === undefined ? "" : ` (${source.file}:${source.line})`;
+    cards.push(
+      card(
+        severity === "error" ? "danger" : severity === "warning" ? "change" : "note",
+        `${severity} ${name}${place}`,
+        `${address === undefined || summary.includes(address) ? "" : `${address}: `}${summary}`,
+        { message: detail, fix },
+      ),
+    );
+  }
+  const orphans = (run?.orphans ?? []).map((orphan) => `<li>${escapeHtml(orphanText(orphan))}</li>`);
+  if (orphans.length > 0)
+    cards.push(
+      `<div class="r-card r-change"><strong>${countOf(orphans.length, "orphan")}: left alive, managed by nothing</strong><ul class="r-list">${orphans.join("")}</ul></div>`,
+    );
+  return cards.length === 0 ? "<p>Nothing failed, nothing waits, nothing was left behind.</p>" : cards.join("\n");
+}
+
+function card(
+  hue: Hue,
+  head: string,
+  text: string,
+  more: { readonly message?: string | undefined; readonly fix?: string | undefined },
+): string {
+  const lines = [text, more.message].flatMap((line) => (line === undefined ? [] : [`<p>${escapeHtml(line)}</p>`]));
+  if (more.fix !== undefined) lines.push(`<p>→ ${escapeHtml(more.fix)}</p>`);
+  return `<div class="r-card r-${hue}"><strong>${escapeHtml(head)}</strong>${lines.join("")}</div>`;
+}
+
+function changes(plan: Plan): string {
+  const { blocks } = outlinePlan(plan);
+  if (blocks.length === 0) return "<p>No resource changes.</p>";
+  return [
+    '<div class="r-scroll" tabindex="0" role="region" aria-label="Changes"><table>',
+    "<thead><tr><th>Resource</th><th>What happens</th><th>Field by field</th><th>Why</th></tr></thead><tbody>",
+    ...blocks.map(changeRow),
+    "</tbody></table></div>",
+  ].join("\n");
+}
+
+function changeRow({ change, verb, loses, downtimeMs }: Block): string {
+  const { sign } = signs[change.action];
+  const fields = change.fields.map(({ field, before, after }) => {
+    const gone = before === null ? "" : escapeHtml(valueText(field, before));
+    const come = after === null ? "" : `<strong>${escapeHtml(valueText(field, after))}</strong>`;
+    const words = before === null ? come : after === null ? `<del>${gone}</del>` : `${gone} → ${come}`;
+    return `<li>${code(field)} ${words}</li>`;
+  });
+  const losses = change.losses.map(
+    (loss) => `<li class="r-danger"><strong>loses data:</strong> ${escapeHtml(loss)}</li>`,
+  );
+  const down =
+    downtimeMs === undefined ? "" : `<br><span class="r-quiet">down about ${durationText(downtimeMs)}</span>`;
+  const place =
+    change.source === undefined
+      ? ""
+      : `<br><span class="r-quiet">${escapeHtml(`${change.source.file}:${change.source.line}`)}</span>`;
+  return `<tr><td>${escapeHtml(sign)} ${code(change.address)}${change.name === "" ? "" : `<br><span class="r-quiet">${escapeHtml(change.name)}</span>`}</td><td>${loses ? `<strong class="r-danger">${escapeHtml(verb)}</strong>` : escapeHtml(verb)}${down}</td><td>${fields.length + losses.length === 0 ? "" : `<ul class="r-list">${[...fields, ...losses].join("")}</ul>`}</td><td>${escapeHtml(change.because)}${place}</td></tr>`;
+}
+
+function graph(plan: Plan): string {
+  if (plan.steps.length === 0) return "";
+  if (plan.steps.length > mostDrawn)
+    return `<p>${countOf(plan.steps.length, "step")}: too many for a picture that anybody reads. <code>reconcile graph --plan --target ADDR</code> draws a part.</p>`;
+  return `<div class="r-scroll r-graph" tabindex="0" role="region" aria-label="The plan as a graph">\n${graphSvg(planGraph(plan))}</div>`;
+}
+
+function steps(run: RunReport): string {
+  const rank = ({ startedAt }: StepReport): number => startedAt ?? Number.MAX_SAFE_INTEGER;
+  const ordered = [...run.steps].sort((a, b) => rank(a) - rank(b));
+  const began = Math.min(...ordered.map(rank));
+  const rows = ordered.map(({ step, result, startedAt, endedAt, waitedMs }) => {
+    const hue =
+      result.end === "done" ? "good" : result.end === "failed" || result.end === "unknown" ? "danger" : "change";
+    const at = startedAt === undefined ? "" : shortTime(startedAt - began);
+    const took = startedAt === undefined || endedAt === undefined ? "" : shortTime(endedAt - startedAt);
+    const said = result.message === undefined ? "" : `<br><span class="r-quiet">${escapeHtml(result.message)}</span>`;
+    return `<tr><td>${code(step.address)}</td><td>${escapeHtml(step.title)}${said}</td><td class="r-number">${at}</td><td class="r-number">${took}</td><td class="r-number">${waitedMs > 0 ? shortTime(waitedMs) : ""}</td><td class="r-${hue}">${result.end}</td></tr>`;
+  });
+  return [
+    `<details open><summary>${countOf(rows.length, "step")}</summary>`,
+    '<div class="r-scroll" tabindex="0" role="region" aria-label="Steps"><table>',
+    "<thead><tr><th>Resource</th><th>Step</th><th>Started at</th><th>Took</th><th>Waited</th><th>End</th></tr></thead><tbody>",
+    ...rows,
+    "</tbody></table></div></details>",
+  ].join("\n");
+}

@@ -1,0 +1,255 @@
+/** examples/gitops, run as its CI runners would: the same command lines, in their order, against the embedded service. */
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { createHost, type Environment, type Host, runGithub, runGitlab } from "../support/ci-runner";
+import { folderWith, jsonLines, runCli } from "../support/cli-process";
+import { commandsIn, wordsOf } from "../support/documented-commands";
+import { type S3Server, startS3Server } from "../support/s3-server";
+import { type StateServer, startStateServer } from "../support/state-server";
+
+const example = join(__dirname, "../../examples/gitops");
+const workflows = join(example, ".github/workflows");
+
+let emulator: RunningEmulator;
+let host: Host;
+beforeEach(async () => {
+  emulator = await startEmulator({ timeScale: 0 });
+  host = createHost();
+});
+afterEach(() => emulator.close());
+
+/** The embedded service needs no time for what takes the real one minutes. */
+const quick = "\nservice: { timing: { poll_interval: 20ms } }\n";
+
+/** A fresh checkout, as every job has its own. */
+function checkout(change: (yaml: string) => string = (yaml) => yaml): string {
+  const folder = folderWith({});
+  cpSync(example, folder, { recursive: true });
+  const file = join(folder, "infra/reconcile.yaml");
+  writeFileSync(file, change(readFileSync(file, "utf8")) + quick);
+  return folder;
+}
+
+const larger = (yaml: string): string => yaml.replace("m1.small", "m1.large");
+const renameByHand = async (): Promise<void> => {
+  const seen = emulator.dump();
+  await emulator.load({ ...seen, vms: seen.vms.map((vm) => ({ ...vm, name: "by-hand" })) });
+};
+const repair = async (): Promise<void> => {
+  const seen = emulator.dump();
+  await emulator.load({ ...seen, vms: seen.vms.map((vm) => ({ ...vm, name: "shop-web" })) });
+};
+const writes = (): string[] =>
+  emulator
+    .requests()
+    .log.filter(({ method }) => method !== "GET")
+    .map(({ operation }) => operation);
+const flavors = (): string[] => {
+  const { vms, flavors: listed } = emulator.dump();
+  return vms.map(({ flavor_id }) => listed.find(({ id }) => id === flavor_id)!.name);
+};
+
+interface Pipeline {
+  plan(cwd: string): Promise<{ exitCode: number; stdout: string; stderr: string }>;
+  apply(cwd: string): Promise<{ exitCode: number; stdout: string; stderr: string }>;
+  drift(cwd: string): Promise<{ exitCode: number; stdout: string; stderr: string }>;
+  close(): Promise<void>;
+}
+
+async function github(): Promise<Pipeline> {
+  const bucket: S3Server = await startS3Server();
+  const values: Environment = {
+    "vars.RECONCILE_BASE_URL": emulator.url,
+    "vars.STATE_BUCKET": "states",
+    "vars.AWS_REGION": "eu-central-1",
+    "secrets.RECONCILE_READ_TOKEN": "member-token",
+    "secrets.RECONCILE_TOKEN": "ops-token",
+    "secrets.STATE_READ_KEY_ID": "reader",
+    "secrets.STATE_READ_KEY": "reader-secret",
+    "secrets.STATE_KEY_ID": "writer",
+    "secrets.STATE_KEY": "writer-secret",
+    "github.token": "gh-token",
+    "github.event.pull_request.number": "12",
+  };
+  // What no pipeline file can say: where the bucket of this test is.
+  const own = { AWS_ENDPOINT_URL: bucket.url };
+  const withBucket = (name: string, cwd: string) => runGithub(join(workflows, name), cwd, host, values, own);
+  return {
+    plan: (cwd) => withBucket("reconcile-plan.yml", cwd),
+    apply: (cwd) => withBucket("reconcile-apply.yml", cwd),
+    drift: (cwd) => withBucket("reconcile-drift.yml", cwd),
+    close: () => bucket.stop(),
+  };
+}
+
+async function gitlab(): Promise<Pipeline> {
+  const server: StateServer = await startStateServer({
+    kind: "gitlab",
+    username: "gitlab-ci-token",
+    password: "job-token",
+  });
+  const given: Environment = {
+    CI_API_V4_URL: server.url.replace(/\/projects\/.*$/, ""),
+    CI_PROJECT_ID: "7",
+    CI_JOB_TOKEN: "job-token",
+    CI_MERGE_REQUEST_IID: "12",
+    CI_COMMIT_SHA: "def456",
+    PROJECT_TOKEN: "glpat-abc",
+    RECONCILE_BASE_URL: emulator.url,
+    RECONCILE_READ_TOKEN: "member-token",
+    RECONCILE_TOKEN: "ops-token",
+  };
+  const job = (name: string) => (cwd: string) => runGitlab(join(example, ".gitlab-ci.yml"), name, cwd, host, given);
+  return { plan: job("plan"), apply: job("apply"), drift: job("drift"), close: () => server.stop() };
+}
+
+describe.each<[string, () => Promise<Pipeline>, RegExp]>([
+  ["GitHub Actions, state in S3", github, /^gh pr comment 12 --edit-last --create-if-none/],
+  ["GitLab CI, GitLab-managed state", gitlab, /--request PUT .*\/merge_requests\/12\/notes\/5$/],
+])("%s", (_, start, updates) => {
+  let pipeline: Pipeline;
+  beforeEach(async () => {
+    pipeline = await start();
+  });
+  afterEach(() => pipeline.close());
+
+  const passed = async (run: Promise<{ exitCode: number; stdout: string; stderr: string }>): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run;
+    expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0 });
+    return stdout;
+  };
+
+  it("plans on the merge request with reads alone, and applies exactly that plan after the merge", async () => {
+    await passed(pipeline.plan(checkout()));
+    expect(writes()).toEqual([]);
+    expect(host.kept("comment")).toMatch(/^<!-- reconcile-plan .* -->\n### Plan: 2 to create/);
+    const merged = checkout();
+    await passed(pipeline.apply(merged));
+    expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["shop-web"]);
+    expect(readFileSync(join(merged, "report.html"), "utf8")).toContain('role="status">done<');
+    // Nothing of the state was left in a checkout.
+    expect(existsSync(join(merged, "infra/reconcile.state.json"))).toBe(false);
+
+    await passed(pipeline.plan(checkout(larger)));
+    expect(host.kept("comment")).toMatch(/### Plan: 1 to update/);
+    expect(host.asked().at(-1)).toMatch(updates);
+    await passed(pipeline.apply(checkout(larger)));
+    expect(flavors()).toEqual(["m1.large"]);
+  }, 120_000);
+
+  it("refuses a plan that is stale, one that was applied already, and one that was tampered with", async () => {
+    await passed(pipeline.plan(checkout()));
+    await passed(pipeline.apply(checkout()));
+    expect((await pipeline.apply(checkout())).stderr).toContain("plan/stale");
+    await passed(pipeline.plan(checkout(larger)));
+    await renameByHand();
+    expect((await pipeline.apply(checkout(larger))).stderr).toMatch(/plan\/stale/);
+    await repair();
+    const artifact = "artifacts/plan/shop.plan.json";
+    host.keep(artifact, host.kept(artifact)!.replaceAll("m1.large", "g1.soldout"));
+    const tampered = await pipeline.apply(checkout(larger));
+    expect([tampered.exitCode, tampered.stderr]).toEqual([1, expect.stringContaining("plan/tampered")]);
+    expect(flavors()).toEqual(["m1.small"]);
+  }, 120_000);
+
+  it("drift opens one issue, keeps it up to date, and closes it", async () => {
+    await passed(pipeline.plan(checkout()));
+    await passed(pipeline.apply(checkout()));
+    await passed(pipeline.drift(checkout()));
+    expect(host.kept("issue")).toBeUndefined();
+    await renameByHand();
+    const before = writes().length;
+    await passed(pipeline.drift(checkout()));
+    expect(host.kept("issue")).toContain("by-hand");
+    host.keep("issue", "as it was yesterday");
+    await passed(pipeline.drift(checkout()));
+    expect(host.kept("issue")).toContain("by-hand");
+    await repair();
+    await passed(pipeline.drift(checkout()));
+    expect(host.kept("issue")).toBeUndefined();
+    expect(writes().length).toBe(before);
+  }, 120_000);
+
+  it("a file that is wrong fails the plan job with its finding on the line", async () => {
+    const cwd = checkout((yaml) => yaml.replace("flavor_id:", "flavour_id:"));
+    const failed = await pipeline.plan(cwd);
+    expect(failed.exitCode).toBe(1);
+    const report = join(cwd, "gl-code-quality-report.json");
+    const said = existsSync(report) ? readFileSync(report, "utf8") : failed.stdout;
+    expect(said).toMatch(/flavour_id/);
+    expect(said).toMatch(/line=10,|"begin": 10/);
+  });
+});
+
+it("no pipeline file gives the plan or the drift job a credential that writes", () => {
+  for (const name of ["reconcile-plan.yml", "reconcile-drift.yml"])
+    expect(readFileSync(join(workflows, name), "utf8")).not.toMatch(/secrets\.(RECONCILE_TOKEN|STATE_KEY)/);
+});
+
+describe("docs/gitops.md", () => {
+  it("its commands do what it says, in their order", async () => {
+    const cwd = checkout();
+    const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
+    const lines = commandsIn("docs/gitops.md");
+    expect(lines).toHaveLength(6);
+    for (const line of lines) {
+      const words = wordsOf(line).slice(1);
+      const end = words.indexOf(">");
+      const result = await runCli(end === -1 ? words : words.slice(0, end), { cwd, env });
+      expect([line, result.exitCode, result.stderr]).toEqual([line, 0, expect.any(String)]);
+    }
+    rmSync(cwd, { recursive: true });
+  }, 60_000);
+});
+
+describe("--annotations", () => {
+  const env = () => ({ RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url });
+
+  it("github: one workflow command a finding, and no text can be a command of its own", async () => {
+    const cwd = checkout((yaml) => yaml.replace("flavor_id: m1.small", 'flavor_id: "no::error file=x%0A,"'));
+    const { stdout, exitCode } = await runCli(["plan", "infra", "--annotations", "github"], { cwd, env: env() });
+    expect(exitCode).toBe(1);
+    for (const line of stdout.trimEnd().split("\n"))
+      expect(line).toMatch(
+        /^::(error|warning|notice) file=infra\/reconcile\.yaml,line=\d+(,col=\d+)?,title=[a-z/-]+::/,
+      );
+    expect(stdout).toContain("%250A");
+  });
+
+  it("gitlab: what loses data stands at its line, with a fingerprint that lines above do not change", async () => {
+    const cwd = checkout();
+    expect((await runCli(["apply", "infra", "-y"], { cwd, env: env() })).exitCode).toBe(0);
+    const report = async (above: string) => {
+      const file = join(cwd, "infra/reconcile.yaml");
+      const text = readFileSync(join(example, "infra/reconcile.yaml"), "utf8");
+      writeFileSync(file, above + text.replace("ubuntu-24.04", "debian-12") + quick);
+      const { stdout } = await runCli(["plan", "infra", "--annotations", "gitlab"], { cwd, env: env() });
+      return (
+        JSON.parse(stdout) as {
+          check_name: string;
+          fingerprint: string;
+          location: { path: string; lines: { begin: number } };
+        }[]
+      ).find(({ check_name }) => check_name === "consent/data-loss")!;
+    };
+    const first = await report("");
+    const second = await report("# one more line\n");
+    expect(first.location.path).toBe("infra/reconcile.yaml");
+    expect(second.location.lines.begin).toBe(first.location.lines.begin + 1);
+    expect(second.fingerprint).toBe(first.fingerprint);
+  });
+
+  it("wants standard output for itself, and one of two words", async () => {
+    const cwd = checkout();
+    for (const flags of [["--json"], ["--markdown"]])
+      expect((await runCli(["plan", "infra", "--annotations", "github", ...flags], { cwd, env: env() })).exitCode).toBe(
+        1,
+      );
+    const unknown = await runCli(["plan", "infra", "--annotations", "gitea", "--json"], { cwd, env: env() });
+    expect(jsonLines(unknown.stdout).at(-1)!["diagnostics"][0]["summary"]).toContain("none of github, gitlab");
+    const clean = await runCli(["validate", "infra", "--annotations", "gitlab"], { cwd, env: env() });
+    expect([clean.exitCode, clean.stdout]).toEqual([0, "[]\n"]);
+  });
+});

@@ -1,0 +1,208 @@
+/** A plan that was reviewed is what is applied: all of it, nothing else, once, wherever the checkout lies. */
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { folderWith, jsonLines, runCli, writeFiles } from "../support/cli-process";
+
+const emulators: RunningEmulator[] = [];
+afterEach(async () => {
+  for (const emulator of emulators.splice(0)) await emulator.close();
+});
+
+const vms = (...names: string[]) =>
+  `version: 1
+project: acme
+region: in-west-1
+service: { dialect: ./parts/my.dialect.yaml, timing: { poll_interval: 20ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms:
+${names.map((name) => `  ${name}: {}\n`).join("")}`;
+const dialect = "operations: { volume.list: { method: GET, path: /api/v1/volume/list } }\n";
+
+async function setUp() {
+  const emulator = await startEmulator({ timeScale: 0, with: ["volume.list"] });
+  emulators.push(emulator);
+  const first = folderWith({ "infra/reconcile.yaml": vms("one"), "infra/parts/my.dialect.yaml": dialect });
+  const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
+  const run = (cwd: string, ...args: string[]) => runCli(args, { cwd, env });
+  const names = () =>
+    emulator
+      .dump()
+      .vms.map(({ name }) => name)
+      .sort();
+  return { emulator, first, env, run, names };
+}
+
+/** Another checkout of the same repository at another place. */
+function checkout(from: string): string {
+  const folder = folderWith({});
+  cpSync(from, folder, { recursive: true });
+  return folder;
+}
+
+it("applies what was reviewed and not what the files say by now, and only once", async () => {
+  const { first, run, names } = await setUp();
+  expect((await run(first, "plan", "infra/reconcile.yaml", "--out", "p.plan.json")).exitCode).toBe(0);
+  writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
+  const applied = await run(first, "apply", "p.plan.json");
+  expect(applied).toMatchObject({ exitCode: 0 });
+  expect(names()).toEqual(["one"]);
+  const again = await run(first, "apply", "p.plan.json");
+  expect(again.exitCode).toBe(1);
+  expect(again.stderr).toMatch(/plan\/stale.*the state has moved on \(serial 0 then, \d+ now\)/);
+});
+
+it("holds for another checkout, another folder, and without the environment it was made in", async () => {
+  const { emulator, first, run, names } = await setUp();
+  expect((await run(first, "plan", "infra", "--out", "p.plan.json")).exitCode).toBe(0);
+  const saved = readFileSync(join(first, "p.plan.json"), "utf8");
+  expect(saved).not.toContain(first);
+  expect(saved).not.toContain("ops-token");
+  const second = checkout(first);
+  renameSync(join(first, "infra"), join(first, "gone"));
+  mkdirSync(join(second, "elsewhere"));
+  const applied = await runCli(["apply", "../p.plan.json"], {
+    cwd: join(second, "elsewhere"),
+    env: { RECONCILE_TOKEN: "ops-token" },
+  });
+  expect(applied).toMatchObject({ exitCode: 0 });
+  expect(names()).toEqual(["one"]);
+  expect(readFileSync(join(second, "infra/reconcile.state.json"), "utf8")).toContain('"vm.one"');
+  expect(emulator.requests().counts["volume.list"]).toBeGreaterThan(0);
+});
+
+it("holds when the plan itself was carried to another folder than the checkout, as an artifact is", async () => {
+  const { first, run, names } = await setUp();
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const second = checkout(first);
+  const download = folderWith({});
+  renameSync(join(second, "p.plan.json"), join(download, "p.plan.json"));
+  expect((await run(second, "apply", join(download, "p.plan.json"))).exitCode).toBe(0);
+  expect(names()).toEqual(["one"]);
+  const lost = await run(download, "apply", "p.plan.json");
+  expect(lost.exitCode).toBe(1);
+  expect(lost.stderr).toContain("plan/no-checkout");
+});
+
+it("is refused, with what changed, when the service or the state is not as it was, and sends nothing", async () => {
+  const { emulator, first, run, names } = await setUp();
+  await run(first, "apply", "infra", "-y");
+  writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const seen = emulator.dump();
+  await emulator.load({ ...seen, vms: seen.vms.map((vm) => ({ ...vm, name: "by-hand" })) });
+  const drifted = await run(first, "apply", "p.plan.json");
+  expect([drifted.exitCode, drifted.stderr]).toEqual([
+    1,
+    expect.stringMatching(/stale: vm\.one would change now, and did not then/),
+  ]);
+  expect(names()).toEqual(["by-hand"]);
+  await emulator.load(seen);
+  await run(first, "state", "rm", "vm.one", "-f", "infra");
+  expect((await run(first, "apply", "p.plan.json")).stderr).toMatch(/the state has moved on/);
+  expect(names()).toEqual(["one"]);
+});
+
+it("is refused when it was changed, even by one character of one field", async () => {
+  const { first, run, names } = await setUp();
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const path = join(first, "p.plan.json");
+  const text = readFileSync(path, "utf8");
+  for (const [from, to] of [
+    ["m1.small", "m1.large"],
+    ['"serial": 0', '"serial": 1'],
+    ['"reconcile.state.json"', '"other.state.json"'],
+  ] as const) {
+    expect(text).toContain(from);
+    writeFileSync(path, text.replace(from, to));
+    expect((await run(first, "apply", "p.plan.json")).stderr).toContain("plan/tampered");
+  }
+  writeFileSync(path, text.slice(0, 100));
+  expect((await run(first, "apply", "p.plan.json")).stderr).toContain("plan/unreadable");
+  expect(names()).toEqual([]);
+});
+
+it("is refused for another service, another state or another dialect than it was reviewed for", async () => {
+  const { first, run, names } = await setUp();
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const other = await startEmulator({ timeScale: 0 });
+  emulators.push(other);
+  expect((await run(first, "apply", "p.plan.json", "--base-url", other.url)).stderr).toMatch(
+    /it is for the service http\S+, not/,
+  );
+  expect((await run(first, "apply", "p.plan.json", "--state", "elsewhere.json")).stderr).toMatch(
+    /it is for the state reconcile\.state\.json, not/,
+  );
+  writeFiles(first, { "other.yaml": "operations: { vm.list: null }\n" });
+  expect((await run(first, "apply", "p.plan.json", "--dialect", "other.yaml")).stderr).toContain(
+    "the dialect is another one now",
+  );
+  expect(names()).toEqual([]);
+  expect(other.dump().vms).toEqual([]);
+});
+
+it("takes no flag that would make another plan of it, and needs the flush consent that no review gives", async () => {
+  const { first, run } = await setUp();
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  for (const flag of [
+    ["--target", "vm.one"],
+    ["--replace", "vm.one"],
+    ["--var", "a=b"],
+    ["-f", "infra/reconcile.yaml"],
+    ["--adopt"],
+  ])
+    expect((await run(first, "apply", "p.plan.json", ...flag)).stderr).toContain("a saved plan is applied as it is");
+  const withVolume = (size: number) => `${vms("one")}volumes: { logs: { size: ${size}, attach_to: one } }\n`;
+  writeFiles(first, { "infra/reconcile.yaml": withVolume(10) });
+  await run(first, "apply", "infra", "-y");
+  writeFiles(first, { "infra/reconcile.yaml": withVolume(20) });
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const blocked = await run(first, "apply", "p.plan.json", "--json");
+  expect(blocked.exitCode).toBe(3);
+  expect(
+    jsonLines(blocked.stdout)
+      .at(-1)!
+      ["diagnostics"].map(({ code }: { code: string }) => code),
+  ).toContain("consent/flush");
+  expect((await run(first, "apply", "p.plan.json", "--confirm-flush", "volume.logs")).exitCode).toBe(0);
+});
+
+it("a reviewed plan that loses data is applied without a second consent, and the report is written beside it", async () => {
+  const { first, run, names } = await setUp();
+  writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
+  await run(first, "apply", "infra", "-y");
+  writeFiles(first, { "infra/reconcile.yaml": vms("one") });
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  expect((await run(first, "apply", "p.plan.json", "--report", "report.html")).exitCode).toBe(0);
+  expect(names()).toEqual(["one"]);
+  expect(readFileSync(join(first, "report.html"), "utf8")).toMatch(/role="status">done</);
+});
+
+it("an embedded world and several files travel too", async () => {
+  const one = vms("one").replace(
+    "{ dialect: ./parts/my.dialect.yaml, timing: { poll_interval: 20ms } }",
+    "{ base_url: embedded }",
+  );
+  const groups = "version: 1\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443 } ] } }\n";
+  const first = folderWith({ "infra/a.yaml": one, "infra/b.yaml": groups });
+  const env = { RECONCILE_TIME_SCALE: "0" };
+  expect(
+    (await runCli(["plan", "infra/a.yaml", "infra/b.yaml", "--out", "out/p.plan.json"], { cwd: first, env })).exitCode,
+  ).toBe(1);
+  mkdirSync(join(first, "out"));
+  expect(
+    (
+      await runCli(["plan", "-f", "infra/a.yaml", "-f", "infra/b.yaml", "--out", "out/p.plan.json"], {
+        cwd: first,
+        env,
+      })
+    ).exitCode,
+  ).toBe(0);
+  const second = checkout(first);
+  const applied = await runCli(["apply", "out/p.plan.json", "--json"], { cwd: second, env });
+  expect(jsonLines(applied.stdout).at(-1)).toMatchObject({ ok: true, changes: { create: 2 } });
+  expect(
+    (await runCli(["plan", "infra/a.yaml", "infra/b.yaml", "--detailed-exitcode"], { cwd: second, env })).exitCode,
+  ).toBe(0);
+});
