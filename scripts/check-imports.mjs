@@ -103,7 +103,12 @@ const rules = [
     ["yaml", "ajv", "ipaddr.js"],
     "the emulator is written from the contract alone: were it to share the engine's code, both could be wrong together",
   ],
-  ["provider", ["reconciler/index"], ["@pulumi/pulumi"], "the Pulumi resources stand on the public API"],
+  [
+    "provider",
+    ["reconciler/index"],
+    ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf", "reconcile-cloud/pulumi/dynamic"],
+    "the Pulumi resources stand on the public API, and on what the SDK brings with it",
+  ],
 ];
 
 const impure = [
