@@ -1,21 +1,17 @@
-/**
- * The handler of a VM, a volume or a security group: what the three have in common. What is particular to a kind (its
- * properties, how a record reads as properties, which other volumes hang on it) is its shape.
- */
-import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
-import type { Desired, DesiredResource } from "../core/model/desired";
-import type { Live, Sighting } from "../core/model/live";
+import type { Desired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { refresh } from "../engine/refresh";
+import { holding } from "./exclusion";
 import {
   type Difference,
   type Found,
   type Handler,
   type HandlerContext,
   HandlerFailure,
+  type HandlerService,
   holdsUnknown,
   type Kept,
   PartialFailure,
@@ -23,7 +19,7 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
-import { addressOf, asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
+import { addressOf, asProperty, checkInputs, desiredOf } from "./one-desired";
 import {
   carryOut,
   changeOf,
@@ -38,62 +34,16 @@ import {
   stateOf,
   throwErrors,
 } from "./one-run";
-
-type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
-type LiveOf<K extends Kind> = K extends "vm"
-  ? Live["vmById"] extends ReadonlyMap<string, Sighting<infer T>>
-    ? T
-    : never
-  : K extends "volume"
-    ? Live["volumes"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never
-    : Live["groups"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never;
-
-export interface Shape<K extends Kind> {
-  readonly type: string;
-  readonly kind: K;
-  readonly description: string;
-  readonly inputs: Readonly<Record<string, Property>>;
-  readonly outputs: Readonly<Record<string, Property>>;
-  /** Properties that are not managed while they are left out: giving one is a change, whatever the record says. */
-  readonly optional: readonly string[];
-  /** A replacement has to give way first: its name is taken as long as it is there. */
-  readonly deleteBeforeReplace: boolean;
-  write(inputs: Props): Written;
-  sight(live: Live, id: string): Sighting<LiveOf<K>>;
-  /** What can be told of a resource that is only looked at. */
-  recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
-  /** The record with what the service shows for the fields that differ. */
-  drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
-  inputsOf(record: Of<K>): Props;
-  outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
-  /** Records of other resources that a delete must not take for leftovers of this one. */
-  neighbours?(record: Of<K>, live: LiveOf<K> | undefined): readonly RecordedResource[];
-  /** Records of other resources that an update has to look at as well. */
-  standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
-  /** The record as it is kept between two calls. */
-  keep?(record: Of<K>, declared: DesiredResource): Of<K>;
-  /** What is wanted once it is seen what else is there. */
-  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
-  /** The engine still works on it, so that only a look tells what a change would do. */
-  isUnsettled(record: Of<K>): boolean;
-}
-
-/** Where the engine's own record is kept among the outputs. */
-export const recordedKey = "recorded";
-
-export const recordedProperty: Property = {
-  type: "object",
-  description: "What the engine remembers of the resource between two runs. Not for programs.",
-};
-
-export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
-
-export const pendingId = (name: unknown): string => `pending:${String(name)}`;
-export const isPending = (id: string): boolean => id.startsWith("pending:");
+import {
+  isPending,
+  type LiveOf,
+  type Of,
+  pendingId,
+  recordedKey,
+  recordedProperty,
+  rememberedIn,
+  type Shape,
+} from "./shape";
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
@@ -214,52 +164,83 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async update(context, id, before, inputs) {
       const service = await context.service();
-      const { desired, address } = wanted(inputs);
-      const remembered = rememberedIn(before);
-      if (isPending(id)) throw stillPending(inputs, remembered);
-      const state = stateOf(address, remembered);
-      const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
-      let planned = among(service, seen, desired, inputs, recordIn(before), id);
-      throwErrors(planned);
-      const shown = await planAsRecorded(service, desired, state, address, context.signal);
-      if (changeOf(planned)?.action === "replace" && kind === "group") {
-        // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
-        context.log(
-          "warning",
-          `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
-        );
-        planned = planAgain(service, planned, keepingRules(desired));
-      }
-      if ((changeOf(shown)?.losses.length ?? 0) === 0)
-        refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
-      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
-      return keep(context, inputs, ran, desired);
+      return exclusively(service, id, before, context.signal, () => update(context, service, id, before, inputs));
     },
 
     async delete(context, id, before) {
       const service = await context.service();
-      const remembered = rememberedIn(before);
-      const known = recordIn(before);
-      if (isPending(id) && remembered.intent === undefined) return;
-      const address = addressOf(kind, before["name"]);
-      const record =
-        known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
-      if (record === undefined && remembered.intent === undefined) return;
-      const own: Remembered = record === undefined ? remembered : { record };
-      const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
-      const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
-      const state = stateOf(address, own, others);
-      const planned =
-        record === undefined
-          ? await planPendingDelete(service, before, state, address, context.signal)
-          : await planAsObserved(service, nothingDesired, state, address, context.signal);
-      const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
-      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      return exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
     },
   };
 
+  async function exclusively<T>(
+    service: HandlerService,
+    id: string,
+    before: Props,
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    if (isPending(id)) return call();
+    return holding(service, `${kind}:${id}`, async () => {
+      const record = recordIn(before);
+      if (shape.hangsOn === undefined || record === undefined) return call();
+      const live = await lookAtAll(service.client, record, id, signal);
+      const host = live === undefined ? undefined : shape.hangsOn(live);
+      return host === undefined ? call() : holding(service, `vm:${host}`, call);
+    });
+  }
+
+  async function update(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    inputs: Props,
+  ): Promise<Kept> {
+    const { desired, address } = wanted(inputs);
+    const remembered = rememberedIn(before);
+    if (isPending(id)) throw stillPending(inputs, remembered);
+    const state = stateOf(address, remembered);
+    const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
+    let planned = among(service, seen, desired, inputs, recordIn(before), id);
+    throwErrors(planned);
+    const shown = await planAsRecorded(service, desired, state, address, context.signal);
+    if (changeOf(planned)?.action === "replace" && kind === "group") {
+      // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
+      context.log(
+        "warning",
+        `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
+      );
+      planned = planAgain(service, planned, keepingRules(desired));
+    }
+    if ((changeOf(shown)?.losses.length ?? 0) === 0)
+      refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
+    const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
+    return keep(context, inputs, ran, desired);
+  }
+
+  async function remove(context: HandlerContext, service: HandlerService, id: string, before: Props): Promise<void> {
+    const remembered = rememberedIn(before);
+    const known = recordIn(before);
+    if (isPending(id) && remembered.intent === undefined) return;
+    const address = addressOf(kind, before["name"]);
+    const record =
+      known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
+    if (record === undefined && remembered.intent === undefined) return;
+    const own: Remembered = record === undefined ? remembered : { record };
+    const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
+    const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
+    const state = stateOf(address, own, others);
+    const planned =
+      record === undefined
+        ? await planPendingDelete(service, before, state, address, context.signal)
+        : await planAsObserved(service, nothingDesired, state, address, context.signal);
+    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+  }
+
   async function withHosts(
-    service: PlannerService,
+    service: HandlerService,
     id: string,
     desired: Desired,
     remembered: Remembered,
@@ -276,7 +257,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   function among(
-    service: PlannerService,
+    service: HandlerService,
     planned: PlannedOne,
     desired: Desired,
     inputs: Props,
@@ -341,7 +322,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   async function readAgain(
-    service: Pick<PlannerService, "client">,
+    service: HandlerService,
     id: string,
     before: Props,
     record: Of<K>,
@@ -360,7 +341,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             ),
           }
         : asRecorded;
-    const planned = await planAsObserved(service as PlannerService, desired, state, address, signal);
+    const planned = await planAsObserved(service, desired, state, address, signal);
     const errors = planned.plan.diagnostics.filter(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
     );
@@ -403,7 +384,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   /** Only what this very create made may be deleted; the intent tells it from what was there before. */
   async function planPendingDelete(
-    service: PlannerService,
+    service: HandlerService,
     before: Props,
     state: ReturnType<typeof stateOf>,
     address: Address,
@@ -424,8 +405,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 }
 
-type PlannerService = Parameters<typeof planAsObserved>[0];
-type HandlerClient = PlannerService["client"];
+type HandlerClient = HandlerService["client"];
 
 const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
   ...planned,
