@@ -45,12 +45,15 @@ import {
   type Shape,
 } from "./shape";
 
+const lastLookMs = 5000;
+
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const recordIn = (before: Props): Of<K> | undefined => rememberedIn(before).record as Of<K> | undefined;
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
 
-  async function keep(context: HandlerContext, inputs: Props, ran: RanOne, declared: Desired): Promise<Kept> {
+  async function keep(context: HandlerContext, inputs: Props, ended: RanOne, declared: Desired): Promise<Kept> {
+    const ran = await lookOnce(context, inputs, ended, declared);
     const name = inputs["name"];
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
@@ -72,6 +75,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     if (ran.problems.length === 0 && id !== undefined) return kept;
     if (record === undefined && ran.intent === undefined) throw new HandlerFailure(ran.problems);
     throw new PartialFailure(kept, ran.problems);
+  }
+
+  /** A run that was stopped while it looked for what it made: one more look, so that it is kept by its id. */
+  async function lookOnce(context: HandlerContext, inputs: Props, ran: RanOne, declared: Desired): Promise<RanOne> {
+    if (ran.intent === undefined || ran.record !== undefined || !context.signal.aborted) return ran;
+    const service = await context.service();
+    const address = addressOf(kind, inputs["name"]);
+    const soon = AbortSignal.timeout(lastLookMs);
+    const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
+    return record === undefined ? ran : { record, problems: ran.problems };
   }
 
   /** What only the service knows (addresses). Not worth failing for. */
@@ -390,18 +403,33 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     address: Address,
     signal: AbortSignal,
   ): Promise<PlannedOne> {
-    const { desired } = wanted(withoutOutputs(before));
-    const adopting = await planAsObserved(service, desired, state, address, signal);
-    const found = changeOf(adopting);
-    if (found?.id === undefined) return nothingPlanned(adopting);
-    const step = adopting.plan.steps.find(({ action }) => action.operation === "record");
-    const record =
-      step?.action.operation === "record"
-        ? step.action.changes.flatMap((one) => (one.type === "resource" && one.record !== null ? [one.record] : []))[0]
-        : undefined;
+    const { planned, record } = await findPending(
+      service,
+      wanted(withoutOutputs(before)).desired,
+      state,
+      address,
+      signal,
+    );
     return record === undefined
-      ? nothingPlanned(adopting)
+      ? nothingPlanned(planned)
       : planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal);
+  }
+
+  /** What an open create made, if the service shows it by now. */
+  async function findPending(
+    service: HandlerService,
+    desired: Desired,
+    state: ReturnType<typeof stateOf>,
+    address: Address,
+    signal: AbortSignal,
+  ): Promise<{ readonly planned: PlannedOne; readonly record?: RecordedResource }> {
+    const planned = await planAsObserved(service, desired, state, address, signal);
+    for (const { action } of changeOf(planned)?.id === undefined ? [] : planned.plan.steps) {
+      if (action.operation !== "record") continue;
+      for (const one of action.changes)
+        if (one.type === "resource" && one.record !== null) return { planned, record: one.record };
+    }
+    return { planned };
   }
 }
 
