@@ -2,9 +2,9 @@ import type { Address, Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
-import { deepEqual } from "../core/text/deep-equal";
 import { refresh } from "../engine/refresh";
 import { holding } from "./exclusion";
+import { keepingRules, nothingPlanned, refuseLosses, sameBehaviour, stillPending } from "./guards";
 import {
   type Difference,
   type Found,
@@ -15,7 +15,6 @@ import {
   holdsUnknown,
   type Kept,
   PartialFailure,
-  type Property,
   type PropertyChange,
   type Props,
 } from "./handler";
@@ -434,42 +433,3 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 }
 
 type HandlerClient = HandlerService["client"];
-
-const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
-  ...planned,
-  plan: { ...planned.plan, changes: [], steps: [], bookkeeping: [], consents: [], diagnostics: [] },
-});
-
-const sameBehaviour = (property: Property, before: unknown, after: unknown): boolean =>
-  deepEqual(before ?? property.default, after ?? property.default);
-
-function refuseLosses(planned: PlannedOne, why: string): void {
-  const change = changeOf(planned);
-  if (change === undefined || (change.losses.length === 0 && change.action !== "replace")) return;
-  throw new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/unseen-loss",
-      summary: `${change.name}: ${why}`,
-      detail: [
-        ...change.losses,
-        ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
-      ].join("; "),
-      fix: "make the program say what is there first",
-    },
-  ]);
-}
-
-const keepingRules = (desired: Desired): Desired => ({
-  ...desired,
-  resources: desired.resources.map((one) => (one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one)),
-});
-
-const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/outcome-unknown",
-      summary: `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
-    },
-  ]);
