@@ -151,13 +151,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const { desired, address } = wanted(inputs);
       const adopt = inputs["adopt"];
-      const planned = await planAsObserved(
-        service,
-        typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired,
-        stateOf(address, {}),
-        address,
-        context.signal,
-      );
+      const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
+      const seen = await planAsObserved(service, wish, stateOf(address, {}), address, context.signal);
+      const planned = typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
       throwErrors(planned);
       if (typeof adopt === "string") refuseLosses(planned, "taking it over would go further than a preview can show");
       const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);

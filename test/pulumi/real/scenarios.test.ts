@@ -123,9 +123,9 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
       said += String(chunk);
     });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    for (let tries = 0; vms().length === 0 && tries < 400; tries++)
+    for (let tries = 0; vms().length === 0 && tries < 1200; tries++)
       await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(vms()).toHaveLength(1);
+    expect(vms(), said).toHaveLength(1);
     child.kill("SIGINT");
     const code = await ended;
     const id = vms()[0]?.id;
