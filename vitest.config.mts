@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Needs a `pulumi` on PATH: npm run test:pulumi.
+    exclude: ["test/pulumi/real/**", "node_modules/**"],
     globalSetup: ["test/support/build-once.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -212,6 +212,13 @@ export const commands: readonly CommandSpec[] = [
     load: () => require("./commands/graph"),
   },
   {
+    name: "export pulumi",
+    usage: "export pulumi [FILE|DIR]… [--out DIR]",
+    summary: "a Pulumi program for what the state holds, with its import list",
+    flags: ["file", "out", ...commonFlags],
+    load: () => require("./commands/export"),
+  },
+  {
     name: "doctor",
     usage: "doctor [FILE|DIR]…",
     summary: "what this service has and lacks, and a dialect that fits",

@@ -2,10 +2,12 @@
 import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
+import { holding } from "./exclusion";
 import {
   type Handler,
   type HandlerContext,
   HandlerFailure,
+  type HandlerService,
   holdsUnknown,
   type Property,
   type PropertyChange,
@@ -70,7 +72,7 @@ function plan(
   const volume: DesiredVolume = {
     kind: "volume",
     address,
-    name: "",
+    name: ids.volumeId,
     sizeGb: 0,
     ...(attach ? { attachTo: { id: ids.vmId } } : {}),
     flush: policy,
@@ -80,6 +82,9 @@ function plan(
   const state = stateOf(address, { record }, [hostOf(ids.vmId)]);
   return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal);
 }
+
+const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
+  holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
 
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && ((props["flush"] as { via?: string } | undefined)?.via ?? "ask") === "ask";
@@ -115,22 +120,24 @@ export const attachmentHandler: Handler = {
   async create(context, props) {
     const service = await context.service();
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
-    const planned = await plan(context, service, ids, flushOf(props), true);
-    const sighting = sightVolumeIn(planned.live, ids.volumeId);
-    if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
-    const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
-    if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
-      throw new HandlerFailure([
-        {
-          severity: "error",
-          code: "plan/attached-elsewhere",
-          summary: `volume ${ids.volumeId} is attached to ${hangsOn}`,
-          fix: "remove that attachment first",
-        },
-      ]);
-    const ran = await carryOut(context, service, planned, props["flushConfirmed"] === true);
-    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
-    return { id: idOf(props), outputs: plain(props) };
+    return exclusively(service, ids, async () => {
+      const planned = await plan(context, service, ids, flushOf(props), true);
+      const sighting = sightVolumeIn(planned.live, ids.volumeId);
+      if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
+      const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+      if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
+        throw new HandlerFailure([
+          {
+            severity: "error",
+            code: "plan/attached-elsewhere",
+            summary: `volume ${ids.volumeId} is attached to ${hangsOn}`,
+            fix: "remove that attachment first",
+          },
+        ]);
+      const ran = await carryOut(context, service, planned, props["flushConfirmed"] === true);
+      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      return { id: idOf(props), outputs: plain(props) };
+    });
   },
 
   async read(context, id, before) {
@@ -158,10 +165,13 @@ export const attachmentHandler: Handler = {
 
   async delete(context, id, before) {
     const service = await context.service();
-    const planned = await plan(context, service, idsIn(id), flushOf(before), false);
-    if (changeOf(planned)?.action === "create") return;
-    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
-    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    const ids = idsIn(id);
+    await exclusively(service, ids, async () => {
+      const planned = await plan(context, service, ids, flushOf(before), false);
+      if (changeOf(planned)?.action === "create") return;
+      const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    });
   },
 };
 

@@ -1,5 +1,6 @@
 /** Security groups with their rules. */
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
+import { recordRules } from "../core/diff/group";
 import { isPlatformShaped } from "../core/diff/group-rules";
 import type { RecordedGroup } from "../core/model/recorded";
 import { holdsUnknown, type Props } from "./handler";
@@ -114,7 +115,9 @@ export const groupHandler = createHandler<"group">({
     // What was made elsewhere was only wanted so that it stays; it is not this resource's.
     const identify = selfAs(declared.address, record.id);
     const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
-    return { ...record, rules: record.rules.filter((rule) => own.has(ruleKey(rule))) };
+    const kept = record.rules.filter((rule) => own.has(ruleKey(rule, identify)));
+    // A group that was just taken over may still call itself by its address.
+    return { ...record, rules: recordRules(kept, identify) };
   },
 });
 

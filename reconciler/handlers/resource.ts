@@ -1,29 +1,24 @@
-/**
- * The handler of a VM, a volume or a security group: what the three have in common. What is particular to a kind (its
- * properties, how a record reads as properties, which other volumes hang on it) is its shape.
- */
-import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
-import type { Desired, DesiredResource } from "../core/model/desired";
-import type { Live, Sighting } from "../core/model/live";
+import type { Desired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
-import { deepEqual } from "../core/text/deep-equal";
 import { refresh } from "../engine/refresh";
+import { holding } from "./exclusion";
+import { keepingRules, nothingPlanned, refuseLosses, sameBehaviour, stillPending } from "./guards";
 import {
   type Difference,
   type Found,
   type Handler,
   type HandlerContext,
   HandlerFailure,
+  type HandlerService,
   holdsUnknown,
   type Kept,
   PartialFailure,
-  type Property,
   type PropertyChange,
   type Props,
 } from "./handler";
-import { addressOf, asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
+import { addressOf, asProperty, checkInputs, desiredOf } from "./one-desired";
 import {
   carryOut,
   changeOf,
@@ -38,69 +33,26 @@ import {
   stateOf,
   throwErrors,
 } from "./one-run";
+import {
+  isPending,
+  type LiveOf,
+  type Of,
+  pendingId,
+  recordedKey,
+  recordedProperty,
+  rememberedIn,
+  type Shape,
+} from "./shape";
 
-type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
-type LiveOf<K extends Kind> = K extends "vm"
-  ? Live["vmById"] extends ReadonlyMap<string, Sighting<infer T>>
-    ? T
-    : never
-  : K extends "volume"
-    ? Live["volumes"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never
-    : Live["groups"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never;
-
-export interface Shape<K extends Kind> {
-  readonly type: string;
-  readonly kind: K;
-  readonly description: string;
-  readonly inputs: Readonly<Record<string, Property>>;
-  readonly outputs: Readonly<Record<string, Property>>;
-  /** Properties that are not managed while they are left out: giving one is a change, whatever the record says. */
-  readonly optional: readonly string[];
-  /** A replacement has to give way first: its name is taken as long as it is there. */
-  readonly deleteBeforeReplace: boolean;
-  write(inputs: Props): Written;
-  sight(live: Live, id: string): Sighting<LiveOf<K>>;
-  /** What can be told of a resource that is only looked at. */
-  recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
-  /** The record with what the service shows for the fields that differ. */
-  drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
-  inputsOf(record: Of<K>): Props;
-  outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
-  /** Records of other resources that a delete must not take for leftovers of this one. */
-  neighbours?(record: Of<K>, live: LiveOf<K> | undefined): readonly RecordedResource[];
-  /** Records of other resources that an update has to look at as well. */
-  standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
-  /** The record as it is kept between two calls. */
-  keep?(record: Of<K>, declared: DesiredResource): Of<K>;
-  /** What is wanted once it is seen what else is there. */
-  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
-  /** The engine still works on it, so that only a look tells what a change would do. */
-  isUnsettled(record: Of<K>): boolean;
-}
-
-/** Where the engine's own record is kept among the outputs. */
-export const recordedKey = "recorded";
-
-export const recordedProperty: Property = {
-  type: "object",
-  description: "What the engine remembers of the resource between two runs. Not for programs.",
-};
-
-export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
-
-export const pendingId = (name: unknown): string => `pending:${String(name)}`;
-export const isPending = (id: string): boolean => id.startsWith("pending:");
+const lastLookMs = 5000;
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const recordIn = (before: Props): Of<K> | undefined => rememberedIn(before).record as Of<K> | undefined;
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
 
-  async function keep(context: HandlerContext, inputs: Props, ran: RanOne, declared: Desired): Promise<Kept> {
+  async function keep(context: HandlerContext, inputs: Props, ended: RanOne, declared: Desired): Promise<Kept> {
+    const ran = await lookOnce(context, inputs, ended, declared);
     const name = inputs["name"];
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
@@ -122,6 +74,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     if (ran.problems.length === 0 && id !== undefined) return kept;
     if (record === undefined && ran.intent === undefined) throw new HandlerFailure(ran.problems);
     throw new PartialFailure(kept, ran.problems);
+  }
+
+  /** A run that was stopped while it looked for what it made: one more look, so that it is kept by its id. */
+  async function lookOnce(context: HandlerContext, inputs: Props, ran: RanOne, declared: Desired): Promise<RanOne> {
+    if (ran.intent === undefined || ran.record !== undefined || !context.signal.aborted) return ran;
+    const service = await context.service();
+    const address = addressOf(kind, inputs["name"]);
+    const soon = AbortSignal.timeout(lastLookMs);
+    const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
+    return record === undefined ? ran : { record, problems: ran.problems };
   }
 
   /** What only the service knows (addresses). Not worth failing for. */
@@ -189,13 +151,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const { desired, address } = wanted(inputs);
       const adopt = inputs["adopt"];
-      const planned = await planAsObserved(
-        service,
-        typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired,
-        stateOf(address, {}),
-        address,
-        context.signal,
-      );
+      const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
+      const seen = await planAsObserved(service, wish, stateOf(address, {}), address, context.signal);
+      const planned = typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
       throwErrors(planned);
       if (typeof adopt === "string") refuseLosses(planned, "taking it over would go further than a preview can show");
       const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
@@ -214,52 +172,83 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async update(context, id, before, inputs) {
       const service = await context.service();
-      const { desired, address } = wanted(inputs);
-      const remembered = rememberedIn(before);
-      if (isPending(id)) throw stillPending(inputs, remembered);
-      const state = stateOf(address, remembered);
-      const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
-      let planned = among(service, seen, desired, inputs, recordIn(before), id);
-      throwErrors(planned);
-      const shown = await planAsRecorded(service, desired, state, address, context.signal);
-      if (changeOf(planned)?.action === "replace" && kind === "group") {
-        // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
-        context.log(
-          "warning",
-          `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
-        );
-        planned = planAgain(service, planned, keepingRules(desired));
-      }
-      if ((changeOf(shown)?.losses.length ?? 0) === 0)
-        refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
-      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
-      return keep(context, inputs, ran, desired);
+      return exclusively(service, id, before, context.signal, () => update(context, service, id, before, inputs));
     },
 
     async delete(context, id, before) {
       const service = await context.service();
-      const remembered = rememberedIn(before);
-      const known = recordIn(before);
-      if (isPending(id) && remembered.intent === undefined) return;
-      const address = addressOf(kind, before["name"]);
-      const record =
-        known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
-      if (record === undefined && remembered.intent === undefined) return;
-      const own: Remembered = record === undefined ? remembered : { record };
-      const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
-      const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
-      const state = stateOf(address, own, others);
-      const planned =
-        record === undefined
-          ? await planPendingDelete(service, before, state, address, context.signal)
-          : await planAsObserved(service, nothingDesired, state, address, context.signal);
-      const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
-      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      return exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
     },
   };
 
+  async function exclusively<T>(
+    service: HandlerService,
+    id: string,
+    before: Props,
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    if (isPending(id)) return call();
+    return holding(service, `${kind}:${id}`, async () => {
+      const record = recordIn(before);
+      if (shape.hangsOn === undefined || record === undefined) return call();
+      const live = await lookAtAll(service.client, record, id, signal);
+      const host = live === undefined ? undefined : shape.hangsOn(live);
+      return host === undefined ? call() : holding(service, `vm:${host}`, call);
+    });
+  }
+
+  async function update(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    inputs: Props,
+  ): Promise<Kept> {
+    const { desired, address } = wanted(inputs);
+    const remembered = rememberedIn(before);
+    if (isPending(id)) throw stillPending(inputs, remembered);
+    const state = stateOf(address, remembered);
+    const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
+    let planned = among(service, seen, desired, inputs, recordIn(before), id);
+    throwErrors(planned);
+    const shown = await planAsRecorded(service, desired, state, address, context.signal);
+    if (changeOf(planned)?.action === "replace" && kind === "group") {
+      // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
+      context.log(
+        "warning",
+        `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
+      );
+      planned = planAgain(service, planned, keepingRules(desired));
+    }
+    if ((changeOf(shown)?.losses.length ?? 0) === 0)
+      refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
+    const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
+    return keep(context, inputs, ran, desired);
+  }
+
+  async function remove(context: HandlerContext, service: HandlerService, id: string, before: Props): Promise<void> {
+    const remembered = rememberedIn(before);
+    const known = recordIn(before);
+    if (isPending(id) && remembered.intent === undefined) return;
+    const address = addressOf(kind, before["name"]);
+    const record =
+      known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
+    if (record === undefined && remembered.intent === undefined) return;
+    const own: Remembered = record === undefined ? remembered : { record };
+    const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
+    const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
+    const state = stateOf(address, own, others);
+    const planned =
+      record === undefined
+        ? await planPendingDelete(service, before, state, address, context.signal)
+        : await planAsObserved(service, nothingDesired, state, address, context.signal);
+    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+    if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+  }
+
   async function withHosts(
-    service: PlannerService,
+    service: HandlerService,
     id: string,
     desired: Desired,
     remembered: Remembered,
@@ -276,7 +265,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   function among(
-    service: PlannerService,
+    service: HandlerService,
     planned: PlannedOne,
     desired: Desired,
     inputs: Props,
@@ -341,7 +330,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   async function readAgain(
-    service: Pick<PlannerService, "client">,
+    service: HandlerService,
     id: string,
     before: Props,
     record: Of<K>,
@@ -360,7 +349,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             ),
           }
         : asRecorded;
-    const planned = await planAsObserved(service as PlannerService, desired, state, address, signal);
+    const planned = await planAsObserved(service, desired, state, address, signal);
     const errors = planned.plan.diagnostics.filter(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
     );
@@ -403,65 +392,40 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   /** Only what this very create made may be deleted; the intent tells it from what was there before. */
   async function planPendingDelete(
-    service: PlannerService,
+    service: HandlerService,
     before: Props,
     state: ReturnType<typeof stateOf>,
     address: Address,
     signal: AbortSignal,
   ): Promise<PlannedOne> {
-    const { desired } = wanted(withoutOutputs(before));
-    const adopting = await planAsObserved(service, desired, state, address, signal);
-    const found = changeOf(adopting);
-    if (found?.id === undefined) return nothingPlanned(adopting);
-    const step = adopting.plan.steps.find(({ action }) => action.operation === "record");
-    const record =
-      step?.action.operation === "record"
-        ? step.action.changes.flatMap((one) => (one.type === "resource" && one.record !== null ? [one.record] : []))[0]
-        : undefined;
+    const { planned, record } = await findPending(
+      service,
+      wanted(withoutOutputs(before)).desired,
+      state,
+      address,
+      signal,
+    );
     return record === undefined
-      ? nothingPlanned(adopting)
+      ? nothingPlanned(planned)
       : planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal);
+  }
+
+  /** What an open create made, if the service shows it by now. */
+  async function findPending(
+    service: HandlerService,
+    desired: Desired,
+    state: ReturnType<typeof stateOf>,
+    address: Address,
+    signal: AbortSignal,
+  ): Promise<{ readonly planned: PlannedOne; readonly record?: RecordedResource }> {
+    const planned = await planAsObserved(service, desired, state, address, signal);
+    for (const { action } of changeOf(planned)?.id === undefined ? [] : planned.plan.steps) {
+      if (action.operation !== "record") continue;
+      for (const one of action.changes)
+        if (one.type === "resource" && one.record !== null) return { planned, record: one.record };
+    }
+    return { planned };
   }
 }
 
-type PlannerService = Parameters<typeof planAsObserved>[0];
-type HandlerClient = PlannerService["client"];
-
-const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
-  ...planned,
-  plan: { ...planned.plan, changes: [], steps: [], bookkeeping: [], consents: [], diagnostics: [] },
-});
-
-const sameBehaviour = (property: Property, before: unknown, after: unknown): boolean =>
-  deepEqual(before ?? property.default, after ?? property.default);
-
-function refuseLosses(planned: PlannedOne, why: string): void {
-  const change = changeOf(planned);
-  if (change === undefined || (change.losses.length === 0 && change.action !== "replace")) return;
-  throw new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/unseen-loss",
-      summary: `${change.name}: ${why}`,
-      detail: [
-        ...change.losses,
-        ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
-      ].join("; "),
-      fix: "make the program say what is there first",
-    },
-  ]);
-}
-
-const keepingRules = (desired: Desired): Desired => ({
-  ...desired,
-  resources: desired.resources.map((one) => (one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one)),
-});
-
-const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/outcome-unknown",
-      summary: `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
-    },
-  ]);
+type HandlerClient = HandlerService["client"];

@@ -50,6 +50,7 @@ export const volumeHandler = createHandler<"volume">({
   },
   inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
   outputsOf: () => ({}),
+  hangsOn: (live) => live.attachedTo ?? undefined,
   standsOn: (live, inputs) =>
     typeof live.attachedTo === "string" && (inputs["flush"] as { via?: string } | undefined)?.via === "stop"
       ? [hostOf(live.attachedTo)]

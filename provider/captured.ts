@@ -1,0 +1,16 @@
+/**
+ * What a dynamic resource carries into the state instead of serialised code: a constant text that requires this
+ * package. The process that serves dynamic resources only ever runs the text and calls its handler, so nothing has to
+ * be captured: no credential can be in it, another release of the package is no difference, and the installed package
+ * decides what runs, for a delete too. Old states name the path and the function: neither may ever change.
+ */
+export const capturedProvider = (type: string): string =>
+  `exports.handler = () => require("reconcile-cloud/pulumi/dynamic").provider(${JSON.stringify(type)});\n`;
+
+/** The property of a dynamic resource that holds it. */
+export const capturedKey = "__provider";
+
+export const packageName = "reconcile-cloud";
+
+export const dynamicToken = (type: string): string => `pulumi-nodejs:dynamic/${packageName}:${type}`;
+export const pluginToken = (type: string): string => `${packageName}:index:${type}`;

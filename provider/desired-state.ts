@@ -1,0 +1,110 @@
+/** A whole file of desired state in a program: one component with a resource for each address of the file. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { type DesiredPart, partsOf, readDesired } from "../reconciler/index";
+import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
+
+export interface FromYamlOptions {
+  /** Values for the file's vars. */
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
+  readonly flushConfirmed?: boolean;
+  /** The component's name; the path of the file when left out. */
+  readonly name?: string;
+}
+
+const classes = { Vm, Volume, VolumeAttachment, SecurityGroup, SecurityGroupRule } as const;
+type AnyResource = Vm | Volume | VolumeAttachment | SecurityGroup | SecurityGroupRule;
+
+/** The resources of a file, by the addresses they have there: vm.db, volume.db-data, group.web. */
+export class DesiredState extends pulumi.ComponentResource {
+  readonly resources: Readonly<Record<string, AnyResource>>;
+  /** The ids, by address. */
+  readonly ids: pulumi.Output<Record<string, string>>;
+
+  private constructor(
+    name: string,
+    parts: readonly DesiredPart[],
+    settings: FromYamlOptions,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super("reconcile-cloud:index:DesiredState", name, {}, opts);
+    const made: Record<string, AnyResource> = {};
+    for (const part of parts) made[part.address] = makeResource(part, made, settings, this);
+    this.resources = made;
+    this.ids = pulumi.output(Object.fromEntries(Object.entries(made).map(([address, { id }]) => [address, id])));
+    this.registerOutputs({ ids: this.ids });
+  }
+
+  /** Several files are one desired state. Its `service` block is left to the stack's configuration. */
+  static fromYaml(
+    files: string | readonly string[],
+    settings: FromYamlOptions = {},
+    opts?: pulumi.ComponentResourceOptions,
+  ): DesiredState {
+    const paths = typeof files === "string" ? [files] : files;
+    const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
+    const { desired, diagnostics } = readDesired(sources, settings.vars === undefined ? {} : { vars: settings.vars });
+    const told = diagnostics.map(
+      ({ severity, summary, detail, fix, source }) =>
+        `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fix].filter((text) => text !== undefined).join(" — ")}`,
+    );
+    if (desired === undefined) throw new pulumi.RunError(told.join("\n"));
+    for (const line of told) void pulumi.log.warn(line);
+    return new DesiredState(settings.name ?? paths.join(","), partsOf(desired), settings, opts);
+  }
+
+  vm(key: string): Vm {
+    return this.find(`vm.${key}`) as Vm;
+  }
+
+  volume(key: string): Volume {
+    return this.find(`volume.${key}`) as Volume;
+  }
+
+  group(key: string): SecurityGroup {
+    return this.find(`group.${key}`) as SecurityGroup;
+  }
+
+  private find(address: string): AnyResource {
+    const resource = this.resources[address];
+    if (resource === undefined)
+      throw new pulumi.RunError(`the file declares no ${address}; it has ${Object.keys(this.resources).join(", ")}`);
+    return resource;
+  }
+}
+
+function makeResource(
+  part: DesiredPart,
+  made: Readonly<Record<string, AnyResource>>,
+  { flushConfirmed }: FromYamlOptions,
+  parent: pulumi.Resource,
+): AnyResource {
+  const detaches = part.type === "Volume" || part.type === "VolumeAttachment" || part.type === "Vm";
+  const args = {
+    ...(withIds(part.inputs, made) as object),
+    ...(flushConfirmed === true && detaches ? { flushConfirmed } : {}),
+  };
+  const opts: pulumi.CustomResourceOptions = {
+    parent,
+    ...(part.protect ? { protect: true } : {}),
+    ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: [...part.ignoreChanges] }),
+    ...(part.deletedWith === undefined ? {} : { deletedWith: made[part.deletedWith]! }),
+  };
+  const make = classes[part.type] as new (
+    name: string,
+    args: object,
+    opts: pulumi.CustomResourceOptions,
+  ) => AnyResource;
+  return new make(part.address, args, opts);
+}
+
+/** The ids of other parts in the place of their addresses. */
+function withIds(value: unknown, made: Readonly<Record<string, AnyResource>>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withIds(item, made));
+  if (typeof value !== "object" || value === null) return value;
+  const { part } = value as { part?: unknown };
+  if (typeof part === "string") return made[part]!.id;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withIds(item, made)]));
+}

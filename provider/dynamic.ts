@@ -1,0 +1,140 @@
+/**
+ * The handlers as Pulumi's dynamic providers. Loaded inside the process that serves dynamic resources, by the text in
+ * captured.ts: needs nothing of Pulumi's at run time, captures nothing and keeps no credential.
+ */
+import type { dynamic } from "@pulumi/pulumi";
+import {
+  type Connection,
+  connect,
+  type Handler,
+  type HandlerContext,
+  handlerModule,
+  handlerOf,
+  type Props,
+} from "../reconciler/index";
+import { capturedKey, packageName } from "./captured";
+import { readSettings } from "./settings";
+
+/** Tells the state of a managed resource from the bare inputs of one that is only looked up. */
+const managedKey = "__managed";
+
+type Inputs = Record<string, unknown>;
+
+/** Part of every state there is: the path of this module, this name and its argument may never change. */
+export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs> {
+  const found = handlerOf(type);
+  if (found === undefined)
+    throw new Error(
+      `${packageName}: this version of the package has no resource type ${type}; install the one the state was made with, or a later one`,
+    );
+  const handler: Handler = found;
+  let config: dynamic.Config | undefined;
+
+  const context = (): HandlerContext => ({
+    service: () => connectionFor(config).service(),
+    signal: neverAborted.signal,
+    // Shown to the user by the process that serves us. What is going on is left out: it would be a line a step.
+    log: (severity, message) => {
+      if (severity === "warning") console.log(`warning: ${message}`);
+    },
+  });
+  const kept = (raw: Inputs, outputs: Props): Inputs => ({
+    ...clean(outputs),
+    [capturedKey]: raw[capturedKey],
+    [managedKey]: true,
+  });
+
+  return {
+    // Takes effect at once and never throws: the provider is in use before this would be awaited.
+    async configure(request) {
+      config = request.config;
+    },
+    async check(_before, raw) {
+      const { inputs, failures } = handler.check(own(raw));
+      return { inputs: clean(inputs), failures: [...failures] };
+    },
+    async diff(id, before, raw) {
+      const { changes, replaces, deleteBeforeReplace, warnings } = await guarded(() =>
+        handler.diff(context(), id, own(before), own(raw)),
+      );
+      for (const warning of warnings) context().log("warning", warning);
+      return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
+    },
+    async create(raw) {
+      try {
+        const made = await handler.create(context(), own(raw));
+        return { id: made.id, outs: kept(raw, made.outputs) };
+      } catch (error) {
+        throw asDynamicFailure(error, raw, kept);
+      }
+    },
+    async read(id, props = {}) {
+      const managed = props[managedKey] !== undefined;
+      const seen = await guarded(() => handler.read(context(), id, managed ? own(props) : undefined));
+      if (seen === undefined) {
+        // A blank id means deleted; for a look-up it would count as found.
+        if (managed) return {};
+        throw new Error(`${type} ${id} does not exist`);
+      }
+      return {
+        id,
+        props: kept(props, seen.outputs),
+        ...(managed ? { inputs: { ...clean(seen.inputs), [capturedKey]: props[capturedKey] } } : {}),
+      };
+    },
+    async update(id, before, raw) {
+      try {
+        return { outs: kept(raw, (await handler.update(context(), id, own(before), own(raw))).outputs) };
+      } catch (error) {
+        throw asDynamicFailure(error, raw, kept);
+      }
+    },
+    async delete(id, props) {
+      await guarded(() => handler.delete(context(), id, own(props)));
+    },
+  };
+}
+
+const neverAborted = new AbortController();
+
+/** One connection for all resource types of a process: they are configured alike. */
+let connection: Connection | undefined;
+
+function connectionFor(config: dynamic.Config | undefined): Connection {
+  connection ??= connect(readSettings((name) => config?.get(`${packageName}:${name}`)));
+  return connection;
+}
+
+/** Without what belongs to Pulumi and to this adapter. */
+const own = (raw: Inputs | undefined): Props =>
+  Object.fromEntries(
+    Object.entries(raw ?? {}).filter(([name, value]) => !name.startsWith("__") && value !== undefined),
+  );
+
+/** The wire knows JSON values only. */
+const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props)) as Inputs;
+
+/**
+ * The resource exists but is not ready: an error with an id keeps it in the state, and the next update goes on. The
+ * captured provider rides along, or nothing could be done with it ever after. Any other error with an id would be
+ * taken for this one, so only texts get out.
+ */
+function asDynamicFailure(error: unknown, raw: Inputs, kept: (raw: Inputs, outputs: Props) => Inputs): Error {
+  const { PartialFailure } = handlerModule();
+  if (!(error instanceof PartialFailure)) return asPlainError(error);
+  return Object.assign(new Error(error.message), {
+    id: error.kept.id,
+    properties: kept(raw, error.kept.outputs),
+    reasons: [error.message],
+  });
+}
+
+const asPlainError = (error: unknown): Error => new Error(error instanceof Error ? error.message : String(error));
+
+async function guarded<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw asPlainError(error);
+  }
+}

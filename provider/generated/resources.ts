@@ -1,0 +1,372 @@
+// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
+import type * as pulumi from "@pulumi/pulumi";
+import { CloudResource } from "../cloud-resource";
+
+/** What a Vm is asked to be. */
+export interface VmArgs {
+  /** 3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Flavor name or id; both are the same flavor. A change resizes in place. */
+  flavorId: pulumi.Input<string>;
+  /** Image id, or a name that the service's list resolves. A change rebuilds the VM and wipes its root disk; see onImageChange. */
+  imageId: pulumi.Input<string>;
+  /** Username or e-mail address; the service stores the e-mail, so a username is never a difference. */
+  owner: pulumi.Input<string>;
+  /** Your user id in the service. */
+  userId: pulumi.Input<string>;
+  /** The project to build in. */
+  project: pulumi.Input<string>;
+  /** The region to build in. */
+  region: pulumi.Input<string>;
+  /** Root disk in GB; 50 when left out. Cannot be changed. */
+  rootSize?: pulumi.Input<number> | undefined;
+  /** Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed. */
+  size: pulumi.Input<number>;
+  /** true: no public address. */
+  skipFloatingIp?: pulumi.Input<boolean> | undefined;
+  /** Keep it running or stopped. Left out: not managed. */
+  power?: pulumi.Input<"running" | "stopped"> | undefined;
+  /** What another imageId leads to. */
+  onImageChange?: pulumi.Input<"rebuild" | "replace" | "ignore"> | undefined;
+  /** Take a snapshot before these. */
+  snapshotBefore?: pulumi.Input<pulumi.Input<"rebuild" | "resize" | "delete">[]> | undefined;
+  /** Delete the public address with the VM. */
+  deleteFloatingIp?: pulumi.Input<boolean> | undefined;
+  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
+  preservedVolumes?: pulumi.Input<"retain" | "delete"> | undefined;
+  /** How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not. */
+  verifyResize?: pulumi.Input<VmVerifyResizeArgs> | undefined;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  flushConfirmed?: pulumi.Input<boolean> | undefined;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  adopt?: pulumi.Input<string> | undefined;
+}
+
+export interface VmVerifyResizeArgs {
+  /** manual: somebody decides it outside. */
+  confirm?: pulumi.Input<"auto" | "manual"> | undefined;
+  /** One of tcp, http and command. */
+  check?: pulumi.Input<VmVerifyResizeCheckArgs> | undefined;
+  /** How long the check may take, such as 2m. */
+  timeout?: pulumi.Input<string> | undefined;
+  /** What a failed check leads to. */
+  onFailure?: pulumi.Input<"revert" | "leave"> | undefined;
+}
+
+export interface VmVerifyResizeCheckArgs {
+  /** A port that must accept a connection. */
+  tcp?: pulumi.Input<number> | undefined;
+  /** A URL that must answer with success; {ip} is the VM's address. */
+  http?: pulumi.Input<string> | undefined;
+  /** A program that must end with 0; {ip} is the VM's address. */
+  command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+}
+
+export interface VmVerifyResize {
+  /** manual: somebody decides it outside. */
+  confirm?: "auto" | "manual" | undefined;
+  /** One of tcp, http and command. */
+  check?: VmVerifyResizeCheck | undefined;
+  /** How long the check may take, such as 2m. */
+  timeout?: string | undefined;
+  /** What a failed check leads to. */
+  onFailure?: "revert" | "leave" | undefined;
+}
+
+export interface VmVerifyResizeCheck {
+  /** A port that must accept a connection. */
+  tcp?: number | undefined;
+  /** A URL that must answer with success; {ip} is the VM's address. */
+  http?: string | undefined;
+  /** A program that must end with 0; {ip} is the VM's address. */
+  command?: string[] | undefined;
+}
+
+/** What a Volume is asked to be. */
+export interface VolumeArgs {
+  /** The volume's name. Left out, the resource's own name. The service cannot rename a volume: a change makes an empty new one. */
+  name?: pulumi.Input<string> | undefined;
+  /** Size in GB. Grows in place; shrinking is refused. The filesystem is grown inside the guest. */
+  size: pulumi.Input<number>;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  flush?: pulumi.Input<VolumeFlushArgs> | undefined;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  flushConfirmed?: pulumi.Input<boolean> | undefined;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  adopt?: pulumi.Input<string> | undefined;
+}
+
+export interface VolumeFlushArgs {
+  /** ask, command or stop. */
+  via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+}
+
+export interface VolumeFlush {
+  /** ask, command or stop. */
+  via?: "ask" | "command" | "stop" | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: string[] | undefined;
+}
+
+/** What a VolumeAttachment is asked to be. */
+export interface VolumeAttachmentArgs {
+  /** The id of the VM. */
+  vmId: pulumi.Input<string>;
+  /** The id of the volume. */
+  volumeId: pulumi.Input<string>;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  flush?: pulumi.Input<VolumeAttachmentFlushArgs> | undefined;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  flushConfirmed?: pulumi.Input<boolean> | undefined;
+}
+
+export interface VolumeAttachmentFlushArgs {
+  /** ask, command or stop. */
+  via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+}
+
+export interface VolumeAttachmentFlush {
+  /** ask, command or stop. */
+  via?: "ask" | "command" | "stop" | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: string[] | undefined;
+}
+
+/** What a SecurityGroup is asked to be. */
+export interface SecurityGroupArgs {
+  /** 3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Free text. */
+  description?: pulumi.Input<string> | undefined;
+  /** What is admitted. Created with the group in one request, but for rules that name the group itself. */
+  rules?: pulumi.Input<pulumi.Input<SecurityGroupRulesItemArgs>[]> | undefined;
+  /** authoritative: rules that are not declared here are removed. shared: rules made elsewhere stay, which is what SecurityGroupRule needs; those declared here before are removed. additive: no rule is ever removed. */
+  rulesMode?: pulumi.Input<"authoritative" | "additive" | "shared"> | undefined;
+  /** Where the service cannot delete one rule: replace the group, or keep the rule and warn about it. */
+  onRuleRemoval?: pulumi.Input<"replace" | "keep"> | undefined;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  adopt?: pulumi.Input<string> | undefined;
+}
+
+export interface SecurityGroupRulesItemArgs {
+  /** ingress (the default) or egress. */
+  direction?: pulumi.Input<"ingress" | "egress"> | undefined;
+  /** IPv4 (the default) or IPv6; follows remoteIp. */
+  ethertype?: pulumi.Input<"IPv4" | "IPv6"> | undefined;
+  /** tcp, udp, icmp, or any when left out. */
+  protocol?: pulumi.Input<"tcp" | "udp" | "icmp" | "any"> | undefined;
+  /** The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out. */
+  dstPort?: pulumi.Input<string> | undefined;
+  /** A CIDR. Left out, and without remoteGroup: everyone. */
+  remoteIp?: pulumi.Input<string> | undefined;
+  /** The id of another security group; self means the group the rule is in. Use this or remoteIp. */
+  remoteGroup?: pulumi.Input<string> | undefined;
+  /** Free text, stored with the rule when it is made. */
+  description?: pulumi.Input<string> | undefined;
+}
+
+export interface SecurityGroupRulesItem {
+  /** ingress (the default) or egress. */
+  direction?: "ingress" | "egress" | undefined;
+  /** IPv4 (the default) or IPv6; follows remoteIp. */
+  ethertype?: "IPv4" | "IPv6" | undefined;
+  /** tcp, udp, icmp, or any when left out. */
+  protocol?: "tcp" | "udp" | "icmp" | "any" | undefined;
+  /** The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out. */
+  dstPort?: string | undefined;
+  /** A CIDR. Left out, and without remoteGroup: everyone. */
+  remoteIp?: string | undefined;
+  /** The id of another security group; self means the group the rule is in. Use this or remoteIp. */
+  remoteGroup?: string | undefined;
+  /** Free text, stored with the rule when it is made. */
+  description?: string | undefined;
+}
+
+/** What a SecurityGroupRule is asked to be. */
+export interface SecurityGroupRuleArgs {
+  /** The id of the group the rule is in. */
+  securityGroupId: pulumi.Input<string>;
+  /** ingress (the default) or egress. */
+  direction?: pulumi.Input<"ingress" | "egress"> | undefined;
+  /** IPv4 (the default) or IPv6; follows remoteIp. */
+  ethertype?: pulumi.Input<"IPv4" | "IPv6"> | undefined;
+  /** tcp, udp, icmp, or any when left out. */
+  protocol?: pulumi.Input<"tcp" | "udp" | "icmp" | "any"> | undefined;
+  /** The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out. */
+  dstPort?: pulumi.Input<string> | undefined;
+  /** A CIDR. Left out, and without remoteGroup: everyone. */
+  remoteIp?: pulumi.Input<string> | undefined;
+  /** The id of another security group; self means the group the rule is in. Use this or remoteIp. */
+  remoteGroup?: pulumi.Input<string> | undefined;
+  /** Free text, stored with the rule when it is made. */
+  description?: pulumi.Input<string> | undefined;
+  /** Where the service cannot delete one rule: fail, or keep it in the service and warn. A rule whose group is deleted with it needs neither: use the option deletedWith. */
+  onRuleRemoval?: pulumi.Input<"fail" | "keep"> | undefined;
+}
+
+/** A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it. */
+export class Vm extends CloudResource {
+  /** 3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name. */
+  declare readonly name: pulumi.Output<string>;
+  /** Flavor name or id; both are the same flavor. A change resizes in place. */
+  declare readonly flavorId: pulumi.Output<string>;
+  /** Image id, or a name that the service's list resolves. A change rebuilds the VM and wipes its root disk; see onImageChange. */
+  declare readonly imageId: pulumi.Output<string>;
+  /** Username or e-mail address; the service stores the e-mail, so a username is never a difference. */
+  declare readonly owner: pulumi.Output<string>;
+  /** Your user id in the service. */
+  declare readonly userId: pulumi.Output<string>;
+  /** The project to build in. */
+  declare readonly project: pulumi.Output<string>;
+  /** The region to build in. */
+  declare readonly region: pulumi.Output<string>;
+  /** Root disk in GB; 50 when left out. Cannot be changed. */
+  declare readonly rootSize: pulumi.Output<number | undefined>;
+  /** Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed. */
+  declare readonly size: pulumi.Output<number>;
+  /** true: no public address. */
+  declare readonly skipFloatingIp: pulumi.Output<boolean | undefined>;
+  /** Keep it running or stopped. Left out: not managed. */
+  declare readonly power: pulumi.Output<"running" | "stopped" | undefined>;
+  /** What another imageId leads to. */
+  declare readonly onImageChange: pulumi.Output<"rebuild" | "replace" | "ignore" | undefined>;
+  /** Take a snapshot before these. */
+  declare readonly snapshotBefore: pulumi.Output<"rebuild" | "resize" | "delete"[] | undefined>;
+  /** Delete the public address with the VM. */
+  declare readonly deleteFloatingIp: pulumi.Output<boolean | undefined>;
+  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
+  declare readonly preservedVolumes: pulumi.Output<"retain" | "delete" | undefined>;
+  /** How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not. */
+  declare readonly verifyResize: pulumi.Output<VmVerifyResize | undefined>;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  declare readonly adopt: pulumi.Output<string | undefined>;
+  /** The public address, where it has one and the service shows it. */
+  declare readonly floatingIp: pulumi.Output<string | undefined>;
+  /** The address in the private network, where the service shows it. */
+  declare readonly privateIp: pulumi.Output<string | undefined>;
+  /** The data volume created with it, where the service shows which it is. */
+  declare readonly dataVolumeId: pulumi.Output<string | undefined>;
+  /** What the engine remembers of the resource between two runs. Not for programs. */
+  declare readonly recorded: pulumi.Output<unknown | undefined>;
+
+  constructor(name: string, args: VmArgs, opts?: pulumi.CustomResourceOptions) {
+    super("Vm", ["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt","floatingIp","privateIp","dataVolumeId","recorded"], name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): Vm {
+    return new Vm(name, {} as VmArgs, { ...opts, id });
+  }
+}
+
+/** A block volume. Grows in place; one that is attached is detached for it (which needs a flush) and attached again. */
+export class Volume extends CloudResource {
+  /** The volume's name. Left out, the resource's own name. The service cannot rename a volume: a change makes an empty new one. */
+  declare readonly name: pulumi.Output<string>;
+  /** Size in GB. Grows in place; shrinking is refused. The filesystem is grown inside the guest. */
+  declare readonly size: pulumi.Output<number>;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  declare readonly flush: pulumi.Output<VolumeFlush | undefined>;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  declare readonly adopt: pulumi.Output<string | undefined>;
+  /** What the engine remembers of the resource between two runs. Not for programs. */
+  declare readonly recorded: pulumi.Output<unknown | undefined>;
+
+  constructor(name: string, args: VolumeArgs, opts?: pulumi.CustomResourceOptions) {
+    super("Volume", ["name","size","flush","flushConfirmed","adopt","recorded"], name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): Volume {
+    return new Volume(name, {} as VolumeArgs, { ...opts, id });
+  }
+}
+
+/** A volume attached to a VM. Taking it off needs a flush that somebody or something stands for. */
+export class VolumeAttachment extends CloudResource {
+  /** The id of the VM. */
+  declare readonly vmId: pulumi.Output<string>;
+  /** The id of the volume. */
+  declare readonly volumeId: pulumi.Output<string>;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  declare readonly flush: pulumi.Output<VolumeAttachmentFlush | undefined>;
+  /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
+  declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
+
+  constructor(name: string, args: VolumeAttachmentArgs, opts?: pulumi.CustomResourceOptions) {
+    super("VolumeAttachment", ["vmId","volumeId","flush","flushConfirmed"], name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): VolumeAttachment {
+    return new VolumeAttachment(name, {} as VolumeAttachmentArgs, { ...opts, id });
+  }
+}
+
+/** A security group with its rules. Its rules are all there are, unless rulesMode is shared; then SecurityGroupRule resources may stand beside them. */
+export class SecurityGroup extends CloudResource {
+  /** 3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name. */
+  declare readonly name: pulumi.Output<string>;
+  /** Free text. */
+  declare readonly description: pulumi.Output<string | undefined>;
+  /** What is admitted. Created with the group in one request, but for rules that name the group itself. */
+  declare readonly rules: pulumi.Output<SecurityGroupRulesItem[] | undefined>;
+  /** authoritative: rules that are not declared here are removed. shared: rules made elsewhere stay, which is what SecurityGroupRule needs; those declared here before are removed. additive: no rule is ever removed. */
+  declare readonly rulesMode: pulumi.Output<"authoritative" | "additive" | "shared" | undefined>;
+  /** Where the service cannot delete one rule: replace the group, or keep the rule and warn about it. */
+  declare readonly onRuleRemoval: pulumi.Output<"replace" | "keep" | undefined>;
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  declare readonly adopt: pulumi.Output<string | undefined>;
+  /** What the engine remembers of the resource between two runs. Not for programs. */
+  declare readonly recorded: pulumi.Output<unknown | undefined>;
+
+  constructor(name: string, args: SecurityGroupArgs, opts?: pulumi.CustomResourceOptions) {
+    super("SecurityGroup", ["name","description","rules","rulesMode","onRuleRemoval","adopt","recorded"], name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): SecurityGroup {
+    return new SecurityGroup(name, {} as SecurityGroupArgs, { ...opts, id });
+  }
+}
+
+/** One rule of a security group, for groups whose rulesMode is additive, and for rules between groups that name each other. */
+export class SecurityGroupRule extends CloudResource {
+  /** The id of the group the rule is in. */
+  declare readonly securityGroupId: pulumi.Output<string>;
+  /** ingress (the default) or egress. */
+  declare readonly direction: pulumi.Output<"ingress" | "egress" | undefined>;
+  /** IPv4 (the default) or IPv6; follows remoteIp. */
+  declare readonly ethertype: pulumi.Output<"IPv4" | "IPv6" | undefined>;
+  /** tcp, udp, icmp, or any when left out. */
+  declare readonly protocol: pulumi.Output<"tcp" | "udp" | "icmp" | "any" | undefined>;
+  /** The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out. */
+  declare readonly dstPort: pulumi.Output<string | undefined>;
+  /** A CIDR. Left out, and without remoteGroup: everyone. */
+  declare readonly remoteIp: pulumi.Output<string | undefined>;
+  /** The id of another security group; self means the group the rule is in. Use this or remoteIp. */
+  declare readonly remoteGroup: pulumi.Output<string | undefined>;
+  /** Free text, stored with the rule when it is made. */
+  declare readonly description: pulumi.Output<string | undefined>;
+  /** Where the service cannot delete one rule: fail, or keep it in the service and warn. A rule whose group is deleted with it needs neither: use the option deletedWith. */
+  declare readonly onRuleRemoval: pulumi.Output<"fail" | "keep" | undefined>;
+  /** The id of the rule in its group. */
+  declare readonly ruleId: pulumi.Output<string | undefined>;
+
+  constructor(name: string, args: SecurityGroupRuleArgs, opts?: pulumi.CustomResourceOptions) {
+    super("SecurityGroupRule", ["securityGroupId","direction","ethertype","protocol","dstPort","remoteIp","remoteGroup","description","onRuleRemoval","ruleId"], name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): SecurityGroupRule {
+    return new SecurityGroupRule(name, {} as SecurityGroupRuleArgs, { ...opts, id });
+  }
+}

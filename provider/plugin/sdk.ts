@@ -1,0 +1,32 @@
+/**
+ * The SDK's own gRPC stubs, found from where the SDK is: one copy of them, the right one, under every package manager.
+ * Older releases lack some getters; whoever uses one of those asks first.
+ */
+import { createRequire } from "node:module";
+
+const fromSdk = createRequire(require.resolve("@pulumi/pulumi"));
+
+export const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
+export const { Struct } = fromSdk(
+  "google-protobuf/google/protobuf/struct_pb.js",
+) as typeof import("google-protobuf/google/protobuf/struct_pb");
+export const { Empty } = fromSdk(
+  "google-protobuf/google/protobuf/empty_pb.js",
+) as typeof import("google-protobuf/google/protobuf/empty_pb");
+export const { Any } = fromSdk(
+  "google-protobuf/google/protobuf/any_pb.js",
+) as typeof import("google-protobuf/google/protobuf/any_pb");
+export const messages = fromSdk(
+  "@pulumi/pulumi/proto/provider_pb",
+) as typeof import("@pulumi/pulumi/proto/provider_pb");
+export const plugins = fromSdk("@pulumi/pulumi/proto/plugin_pb") as typeof import("@pulumi/pulumi/proto/plugin_pb");
+export const statuses = fromSdk("@pulumi/pulumi/proto/status_pb") as typeof import("@pulumi/pulumi/proto/status_pb");
+export const engines = fromSdk("@pulumi/pulumi/proto/engine_pb") as typeof import("@pulumi/pulumi/proto/engine_pb");
+export const { ResourceProviderService } = fromSdk(
+  "@pulumi/pulumi/proto/provider_grpc_pb",
+) as typeof import("@pulumi/pulumi/proto/provider_grpc_pb");
+export const { EngineClient } = fromSdk(
+  "@pulumi/pulumi/proto/engine_grpc_pb",
+) as typeof import("@pulumi/pulumi/proto/engine_grpc_pb");
+
+export type PropertyStruct = InstanceType<typeof Struct>;

@@ -1,0 +1,246 @@
+/**
+ * The calls of Pulumi's resource provider over the handlers. The SDK's own server for providers is of no use here: it
+ * drops the configuration, previews, timeouts and detailed differences.
+ */
+import type {
+  CheckRequest,
+  CheckResponse,
+  CreateRequest,
+  DeleteRequest,
+  DiffRequest,
+  ReadRequest,
+  UpdateRequest,
+} from "@pulumi/pulumi/proto/provider_pb";
+import {
+  type Connection,
+  connect,
+  type Handler,
+  type HandlerContext,
+  handlerModule,
+  handlerOf,
+  type PartialFailure,
+  type Props,
+  type Settings,
+  version,
+} from "../../reconciler/index";
+import { packageName } from "../captured";
+import { readSettings, settingNames } from "../settings";
+import { packageSchema } from "./schema";
+import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
+import { ownProps, readStruct, unwrap, wrapSecret, writeStruct } from "./wire";
+
+export type Log = (severity: "info" | "warning", urn: string, message: string) => void;
+
+const changesOf = { none: 1, some: 2 } as const;
+const detailOf = { update: 4, updateReplace: 5 } as const;
+const credentials: readonly string[] = ["token", "authorization"];
+/** The engine adds these to a provider's configuration by itself. */
+const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
+
+/** One method a call, by the names of the protocol; each answers with a message or throws. */
+export function createService(log: Log) {
+  const aborter = new AbortController();
+  let settings: Settings = {};
+  let connection: Connection | undefined;
+  const { unknownValue } = handlerModule();
+
+  const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
+  const nameOf = (urn: string): string => urn.split("::").slice(3).join("::");
+
+  function handlerFor(urn: string): Handler {
+    const handler = handlerOf(typeOf(urn));
+    if (handler === undefined) throw new Error(`${packageName} ${version} has no resource type ${typeOf(urn)}`);
+    return handler;
+  }
+
+  const context = (urn: string, timeoutSeconds = 0): HandlerContext => ({
+    service() {
+      connection ??= connect(settings);
+      return connection.service();
+    },
+    signal:
+      timeoutSeconds > 0
+        ? AbortSignal.any([aborter.signal, AbortSignal.timeout(timeoutSeconds * 1000)])
+        : aborter.signal,
+    log: (severity, message) => log(severity, urn, message),
+  });
+
+  /** Created but not ready: the engine keeps it, and the next update goes on from there. */
+  function initFailed(failure: PartialFailure, inputs: Props, raw: Props) {
+    const detail = new messages.ErrorResourceInitFailed();
+    detail.setId(failure.kept.id);
+    detail.setProperties(writeStruct(failure.kept.outputs, raw));
+    detail.setInputs(writeStruct(inputs, raw));
+    detail.setReasonsList([failure.message]);
+    const any = new Any();
+    any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+    const status = new statuses.Status();
+    status.setCode(grpc.status.UNKNOWN);
+    status.setMessage(failure.message);
+    status.addDetails(any);
+    const metadata = new grpc.Metadata();
+    metadata.add("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
+    return Object.assign(new Error(failure.message), { code: grpc.status.UNKNOWN, details: failure.message, metadata });
+  }
+
+  async function keeping<T>(inputs: Props, raw: Props, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      const { PartialFailure: Partial } = handlerModule();
+      throw error instanceof Partial ? initFailed(error, inputs, raw) : error;
+    }
+  }
+
+  function checkFailures(response: CheckResponse, failures: readonly { property: string; reason: string }[]): void {
+    for (const { property, reason } of failures) {
+      const failure = new messages.CheckFailure();
+      failure.setProperty(property);
+      failure.setReason(reason);
+      response.addFailures(failure);
+    }
+  }
+
+  return {
+    async getPluginInfo() {
+      const info = new plugins.PluginInfo();
+      info.setVersion(version);
+      return info;
+    },
+    async getSchema() {
+      const response = new messages.GetSchemaResponse();
+      response.setSchema(JSON.stringify(packageSchema()));
+      return response;
+    },
+    async attach() {
+      return new Empty();
+    },
+    async cancel() {
+      aborter.abort(new Error("cancelled"));
+      return new Empty();
+    },
+    async checkConfig(request: CheckRequest) {
+      const raw = readStruct(request.getNews());
+      const response = new messages.CheckResponse();
+      const failures = Object.keys(raw)
+        .filter((key) => !foreignSettings.includes(key) && !(settingNames as readonly string[]).includes(key))
+        .map((property) => ({ property, reason: `is no setting; there are ${settingNames.join(", ")}` }));
+      const plain = unwrap(raw) as Record<string, unknown>;
+      try {
+        readSettings((name) => (plain[name] === unknownValue ? undefined : plain[name]));
+      } catch (error) {
+        failures.push({ property: "", reason: (error as Error).message });
+      }
+      checkFailures(response, failures);
+      for (const name of credentials) if (raw[name] !== undefined) raw[name] = wrapSecret(raw[name]);
+      response.setInputs(writeStruct(raw));
+      return response;
+    },
+    /** Another address may be the same service: nothing is ever made anew for that. */
+    async diffConfig(request: DiffRequest) {
+      const response = new messages.DiffResponse();
+      const before = unwrap(readStruct(request.getOldInputs())) as Record<string, unknown>;
+      const after = unwrap(readStruct(request.getNews())) as Record<string, unknown>;
+      const differs = settingNames.some((name) => before[name] !== after[name]);
+      response.setChanges(differs ? changesOf.some : changesOf.none);
+      return response;
+    },
+    async configure(request: InstanceType<typeof messages.ConfigureRequest>) {
+      const plain = unwrap(readStruct(request.getArgs())) as Record<string, unknown>;
+      settings = readSettings((name) => plain[name]);
+      const response = new messages.ConfigureResponse();
+      response.setAcceptsecrets(true);
+      response.setSupportspreview(true);
+      return response;
+    },
+    async check(request: CheckRequest) {
+      const urn = request.getUrn();
+      const handler = handlerFor(urn);
+      const raw = readStruct(request.getNews());
+      const named = Object.hasOwn(handler.inputs, "name") ? { name: nameOf(urn) } : {};
+      const { inputs, failures, warnings } = handler.check({ ...named, ...ownProps(raw) });
+      for (const warning of warnings) log("warning", urn, warning);
+      const response = new messages.CheckResponse();
+      response.setInputs(writeStruct(inputs, raw));
+      checkFailures(response, failures);
+      return response;
+    },
+    async diff(request: DiffRequest) {
+      const urn = request.getUrn();
+      const handler = handlerFor(urn);
+      const before = ownProps(readStruct(request.getOlds()));
+      const found = await handler.diff(context(urn), request.getId(), before, ownProps(readStruct(request.getNews())));
+      for (const warning of found.warnings) log("warning", urn, warning);
+      const response = new messages.DiffResponse();
+      response.setChanges(found.changes.length > 0 ? changesOf.some : changesOf.none);
+      response.setDiffsList(found.changes.map(({ property }) => property));
+      response.setReplacesList([...found.replaces]);
+      response.setDeletebeforereplace(found.deleteBeforeReplace);
+      response.setStablesList([...handler.stables]);
+      response.setHasdetaileddiff(true);
+      for (const { property, replaces } of found.changes) {
+        const detail = new messages.PropertyDiff();
+        detail.setKind(replaces ? detailOf.updateReplace : detailOf.update);
+        detail.setInputdiff(Object.hasOwn(handler.inputs, property));
+        response.getDetaileddiffMap().set(property, detail);
+      }
+      return response;
+    },
+    async create(request: CreateRequest) {
+      const urn = request.getUrn();
+      const handler = handlerFor(urn);
+      const raw = readStruct(request.getProperties());
+      const inputs = ownProps(raw);
+      const response = new messages.CreateResponse();
+      if (request.getPreview()) {
+        const computed = Object.keys(handler.outputs).map((name) => [name, unknownValue]);
+        response.setProperties(writeStruct({ ...inputs, ...Object.fromEntries(computed) }, raw));
+        return response;
+      }
+      const kept = await keeping(inputs, raw, () => handler.create(context(urn, request.getTimeout()), inputs));
+      response.setId(kept.id);
+      response.setProperties(writeStruct(kept.outputs, raw));
+      return response;
+    },
+    async read(request: ReadRequest) {
+      const urn = request.getUrn();
+      const handler = handlerFor(urn);
+      const raw = { ...readStruct(request.getInputs()), ...readStruct(request.getProperties()) };
+      const props = ownProps(raw);
+      // Older stubs have no timeout for a read.
+      const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
+      const known = Object.keys(props).length > 0 ? props : undefined;
+      const seen = await handler.read(context(urn, timeout), request.getId(), known);
+      const response = new messages.ReadResponse();
+      // No id and no properties: it is gone, or was never there.
+      if (seen === undefined) return response;
+      response.setId(seen.id);
+      response.setInputs(writeStruct(seen.inputs, raw));
+      response.setProperties(writeStruct(seen.outputs, raw));
+      return response;
+    },
+    async update(request: UpdateRequest) {
+      const urn = request.getUrn();
+      const handler = handlerFor(urn);
+      const raw = readStruct(request.getNews());
+      const inputs = ownProps(raw);
+      const before = ownProps(readStruct(request.getOlds()));
+      const response = new messages.UpdateResponse();
+      if (request.getPreview()) {
+        response.setProperties(writeStruct({ ...before, ...inputs }, raw));
+        return response;
+      }
+      const kept = await keeping(inputs, raw, () =>
+        handler.update(context(urn, request.getTimeout()), request.getId(), before, inputs),
+      );
+      response.setProperties(writeStruct(kept.outputs, raw));
+      return response;
+    },
+    async delete(request: DeleteRequest) {
+      const urn = request.getUrn();
+      const before = ownProps(readStruct(request.getProperties()));
+      await handlerFor(urn).delete(context(urn, request.getTimeout()), request.getId(), before);
+      return new Empty();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** Property bags on the wire: secrets come wrapped and go out wrapped again, and nothing but JSON values goes out. */
+import type { Props } from "../../reconciler/index";
+import { type PropertyStruct, Struct } from "./sdk";
+
+const signatureKey = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isSecret = (value: unknown): value is { value: unknown } =>
+  isMap(value) && value[signatureKey] === secretSignature;
+
+export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> =>
+  (struct?.toJavaScript() ?? {}) as Record<string, unknown>;
+
+/** The plain values, at every depth. */
+export function unwrap(value: unknown): unknown {
+  if (isSecret(value)) return unwrap(value.value);
+  if (Array.isArray(value)) return value.map(unwrap);
+  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
+}
+
+const holdsSecret = (value: unknown): boolean =>
+  isSecret(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
+
+export const wrapSecret = (value: unknown): unknown =>
+  isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
+
+/** What came in secret goes out secret. */
+export function writeStruct(props: Props, raw: Props = {}, alwaysSecret: readonly string[] = []): PropertyStruct {
+  const clean = JSON.parse(JSON.stringify(props)) as Record<string, unknown>;
+  for (const key of Object.keys(clean))
+    if (alwaysSecret.includes(key) || holdsSecret(raw[key])) clean[key] = wrapSecret(clean[key]);
+  return Struct.fromJavaScript(clean as Parameters<typeof Struct.fromJavaScript>[0]);
+}
+
+/** What belongs to the resource: Pulumi's own keys begin with two underscores. */
+export const ownProps = (raw: Record<string, unknown>): Props =>
+  Object.fromEntries(
+    Object.entries(unwrap(raw) as Record<string, unknown>).filter(
+      ([key, value]) => !key.startsWith("__") && value !== null,
+    ),
+  );

@@ -1,0 +1,60 @@
+/** Which service a resource belongs to, where the stack's configuration does not say it for all. */
+import * as pulumi from "@pulumi/pulumi";
+import { packageName } from "./captured";
+
+export interface ServiceArgs {
+  /** `embedded`, or the URL of the service. Else RECONCILE_BASE_URL. */
+  baseUrl?: pulumi.Input<string> | undefined;
+  /** The path of a dialect, or the dialect itself as JSON. Else RECONCILE_DIALECT. */
+  dialect?: pulumi.Input<string> | undefined;
+  /** How long to wait, as in a file: {"poll_interval":"2s"}, as JSON. */
+  timing?: pulumi.Input<string> | undefined;
+  /** Sent as the dialect says, usually as a bearer token. Better left to RECONCILE_TOKEN: then it is in no state at all. */
+  token?: pulumi.Input<string> | undefined;
+  /** The whole Authorization value. Better left to RECONCILE_AUTHORIZATION. */
+  authorization?: pulumi.Input<string> | undefined;
+  /** Permits plain http to another host than this one. */
+  insecureHttp?: pulumi.Input<boolean> | undefined;
+  /** Requests at once, at most; 10 when left out. */
+  parallelism?: pulumi.Input<number> | undefined;
+  /** How much faster than the real one the embedded service is. */
+  timeScale?: pulumi.Input<number> | undefined;
+}
+
+const secrets = ["token", "authorization"] as const;
+
+type Setting = pulumi.Input<string | number | boolean>;
+
+function sealed(args: ServiceArgs): Record<string, Setting> {
+  const props: Record<string, Setting> = {};
+  for (const [name, value] of Object.entries(args)) if (value !== undefined) props[name] = value;
+  for (const name of secrets) {
+    const value = props[name];
+    if (value !== undefined) props[name] = pulumi.secret(value);
+  }
+  return props;
+}
+
+/** The packaged plugin `pulumi-resource-reconcile-cloud`. A resource that is given one is served by it. */
+export class Provider extends pulumi.ProviderResource {
+  constructor(name: string, args: ServiceArgs = {}, opts?: pulumi.ResourceOptions) {
+    // Booleans and numbers travel as text in a provider's configuration.
+    super(packageName, name, textual(sealed(args)), opts);
+  }
+}
+
+/** Another service for dynamic resources: a process of its own, with a configuration of its own. */
+export class DynamicProvider extends pulumi.ProviderResource {
+  constructor(name: string, args: ServiceArgs = {}, opts?: pulumi.ResourceOptions) {
+    const props = Object.entries(textual(sealed(args))).map(([key, value]) => [`${packageName}:${key}`, value]);
+    super("pulumi-nodejs", name, Object.fromEntries(props), opts);
+  }
+}
+
+const textual = (props: Record<string, Setting>): pulumi.Inputs =>
+  Object.fromEntries(
+    Object.entries(props).map(([name, value]) => [
+      name,
+      pulumi.output<string | number | boolean>(value).apply((one) => String(one)),
+    ]),
+  );

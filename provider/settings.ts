@@ -1,0 +1,51 @@
+/** A provider's configuration, which is text, as the settings of a connection. */
+import type { Settings } from "../reconciler/index";
+
+export const settingNames = [
+  "baseUrl",
+  "dialect",
+  "timing",
+  "token",
+  "authorization",
+  "insecureHttp",
+  "parallelism",
+  "timeScale",
+] as const satisfies readonly (keyof Settings)[];
+
+export type SettingName = (typeof settingNames)[number];
+
+export function readSettings(get: (name: SettingName) => unknown): Settings {
+  const text = (name: SettingName): string | undefined => {
+    const value = get(name);
+    return value === undefined || value === null || value === "" ? undefined : String(value);
+  };
+  const number = (name: SettingName): number | undefined => {
+    const written = text(name);
+    if (written === undefined) return undefined;
+    const value = Number(written);
+    if (!Number.isFinite(value) || value < 0) throw new Error(`${name} must be a number, not ${written}`);
+    return value;
+  };
+  const dialect = text("dialect");
+  const timing = text("timing");
+  return {
+    baseUrl: text("baseUrl"),
+    dialect: dialect?.trimStart().startsWith("{") === true ? readMap("dialect", dialect) : dialect,
+    timing: timing === undefined ? undefined : readMap("timing", timing),
+    token: text("token"),
+    authorization: text("authorization"),
+    insecureHttp: text("insecureHttp") === "true",
+    parallelism: number("parallelism"),
+    timeScale: number("timeScale"),
+  };
+}
+
+function readMap(name: string, text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below, in the words of the setting.
+  }
+  throw new Error(`${name} must be a JSON object`);
+}

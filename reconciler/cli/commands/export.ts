@@ -1,0 +1,46 @@
+/** `reconcile export pulumi`: a program for what the state holds. Asks nothing of the service and changes nothing. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { openState } from "../../engine/plan";
+import { exportedParts, pulumiProgram } from "../../handlers/program-text";
+import { fail, newLineage, openStore } from "../compose";
+import type { Invocation } from "../invocation";
+import { readWorkspace } from "../workspace";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, output } = invocation;
+  const workspace = readWorkspace(invocation, { needed: false });
+  const store = openStore(workspace, flags);
+  const { state } = openState(await store.read(), store.location, newLineage());
+  if (state.resources.size === 0)
+    throw fail(
+      "state/empty",
+      `the state ${store.location} holds nothing to export`,
+      "reconcile apply first, or --state",
+    );
+  const parts = exportedParts(workspace.desired, state);
+  const files = pulumiProgram(workspace.desired.project ?? "exported", parts, state);
+  const diagnostics: Diagnostic[] = workspace.desired.resources
+    .filter(({ address }) => state.resources.get(address)?.id === undefined)
+    .map(({ address, source }) => ({
+      severity: "warning",
+      code: "export/not-applied",
+      summary: `${address} is declared and not in the state: it is left out`,
+      fix: "reconcile apply, then export again",
+      address,
+      source,
+    }));
+  if (flags.out === undefined) {
+    output.print(files["index.ts"]!);
+    output.event({ type: "export", files });
+    return output.finish({ exitCode: 0, diagnostics });
+  }
+  const occupied = Object.keys(files).filter((name) => existsSync(join(flags.out!, name)));
+  if (occupied.length > 0)
+    throw fail("export/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
+  mkdirSync(flags.out, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(flags.out, name), text);
+  output.print(`Wrote ${Object.keys(files).join(", ")} to ${flags.out}.`);
+  return output.finish({ exitCode: 0, diagnostics });
+}

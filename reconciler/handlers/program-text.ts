@@ -1,0 +1,143 @@
+/**
+ * A Pulumi program for what a state holds: each resource takes over what exists by its id, so that bringing the
+ * program up sends nothing that changes the service. And the list that `pulumi import` takes, for the plugin.
+ */
+import type { Address } from "../core/model/address";
+import type { Desired, DesiredResource, Reference } from "../core/model/desired";
+import type { State } from "../core/model/recorded";
+import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { type DesiredPart, isPartReference, partsOf } from "./parts";
+
+export interface ProgramFiles {
+  /** File name -> text. */
+  readonly [file: string]: string;
+}
+
+/** What the state holds, as the file declares it where it does; the rest as it is recorded. */
+export function exportedParts(desired: Desired, state: State): readonly DesiredPart[] {
+  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const addresses = new Map<string, Address>();
+  for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
+  const resources = desiredAsRecorded(state)
+    .resources.filter(({ address }) => state.resources.get(address)?.id !== undefined)
+    .map((recorded) => declared.get(recorded.address) ?? byAddress(recorded, addresses));
+  const known = new Set(resources.map(({ address }) => address));
+  return partsOf({ ...desired, resources }).map((part) => ({ ...part, inputs: onlyKnown(part.inputs, known, state) }));
+}
+
+/** A record names others by id; a program names them by what they are called in it. */
+function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
+  const named = (reference: Reference): Reference => {
+    const address = "id" in reference ? addresses.get(reference.id) : reference.address;
+    return address === undefined ? reference : { address };
+  };
+  if (resource.kind === "volume")
+    return resource.attachTo === undefined ? resource : { ...resource, attachTo: named(resource.attachTo) };
+  if (resource.kind === "vm")
+    // How a resize is decided is in the file alone.
+    return { ...resource, lifecycle: { ...resource.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
+  return {
+    ...resource,
+    lifecycle: { ...resource.lifecycle, ignoreChanges: [] },
+    rules: resource.rules.map((rule) =>
+      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: named(rule.remote.group) } } : rule,
+    ),
+  };
+}
+
+const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
+
+/** What is declared but was never applied has no id to refer to. */
+function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, state: State): DesiredPart["inputs"] {
+  const replace = (value: unknown): unknown => {
+    if (isPartReference(value))
+      return known.has(value.part) ? value : (state.resources.get(value.part)?.id ?? value.part);
+    if (Array.isArray(value)) return value.map(replace);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item)]));
+  };
+  return replace(inputs) as DesiredPart["inputs"];
+}
+
+export function pulumiProgram(project: string, parts: readonly DesiredPart[], state: State): ProgramFiles {
+  const names = variableNames(parts);
+  const lines = parts.map((part) => resourceText(part, names, state));
+  const types = [...new Set(parts.map(({ type }) => type))].sort();
+  const name = project.replace(/[^A-Za-z0-9_.-]/g, "-") || "exported";
+  return {
+    "index.ts": `// Takes over what exists: \`pulumi up\` changes nothing in the service, and \`adopt\` may be removed afterwards.
+// With the provider plugin instead: leave \`adopt\` out, give each resource a \`provider\`, and run
+// \`pulumi import --file import.json\` before the first \`pulumi up\`.
+import { ${types.join(", ")} } from "reconcile-cloud/pulumi";
+
+${lines.join("\n\n")}
+`,
+    "import.json": `${JSON.stringify({ resources: importList(parts, state) }, undefined, 2)}\n`,
+    "Pulumi.yaml": `name: ${name}\nruntime: nodejs\n`,
+    "package.json": `${JSON.stringify({ name, private: true, dependencies: { "@pulumi/pulumi": "^3.216.0", "reconcile-cloud": "*" } }, undefined, 2)}\n`,
+  };
+}
+
+const adoptable = new Set(["Vm", "Volume", "SecurityGroup"]);
+
+function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, state: State): string {
+  const id = adoptable.has(part.type) ? state.resources.get(part.address)?.id : undefined;
+  const inputs = id === undefined ? part.inputs : { ...part.inputs, adopt: id };
+  const options = {
+    ...(part.protect ? { protect: true } : {}),
+    ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: part.ignoreChanges }),
+    ...(part.deletedWith === undefined ? {} : { deletedWith: new Raw(names.get(part.deletedWith)!) }),
+  };
+  const more = Object.keys(options).length === 0 ? "" : `, ${literal(options, names, "")}`;
+  return `const ${names.get(part.address)} = new ${part.type}(${JSON.stringify(part.address)}, ${literal(inputs, names, "")}${more});`;
+}
+
+/** Code, and no text. */
+class Raw {
+  constructor(readonly code: string) {}
+}
+
+function literal(value: unknown, names: ReadonlyMap<string, string>, indent: string): string {
+  if (value instanceof Raw) return value.code;
+  if (isPartReference(value)) return `${names.get(value.part)}.id`;
+  const inner = `${indent}  `;
+  if (Array.isArray(value))
+    return value.length === 0
+      ? "[]"
+      : `[\n${value.map((item) => `${inner}${literal(item, names, inner)},`).join("\n")}\n${indent}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{\n${entries.map(([key, item]) => `${inner}${key}: ${literal(item, names, inner)},`).join("\n")}\n${indent}}`;
+}
+
+/** `volume.db-data/attachment` is volumeDbDataAttachment; two that come out alike get a number. */
+function variableNames(parts: readonly DesiredPart[]): Map<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { address } of parts) {
+    const words = address.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+    const base = words
+      .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+      .join("");
+    let name = base;
+    for (let number = 2; taken.has(name); number++) name = `${base}${number}`;
+    taken.add(name);
+    names.set(address, name);
+  }
+  return names;
+}
+
+/** Rules of their own are left out: the state does not know their ids, and creating them finds them. */
+function importList(parts: readonly DesiredPart[], state: State): object[] {
+  const idOf = (value: unknown): string | undefined =>
+    isPartReference(value) ? state.resources.get(value.part)?.id : typeof value === "string" ? value : undefined;
+  return parts.flatMap((part) => {
+    const id =
+      part.type === "VolumeAttachment"
+        ? `${idOf(part.inputs["vmId"])}/${idOf(part.inputs["volumeId"])}`
+        : state.resources.get(part.address)?.id;
+    return id === undefined || part.type === "SecurityGroupRule"
+      ? []
+      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id }];
+  });
+}

@@ -1,0 +1,67 @@
+/** What is particular to one kind of resource; handlers/resource.ts has what all have in common. */
+import type { Change } from "../core/diff/changes";
+import type { Address, Kind } from "../core/model/address";
+import type { DesiredResource } from "../core/model/desired";
+import type { Live, Sighting } from "../core/model/live";
+import type { RecordedResource } from "../core/model/recorded";
+import type { Property, Props } from "./handler";
+import type { Written } from "./one-desired";
+import type { Remembered } from "./one-run";
+
+export type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
+export type LiveOf<K extends Kind> = K extends "vm"
+  ? Live["vmById"] extends ReadonlyMap<string, Sighting<infer T>>
+    ? T
+    : never
+  : K extends "volume"
+    ? Live["volumes"] extends ReadonlyMap<string, Sighting<infer T>>
+      ? T
+      : never
+    : Live["groups"] extends ReadonlyMap<string, Sighting<infer T>>
+      ? T
+      : never;
+
+export interface Shape<K extends Kind> {
+  readonly type: string;
+  readonly kind: K;
+  readonly description: string;
+  readonly inputs: Readonly<Record<string, Property>>;
+  readonly outputs: Readonly<Record<string, Property>>;
+  /** Properties that are not managed while they are left out: giving one is a change, whatever the record says. */
+  readonly optional: readonly string[];
+  /** A replacement has to give way first: its name is taken as long as it is there. */
+  readonly deleteBeforeReplace: boolean;
+  write(inputs: Props): Written;
+  sight(live: Live, id: string): Sighting<LiveOf<K>>;
+  /** What can be told of a resource that is only looked at. */
+  recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
+  /** The record with what the service shows for the fields that differ. */
+  drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
+  inputsOf(record: Of<K>): Props;
+  outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
+  /** Records of other resources that a delete must not take for leftovers of this one. */
+  neighbours?(record: Of<K>, live: LiveOf<K> | undefined): readonly RecordedResource[];
+  /** The VM whose work an update or a delete would disturb. */
+  hangsOn?(live: LiveOf<K>): string | undefined;
+  /** Records of other resources that an update has to look at as well. */
+  standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
+  /** The record as it is kept between two calls. */
+  keep?(record: Of<K>, declared: DesiredResource): Of<K>;
+  /** What is wanted once it is seen what else is there. */
+  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
+  /** The engine still works on it, so that only a look tells what a change would do. */
+  isUnsettled(record: Of<K>): boolean;
+}
+
+/** Where the engine's own record is kept among the outputs. */
+export const recordedKey = "recorded";
+
+export const recordedProperty: Property = {
+  type: "object",
+  description: "What the engine remembers of the resource between two runs. Not for programs.",
+};
+
+export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
+
+export const pendingId = (name: unknown): string => `pending:${String(name)}`;
+export const isPending = (id: string): boolean => id.startsWith("pending:");

@@ -1,0 +1,112 @@
+// Writes provider/generated/resources.ts: the typed Pulumi resources, made from the one table of handlers, so that
+// properties and their documents are kept in one place. `--check` only says whether the file is up to date. Needs dist/.
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const target = join(root, "provider/generated/resources.ts");
+const { listHandlers } = createRequire(import.meta.url)(join(root, "dist/reconciler/index.js"));
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+const nested = new Map();
+
+/** The type of a property within an argument (`wrap` makes every value an Input) or an output. */
+function typeOf(property, name, input) {
+  const wrap = (type) => (input ? `pulumi.Input<${type}>` : type);
+  switch (property.type) {
+    case "integer":
+      return wrap("number");
+    case "boolean":
+      return wrap("boolean");
+    case "array":
+      return wrap(`${typeOf(property.items, property.items.type === "object" ? `${name}Item` : name, input)}[]`);
+    case "object":
+      if (property.properties === undefined) return wrap("unknown");
+      nested.set(name, property.properties);
+      return wrap(`${name}${input ? "Args" : ""}`);
+    default:
+      return wrap(property.values === undefined ? "string" : property.values.map((value) => `"${value}"`).join(" | "));
+  }
+}
+
+const doc = (text, indent) => `${indent}/** ${text} */`;
+
+function fields(properties, prefix, input, optional) {
+  return Object.entries(properties).map(([name, property]) => {
+    const needed = input && property.required === true && !optional(name);
+    const type = typeOf(property, `${prefix}${capital(name)}`, input);
+    return `${doc(property.description, "  ")}\n  ${name}${needed ? "" : "?"}: ${type}${needed ? "" : " | undefined"};`;
+  });
+}
+
+const shapes = [];
+const classes = [];
+for (const handler of listHandlers()) {
+  const { type, inputs, outputs } = handler;
+  nested.clear();
+  shapes.push(
+    [
+      `${doc(`What a ${type} is asked to be.`, "")}`,
+      `export interface ${type}Args {`,
+      ...fields(inputs, type, true, (name) => name === "name"),
+      "}",
+    ].join("\n"),
+  );
+  for (const input of [true, false]) {
+    nested.clear();
+    for (const [name, property] of Object.entries(inputs)) typeOf(property, `${type}${capital(name)}`, input);
+    const seen = new Set();
+    for (let more = true; more; ) {
+      more = false;
+      for (const [name, properties] of [...nested]) {
+        if (seen.has(name)) continue;
+        seen.add(name);
+        more = true;
+        shapes.push(
+          [
+            `export interface ${name}${input ? "Args" : ""} {`,
+            ...fields(properties, name, input, () => false),
+            "}",
+          ].join("\n"),
+        );
+      }
+    }
+  }
+  const all = { ...inputs, ...outputs };
+  classes.push(`${doc(handler.description, "")}
+export class ${type} extends CloudResource {
+${Object.entries(all)
+  .map(([name, property]) => {
+    const sure = property.required === true;
+    return `${doc(property.description, "  ")}\n  declare readonly ${name}: pulumi.Output<${typeOf(property, `${type}${capital(name)}`, false)}${sure ? "" : " | undefined"}>;`;
+  })
+  .join("\n")}
+
+  constructor(name: string, args: ${type}Args, opts?: pulumi.CustomResourceOptions) {
+    super("${type}", ${JSON.stringify(Object.keys(all))}, name, args, opts);
+  }
+
+  /** An existing resource by its id, to read from; the program does not manage it. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): ${type} {
+    return new ${type}(name, {} as ${type}Args, { ...opts, id });
+  }
+}`);
+}
+
+const text = `// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
+import type * as pulumi from "@pulumi/pulumi";
+import { CloudResource } from "../cloud-resource";
+
+${[...shapes, ...classes].join("\n\n")}
+`;
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(target, "utf8") !== text) {
+    console.error(
+      "provider/generated/resources.ts is not what the handlers say: npm run build && node scripts/generate-provider.mjs",
+    );
+    process.exit(1);
+  }
+} else writeFileSync(target, text);

@@ -1,0 +1,68 @@
+import { transpileModule } from "typescript";
+import { afterEach, describe, expect, it } from "vitest";
+import { openState } from "../../reconciler/engine/plan";
+import { exportedParts, pulumiProgram } from "../../reconciler/handlers/program-text";
+import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
+import { createHandlerProgram } from "../support/handler-program";
+
+const file = `
+version: 1
+project: acme
+region: in-west-1
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { db: { name: db-1, lifecycle: { preserved_volumes: delete, prevent_destroy: true } }, web: { for_each: [a, b], name: "web-\${each}" } }
+volumes: { data: { size: 20, attach_to: db, flush: { via: stop } }, spare: { size: 5 } }
+groups:
+  front: { name: front, rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 }, { protocol: tcp, dst_port: 22, remote_group: back } ] }
+  back: { name: back, rules: [ { protocol: tcp, dst_port: 5432, remote_group: front }, { protocol: udp, dst_port: 53, remote_group: self } ] }
+`;
+
+describe("reconcile export pulumi", () => {
+  let world: BenchWorld;
+  afterEach(() => world.close());
+
+  it.each([
+    ["with the file it was applied from", true],
+    ["from the state alone", false],
+  ])(
+    "a program made %s takes everything over, changes nothing, and has nothing to do after that",
+    async (_, hasFile) => {
+      world = await startBenchWorld();
+      const desired = desiredOf(file);
+      await world.apply(desired);
+      const before = world.emulator.dump();
+      const { state } = openState(await world.store.read(), "memory", "x");
+      const known = hasFile ? desired : { ...desired, resources: [] };
+      const parts = exportedParts(known, state).map((part) => {
+        const id = state.resources.get(part.address)?.id;
+        return part.type === "SecurityGroupRule" || part.type === "VolumeAttachment"
+          ? part
+          : { ...part, inputs: { ...part.inputs, adopt: id } };
+      });
+      const program = createHandlerProgram(world);
+      world.refusals();
+      expect(await program.up(parts)).toEqual(parts.map(({ address }) => `create ${address}`));
+      expect(world.emulator.dump()).toEqual(before);
+      expect(await program.up(parts)).toEqual([]);
+      expect(world.refusals()).toEqual([]);
+      // What the CLI would still do is nothing as well.
+      expect((await world.plan(desired)).changes).toEqual([]);
+    },
+  );
+
+  it("is valid TypeScript with every reference by its variable, and a list for pulumi import", async () => {
+    world = await startBenchWorld();
+    const desired = desiredOf(file);
+    await world.apply(desired);
+    const { state } = openState(await world.store.read(), "memory", "x");
+    const files = pulumiProgram("acme", exportedParts(desired, state), state);
+    const compiled = transpileModule(files["index.ts"]!, { reportDiagnostics: true });
+    expect(compiled.diagnostics).toEqual([]);
+    expect(files["index.ts"]).toContain("vmId: vmDb.id");
+    expect(files["index.ts"]).toContain("protect: true");
+    expect(files["index.ts"]).toContain(`adopt: "${state.resources.get("vm.db")?.id}"`);
+    const list = JSON.parse(files["import.json"]!) as { resources: { name: string; id: string }[] };
+    expect(list.resources.map(({ name }) => name)).toContain("volume.data/attachment");
+    expect(list.resources.every(({ id }) => id.length > 0)).toBe(true);
+  });
+});

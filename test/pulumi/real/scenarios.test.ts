@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type RealStack, type StackOptions, secretToken, startStack, whyNot } from "./stack";
+
+const reason = whyNot();
+if (reason !== undefined) console.error(`\n*** ${reason} ***\n`);
+
+const head = `
+const pulumi = require("@pulumi/pulumi");
+const cloud = require("reconcile-cloud/pulumi");
+const config = new pulumi.Config();
+const opts = config.get("mode") === "plugin" ? { provider: new cloud.Provider("cloud") } : {};
+const vmArgs = { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: "in-west-1", size: 10 };
+`;
+
+/** A VM with an attached volume and a group, each with one thing that a setting changes. */
+const program = `${head}
+const vm = new cloud.Vm("db-1", { ...vmArgs, flavorId: config.get("flavor") ?? "m1.small", region: config.get("region") ?? "in-west-1" }, opts);
+const volume = new cloud.Volume("data", { size: config.getNumber("size") ?? 5, flushConfirmed: true }, opts);
+new cloud.VolumeAttachment("attached", { vmId: vm.id, volumeId: volume.id, flushConfirmed: true }, opts);
+const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared", rules: [{ protocol: "tcp", dstPort: "443", remoteIp: "0.0.0.0/0" }, { protocol: "tcp", dstPort: "5432", remoteGroup: "self" }] }, opts);
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: config.get("port") ?? "22", remoteIp: "10.0.0.7/8" }, { ...opts, deletedWith: group });
+exports.address = vm.floatingIp;
+exports.vmId = vm.id;
+`;
+
+const everything = ["volume.list", "group.list", "group.get", "group.rule.delete"];
+const dialect = JSON.stringify({
+  operations: { "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" } },
+});
+
+describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the real engine, %s", (mode) => {
+  let stack: RealStack;
+  const provided = mode === "plugin" ? 1 : 0;
+  const open = async (text: string, options: StackOptions = {}): Promise<void> => {
+    stack = await startStack({ with: everything, ...options });
+    stack.write({ "index.js": text });
+    await stack.pulumi("config", "set", "mode", mode);
+    stack.environment["RECONCILE_DIALECT"] = "dialect.yaml";
+    stack.write({ "dialect.yaml": dialect });
+  };
+  const set = (key: string, value: string) => stack.pulumi("config", "set", key, value);
+  const up = () => stack.changes("up", "--yes", "--skip-preview");
+  const vms = () => stack.emulator.dump().vms;
+  const volumes = () => stack.emulator.dump().volumes.filter(({ name }) => name === "data");
+  afterEach(async () => {
+    await stack.close();
+  });
+
+  it("preview, up, nothing to do, update, replace with what hangs on it, destroy", async () => {
+    await open(program);
+    expect(await stack.changes("preview")).toEqual({ create: 6 + provided });
+    expect(vms()).toEqual([]);
+    expect(await up()).toEqual({ created: 6 + provided });
+    expect(vms().map(({ name, status }) => [name, status])).toEqual([["db-1", "ACTIVE"]]);
+    expect(volumes()[0]?.attached_to).toBe(vms()[0]?.id);
+    expect(await up()).toEqual({ unchanged: 6 + provided });
+    expect((await stack.pulumi("preview", "--expect-no-changes")).code).toBe(0);
+
+    await set("flavor", "m1.large");
+    await set("size", "8");
+    expect(await up()).toEqual({ updated: 2, unchanged: 4 + provided });
+    expect(vms().map(({ status }) => status)).toEqual(["ACTIVE"]);
+    expect(volumes()).toMatchObject([{ size: 8, attached_to: vms()[0]?.id }]);
+
+    await set("port", "2222");
+    expect(await up()).toEqual({ replaced: 1, unchanged: 5 + provided });
+
+    await set("region", "us-east-1");
+    const preview = await stack.pulumi("preview");
+    expect(preview.text).toContain("the root disk of VM db-1 is deleted with it");
+    const before = vms()[0]?.id;
+    expect(await up()).toEqual({ replaced: 2, unchanged: 4 + provided });
+    expect(vms()).toMatchObject([{ region: "us-east-1" }]);
+    expect(vms()[0]?.id).not.toBe(before);
+    expect(volumes()).toMatchObject([{ attached_to: vms()[0]?.id }]);
+
+    expect(await stack.changes("destroy", "--yes", "--skip-preview")).toEqual({ deleted: 6 + provided });
+    expect([vms(), volumes()]).toEqual([[], []]);
+  });
+
+  it("a refresh shows drift, and the next update mends it; what is gone is made again", async () => {
+    await open(program);
+    await up();
+    const control = (method: string, path: string, body?: unknown) =>
+      fetch(`${stack.emulator.url}/api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${secretToken}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    await control("POST", `/vm/rename/${vms()[0]!.id}`, { name: "hacked" });
+    const group = stack.emulator.dump().groups.find(({ name }) => name === "web-group")!;
+    const rule = stack.emulator.dump().rules.find(({ port_range_min }) => port_range_min === 443)!;
+    await control("DELETE", `/security-group/${group.id}/rule/${rule.id}`);
+    expect(await stack.changes("refresh", "--yes", "--skip-preview")).toEqual({ updated: 2, unchanged: 4 + provided });
+    expect(await stack.changes("preview")).toEqual({ update: 2, unchanged: 4 + provided });
+    expect(await up()).toEqual({ updated: 2, unchanged: 4 + provided });
+    expect(vms()[0]?.name).toBe("db-1");
+    expect(stack.emulator.dump().rules.some(({ port_range_min }) => port_range_min === 443)).toBe(true);
+
+    await control("DELETE", `/security-group/${group.id}`);
+    await stack.changes("refresh", "--yes", "--skip-preview");
+    expect(await up()).toEqual({ created: 2, unchanged: 4 + provided });
+    expect(await up()).toEqual({ unchanged: 6 + provided });
+  });
+
+  it("a create that fails on the way keeps its id, and the next update goes on or replaces it", async () => {
+    await open(program);
+    stack.emulator.setFaults([{ kind: "status", status: 500, operation: "volume.attach", count: 9 } as never]);
+    const failed = await stack.pulumi("up", "--yes", "--skip-preview");
+    expect(failed.code).not.toBe(0);
+    const id = vms()[0]?.id;
+    stack.emulator.setFaults([]);
+    await up();
+    expect(vms().map((vm) => vm.id)).toEqual([id]);
+    expect(volumes()[0]?.attached_to).toBe(id);
+  });
+
+  it("an interrupt during a create leaves nothing unnamed, and `up` again finishes it", async () => {
+    await open(`${head} new cloud.Vm("slow-1", vmArgs, opts);`, { timeScale: 6 });
+    const child = stack.start("up", "--yes", "--skip-preview");
+    let said = "";
+    child.stdout?.on("data", (chunk) => {
+      said += String(chunk);
+    });
+    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    for (let tries = 0; vms().length === 0 && tries < 1200; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(vms(), said).toHaveLength(1);
+    child.kill("SIGINT");
+    const code = await ended;
+    const id = vms()[0]?.id;
+    expect(await stack.exported(), said).toContain(id);
+    if (mode === "plugin") expect(code).not.toBe(0);
+    await up();
+    expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
+    expect(await up()).toEqual({ unchanged: 2 + provided });
+  });
+
+  it("looks up what exists by id, and takes over what exists instead of creating it", async () => {
+    await open(program);
+    await up();
+    const id = vms()[0]!.id;
+    await set("port", "22");
+    stack.write({
+      "index.js": `${program}
+const found = cloud.Vm.get("found", "${id}", opts);
+exports.found = found.name;`,
+    });
+    await up();
+    expect((await stack.pulumi("stack", "output", "found")).text.trim()).toContain("db-1");
+    stack.write({ "index.js": `${program}\ncloud.Vm.get("found", "no-such-vm", opts);` });
+    expect((await stack.pulumi("up", "--yes", "--skip-preview")).text).toContain("does not exist");
+
+    const other = await startStack({ with: everything });
+    try {
+      other.environment["RECONCILE_BASE_URL"] = stack.emulator.url;
+      other.write({ "index.js": `${head} new cloud.Vm("db-1", { ...vmArgs, adopt: "${id}" }, opts);` });
+      await other.pulumi("config", "set", "mode", mode);
+      expect(await other.changes("up", "--yes", "--skip-preview")).toEqual({ created: 2 + provided });
+      expect(await other.changes("up", "--yes", "--skip-preview")).toEqual({ unchanged: 2 + provided });
+      expect(vms().map((vm) => vm.id)).toEqual([id]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("no credential is in the state", async () => {
+    await open(program);
+    await up();
+    expect(await stack.exported(true)).not.toContain(secretToken);
+    // A token in the stack's configuration is a secret there, and in the state only as ciphertext.
+    delete stack.environment["RECONCILE_TOKEN"];
+    await stack.pulumi("config", "set", "--secret", "reconcile-cloud:token", secretToken);
+    if (mode === "plugin")
+      stack.write({
+        "index.js": program.replace(
+          `new cloud.Provider("cloud")`,
+          `new cloud.Provider("cloud", { token: new pulumi.Config("reconcile-cloud").requireSecret("token") })`,
+        ),
+      });
+    await set("size", "9");
+    await up();
+    expect(volumes()[0]?.size).toBe(9);
+    expect(await stack.exported()).not.toContain(secretToken);
+  });
+
+  it.runIf(mode === "plugin")("imports what exists by its id, and then changes nothing", async () => {
+    await open(program);
+    await up();
+    const group = stack.emulator.dump().groups.find(({ name }) => name === "web-group")!;
+    const ids = { vm: vms()[0]!.id, volume: volumes()[0]!.id, group: group.id };
+    const other = await startStack({ with: everything });
+    try {
+      other.environment["RECONCILE_BASE_URL"] = stack.emulator.url;
+      other.environment["RECONCILE_DIALECT"] = "dialect.yaml";
+      await other.pulumi("config", "set", "mode", mode);
+      other.write({
+        "dialect.yaml": dialect,
+        "index.js": `${head}
+new cloud.Vm("db-1", vmArgs, { ...opts, import: "${ids.vm}" });
+new cloud.Volume("data", { size: 5 }, { ...opts, import: "${ids.volume}" });
+new cloud.VolumeAttachment("attached", { vmId: "${ids.vm}", volumeId: "${ids.volume}" }, { ...opts, import: "${ids.vm}/${ids.volume}" });`,
+      });
+      const imported = await other.pulumi("up", "--yes", "--skip-preview");
+      expect(imported.text).toContain("3 imported");
+      expect(await other.changes("up", "--yes", "--skip-preview")).toEqual({ unchanged: 5 });
+    } finally {
+      await other.close();
+    }
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * A program of its own in a temporary folder, a backend of files and an emulated service beside it, driven by the real
+ * command line. Nothing leaves the machine.
+ */
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { type RunningEmulator, startEmulator } from "../../../emulator";
+
+const root = resolve(__dirname, "../../..");
+
+/** Why the suite cannot run; `undefined` when it can. */
+export function whyNot(): string | undefined {
+  try {
+    execFileSync("pulumi", ["version"], { stdio: "pipe" });
+    return undefined;
+  } catch {
+    return "there is no `pulumi` on PATH: nothing was tried with the real engine";
+  }
+}
+
+export const hasLanguage = (language: string): boolean =>
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .some((folder) => existsSync(join(folder, `pulumi-language-${language}`)));
+
+export const secretToken = "ops-token";
+
+export interface Ran {
+  readonly code: number;
+  readonly text: string;
+}
+
+export interface RealStack {
+  readonly folder: string;
+  readonly emulator: RunningEmulator;
+  readonly environment: NodeJS.ProcessEnv;
+  write(files: Readonly<Record<string, string>>): void;
+  /** Runs the command to its end; whatever it says comes back. */
+  pulumi(...args: string[]): Promise<Ran>;
+  start(...args: string[]): ChildProcess;
+  /** Name of the resource -> what was done to it in the last update, by the engine's own words. */
+  changes(...args: string[]): Promise<Record<string, number>>;
+  exported(showSecrets?: boolean): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface StackOptions {
+  readonly with?: readonly string[];
+  readonly timeScale?: number;
+  readonly runtime?: string;
+  readonly embedded?: boolean;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<RealStack> {
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-pulumi-"));
+  const emulator = await startEmulator({
+    timeScale: options.timeScale ?? 0,
+    ...(options.with ? { with: options.with } : {}),
+  });
+  const program = join(folder, "program");
+  const bin = join(folder, "bin");
+  for (const name of ["state", "home", "program/node_modules", "bin"])
+    mkdirSync(join(folder, name), { recursive: true });
+  symlinkSync(join(root, "node_modules/@pulumi"), join(program, "node_modules/@pulumi"));
+  symlinkSync(root, join(program, "node_modules/reconcile-cloud"));
+  // The script comes without its executable bit from some registries.
+  const launcher = join(bin, "pulumi-resource-pulumi-nodejs");
+  copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
+  chmodSync(launcher, 0o755);
+  const { RECONCILE_TOKEN: _token, RECONCILE_BASE_URL: _url, ...inherited } = process.env;
+  const environment: NodeJS.ProcessEnv = {
+    ...inherited,
+    PATH: [bin, join(root, "bin"), process.env["PATH"]].join(delimiter),
+    PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
+    PULUMI_CONFIG_PASSPHRASE: "test",
+    PULUMI_HOME: join(folder, "home"),
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
+    PULUMI_SKIP_CONFIRMATIONS: "true",
+    RECONCILE_BASE_URL: options.embedded === true ? "embedded" : emulator.url,
+    ...(options.embedded === true ? {} : { RECONCILE_TOKEN: secretToken }),
+  };
+  const pulumi = (...args: string[]): Promise<Ran> =>
+    new Promise((done) => {
+      execFile("pulumi", args, { cwd: program, env: environment, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+        done({ code: error === null ? 0 : Number(error.code ?? 1), text: `${stdout}${stderr}` });
+      });
+    });
+  const stack: RealStack = {
+    folder: program,
+    emulator,
+    environment,
+    write(files) {
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(program, name), text);
+    },
+    pulumi,
+    start: (...args) => spawn("pulumi", args, { cwd: program, env: environment, stdio: ["ignore", "pipe", "pipe"] }),
+    async changes(...args) {
+      const ran = await pulumi(...args);
+      const counts: Record<string, number> = {};
+      const lines = ran.text.split("\n");
+      const from = lines.lastIndexOf("Resources:");
+      for (const line of from < 0 ? [] : lines.slice(from + 1)) {
+        const match = /^\s+(?:(?:\+-|[-+~=<>])\s*)?(\d+) (?:to )?(\w+)/.exec(line);
+        if (match === null) break;
+        counts[match[2]!] = Number(match[1]);
+      }
+      if (ran.code !== 0) throw new Error(ran.text);
+      return counts;
+    },
+    async exported(showSecrets = false) {
+      return (await pulumi("stack", "export", ...(showSecrets ? ["--show-secrets"] : []))).text;
+    },
+    async close() {
+      await emulator.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+  stack.write({
+    "Pulumi.yaml": `name: demo\nruntime: ${options.runtime ?? "nodejs"}\n`,
+    "package.json": JSON.stringify({ name: "demo", private: true }),
+  });
+  const created = await pulumi("stack", "init", "dev");
+  if (created.code !== 0) throw new Error(created.text);
+  return stack;
+}
