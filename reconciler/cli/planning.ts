@@ -66,6 +66,7 @@ export async function prepare(
   desired: Desired = session.workspace.desired,
 ): Promise<Prepared> {
   const { store, service, invocation } = session;
+  const observe = invocation.flags["no-refresh"] !== true;
   return preparePlan({
     desired,
     store,
@@ -73,9 +74,16 @@ export async function prepare(
     options,
     clock: systemClock,
     lineage: newLineage(),
-    observe: invocation.flags["no-refresh"] !== true,
+    observe,
+    emit: (event) => {
+      if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
+        invocation.output.note(`Looking at ${event.resources} resources in the service.`);
+    },
   });
 }
+
+/** So many take long enough to look at that a person wonders. */
+const manyResources = 200;
 
 /** The plan for people or as JSON lines; its diagnostics go with the summary. */
 export function showPlan(invocation: Invocation, prepared: Prepared): void {

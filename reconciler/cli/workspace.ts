@@ -35,10 +35,21 @@ export function readWorkspace(
     return { desired: emptyDesired, diagnostics: [], sources: [], folder: process.cwd() };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = paths.map(readSource);
+  sayWhatTakesTime(sources, invocation);
   const { desired, diagnostics } = readDesired(sources, readOptions(invocation.flags));
   if (desired === undefined) throw new CommandFailed(diagnostics);
   return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };
 }
+
+/** Reading a large file holds the program for seconds; the first word comes before that, not after. */
+function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Invocation): void {
+  const size = sources.reduce((sum, { text }) => sum + text.length, 0);
+  if (size < largeFile) return;
+  const files = sources.length === 1 ? sources[0]!.file : `${sources.length} files`;
+  output.note(`Reading ${files} (${(size / 1e6).toFixed(1)} MB).`);
+}
+
+const largeFile = 250_000;
 
 const emptyDesired: Desired = {
   service: { timing: {} },

@@ -1,0 +1,82 @@
+/**
+ * Counts what a command did that no clock decides: requests by operation, steps, files and bytes of the state, and the
+ * modules it loaded. The same on every machine, so a change of it is a change of the program.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startEmulator } from "../../emulator";
+
+const root = join(__dirname, "../..");
+const run = promisify(execFile);
+
+export interface Counted {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly steps: number;
+  readonly state_lines: number;
+  readonly state_bytes: number;
+}
+
+/** Ids, times and the lineage vary from run to run in what they say, never in how long they are. */
+export async function countStory(text: string, words: readonly string[], before: readonly string[][] = []) {
+  const folder = mkdtempSync(join(tmpdir(), "guard-"));
+  const emulator = await startEmulator({ dir: join(folder, "world"), timeScale: 0 });
+  try {
+    writeFileSync(join(folder, "reconcile.yaml"), text);
+    for (const earlier of before) await reconcile(earlier, folder, emulator.url);
+    await fetch(`${emulator.url}/_control/requests`, { method: "DELETE" });
+    const out = await reconcile(words, folder, emulator.url);
+    const summary = JSON.parse(out.trimEnd().split("\n").at(-1)!) as { steps: { done: number } };
+    const counts = emulator.requests().counts as Record<string, number>;
+    const state = join(folder, "reconcile.state.json");
+    return {
+      // How often a wait looks depends on the machine; that it looks at all does not.
+      requests: Object.fromEntries(
+        Object.entries(counts)
+          .filter(([operation]) => operation !== "vm.list" || words[0] === "plan")
+          .sort(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+      steps: summary.steps.done,
+      state_lines: existsSync(state) ? readFileSync(state, "utf8").split("\n").length : 0,
+      state_bytes: existsSync(state) ? statSync(state).size : 0,
+    } satisfies Counted;
+  } finally {
+    await emulator.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function reconcile(words: readonly string[], folder: string, url: string): Promise<string> {
+  const argv = [join(root, "bin/reconcile.js"), ...words, "--base-url", url, "--json"];
+  const env = { ...process.env, RECONCILE_TOKEN: "ops-token" };
+  return (await run(process.execPath, argv, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 })).stdout;
+}
+
+/** Which modules a command loads, from the unbundled build, where each file is one: ours by path, packages by name. */
+export async function modulesLoaded(words: readonly string[], text: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "guard-"));
+  const seen = join(folder, "modules.json");
+  const hook = join(folder, "hook.cjs");
+  try {
+    writeFileSync(join(folder, "reconcile.yaml"), text);
+    writeFileSync(
+      hook,
+      `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(Object.keys(require.cache))));
+require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(process.argv.slice(2));\n`,
+    );
+    const env = { ...process.env, RECONCILE_TOKEN: "ops-token" };
+    await run(process.execPath, [hook, ...words], { cwd: folder, env });
+    const files = JSON.parse(readFileSync(seen, "utf8")) as string[];
+    const names = files.filter((file) => file !== hook).map(nameOf);
+    return [...new Set(names)].sort();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function nameOf(file: string): string {
+  const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
+  return inPackage ?? file.slice(file.lastIndexOf("/dist/") + "/dist/".length).replace(/\.js$/, "");
+}

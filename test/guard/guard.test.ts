@@ -1,0 +1,62 @@
+/** Holds what is counted to test/guard/counts.json. `UPDATE_COUNTS=1 npx vitest run test/guard` writes it anew. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fleet, shapes } from "../../bench/shapes.mjs";
+import { countStory, modulesLoaded } from "./counted";
+
+const file = join(__dirname, "counts.json");
+const updating = process.env["UPDATE_COUNTS"] === "1";
+const kept = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<string, unknown>;
+
+/** Fails with the difference, and says what to do when it is meant. */
+function hold(story: string, counted: unknown): void {
+  if (updating) {
+    kept[story] = counted;
+    const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
+    writeFileSync(file, `${JSON.stringify(sorted, undefined, 2)}\n`);
+  }
+  expect(counted, "if this is meant: UPDATE_COUNTS=1 npx vitest run test/guard, and say why in the commit").toEqual(
+    kept[story],
+  );
+}
+
+const small = fleet(3, 2, "20ms");
+const apply = ["apply", "-y"];
+const stories: Record<string, { text: string; words: string[]; before?: string[][] }> = {
+  "a first apply of 3 VMs, 3 attached volumes, 2 groups": { text: small, words: apply },
+  "a plan of the same with nothing to do": { text: small, words: ["plan"], before: [apply] },
+  "an apply of the same with nothing to do": { text: small, words: apply, before: [apply] },
+  "a plan without looking": { text: small, words: ["plan", "--no-refresh"], before: [apply] },
+  "a first apply of 30 groups in rings": { text: shapes.mutual(30), words: apply },
+  "a first apply of a chain of 10 groups": { text: shapes.chained(10), words: apply },
+  "a plan of 150 VMs with two list pages": { text: fleet(150, 0, "20ms"), words: ["plan"], before: [apply] },
+};
+
+describe("what a run sends and writes", () => {
+  for (const [story, { text, words, before }] of Object.entries(stories))
+    it(`${story} sends and writes what it always did`, { timeout: 60_000 }, async () => {
+      hold(story, await countStory(text, words, before));
+    });
+});
+
+const loads: Record<string, string[]> = {
+  "reconcile help": ["help"],
+  "reconcile validate": ["validate"],
+  "reconcile plan --no-refresh": ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"],
+};
+
+describe("what a command loads", () => {
+  for (const [command, words] of Object.entries(loads))
+    it(`${command} loads the modules it always did`, { timeout: 60_000 }, async () => {
+      hold(command, await modulesLoaded(words, small));
+    });
+
+  it("no command loads what it does not use: no YAML for help, no HTTP client without a request, no schema compiler ever", () => {
+    const loaded = (command: string) => kept[command] as string[];
+    expect(loaded("reconcile help")).not.toContain("yaml");
+    for (const command of Object.keys(loads))
+      for (const absent of ["undici", "ajv", "pg", "@aws-sdk/client-s3", "@pulumi/pulumi", "emulator/index"])
+        expect(loaded(command)).not.toContain(absent);
+  });
+});
