@@ -1,6 +1,7 @@
 /**
  * Diagnostics for people: what is wrong, where, the line with a caret under it, what was expected, and what to do.
- * Colour only when told; everything from outside has been made printable before it got into a diagnostic.
+ * One problem of many resources is shown once, with all of them. Colour only when told; everything from outside has
+ * been made printable before it got into a diagnostic.
  */
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { printable, printableLine } from "../core/text/printable";
@@ -13,13 +14,25 @@ const hues: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
 
 export function diagnosticsText(diagnostics: readonly Diagnostic[], { color = false }: DiagnosticsStyle = {}): string {
   const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
-  const parts = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticText(diagnostic, paint));
+  const alike = new Map<string, Diagnostic[]>();
+  for (const diagnostic of sortDiagnostics(diagnostics)) {
+    const { severity, code, summary, detail, fix, excerpt, source } = diagnostic;
+    // Two lines of a file are two things to look at, so what shows one stands for itself.
+    const own = excerpt === undefined ? "" : `${source?.file}:${source?.line}:${source?.column}`;
+    const key = JSON.stringify([severity, code, summary, detail, fix, own]);
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, [diagnostic]);
+    else known.push(diagnostic);
+  }
+  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first!, others, paint));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }
 
 type Paint = (codes: string, text: string) => string;
 
-function diagnosticText(diagnostic: Diagnostic, paint: Paint): string {
+const othersShown = 5;
+
+function diagnosticText(diagnostic: Diagnostic, others: readonly Diagnostic[], paint: Paint): string {
   const { severity, code, summary, detail, fix, address, source, excerpt } = diagnostic;
   const head = `${paint(`1;${hues[severity]}`, `${severity}[${code}]`)}${paint("1", `: ${printable(summary)}`)}`;
   const gutter = " ".repeat(source === undefined ? 2 : String(source.line).length);
@@ -42,6 +55,14 @@ function diagnosticText(diagnostic: Diagnostic, paint: Paint): string {
     if (text !== undefined) lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${printable(text)}`);
   };
   note("address", address);
+  const further = others.flatMap((other) => (other.address === undefined ? [] : [other.address]));
+  if (further.length > 0)
+    note(
+      "also",
+      further.length <= othersShown
+        ? further.join(", ")
+        : `${further.slice(0, othersShown - 1).join(", ")} and ${(further.length - othersShown + 1).toLocaleString("en-US")} more`,
+    );
   if (detail?.startsWith("expected ")) note("expected", detail.slice("expected ".length));
   else note("found", detail);
   note("fix", fix);

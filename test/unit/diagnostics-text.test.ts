@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
+import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
 import { diagnosticsText } from "../../reconciler/report/diagnostics-text";
 
 const read = (text: string) => readDesired([{ file: "reconcile.yaml", text }]).diagnostics;
@@ -26,6 +27,25 @@ describe("diagnostics for people", () => {
       'error[config/invalid-value]: size cannot be "x"',
       "warning[config/size-over-limit]: a size of 2000 GB is more than the service's console accepts",
     ]);
+  });
+  it("show one problem of many resources once, with all of them", () => {
+    const unknown = (address: string): Diagnostic => ({
+      severity: "error",
+      code: "plan/region-unknown",
+      summary: "region moon-1 is no region of this service",
+      address,
+      source: { file: "reconcile.yaml", line: 9 },
+    });
+    expect(diagnosticsText(["vm.a", "vm.b", "vm.c"].map(unknown))).toBe(
+      `error[plan/region-unknown]: region moon-1 is no region of this service
+ --> reconcile.yaml:9
+  = address: vm.a
+  = also: vm.b, vm.c
+`,
+    );
+    expect(diagnosticsText(Array.from({ length: 100 }, (_, index) => unknown(`vm.${index}`)))).toContain(
+      "= also: vm.1, vm.10, vm.11, vm.12 and 95 more\n",
+    );
   });
   it("are coloured only when told", () => {
     const problems = read("version: 2");
