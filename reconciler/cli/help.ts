@@ -100,7 +100,7 @@ export function groupHelp(first: string, wrong?: string): string {
 }
 
 function commandHelp(command: CommandSpec): string {
-  const common = new Set<string>(commonFlags);
+  const common = new Set<string>(["file", ...commonFlags]);
   const own = command.flags.filter((flag) => !common.has(flag));
   const shared = command.flags.filter((flag) => common.has(flag));
   const lines = [`Usage: reconcile ${command.usage}`, "", ...hang("  ", command.summary, columns()), ""];
