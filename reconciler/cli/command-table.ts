@@ -233,7 +233,7 @@ export const commands: readonly CommandSpec[] = [
     usage: "completion bash|zsh|fish",
     summary: "prints a completion script for your shell",
     flags: [],
-    positionals: count(1, 1, "bash, zsh or fish"),
+    positionals: count(1, 1000, "bash, zsh or fish"),
     load: () => require("./commands/completion"),
   },
   {

@@ -159,7 +159,7 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
   };
 }
 
-export function openStore(workspace: Workspace, flags: Flags): StateStore {
+export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
   const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
   const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
   return openProtectedStore(location, {
