@@ -73,9 +73,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
         : {}),
     });
     if (embedded !== undefined)
-      output.note(
-        `Embedded service: a world of its own under ${embedded.shown}, ${embedded.timeScale} times faster than the real one. It is no cloud.`,
-      );
+      output.note(`Embedded service: no cloud, but a world in ${embedded.shown}, ${embedded.timeScale} times faster.`);
     return {
       client,
       dialect,

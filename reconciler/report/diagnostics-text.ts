@@ -5,14 +5,20 @@
  */
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { printable, printableLine } from "../core/text/printable";
+import { wrapText } from "./style";
 
 export interface DiagnosticsStyle {
   readonly color?: boolean;
+  /** Columns of the terminal; left out, no line is broken, for whoever searches them. */
+  readonly width?: number;
 }
 
 const hues: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
 
-export function diagnosticsText(diagnostics: readonly Diagnostic[], { color = false }: DiagnosticsStyle = {}): string {
+export function diagnosticsText(
+  diagnostics: readonly Diagnostic[],
+  { color = false, width }: DiagnosticsStyle = {},
+): string {
   const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
   const alike = new Map<string, Diagnostic[]>();
   for (const diagnostic of sortDiagnostics(diagnostics)) {
@@ -24,7 +30,7 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], { color = fa
     if (known === undefined) alike.set(key, [diagnostic]);
     else known.push(diagnostic);
   }
-  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first!, others, paint));
+  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first!, others, paint, width));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }
 
@@ -32,12 +38,22 @@ type Paint = (codes: string, text: string) => string;
 
 const othersShown = 5;
 
-function diagnosticText(diagnostic: Diagnostic, others: readonly Diagnostic[], paint: Paint): string {
+function diagnosticText(
+  diagnostic: Diagnostic,
+  others: readonly Diagnostic[],
+  paint: Paint,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const { severity, code, summary, detail, fix, address, source, excerpt } = diagnostic;
-  const head = `${paint(`1;${hues[severity]}`, `${severity}[${code}]`)}${paint("1", `: ${printable(summary)}`)}`;
+  const label = `${severity}[${code}]`;
+  const [first, ...more] = wrapBeside(label.length + 2, printable(summary), width);
+  const head = [
+    `${paint(`1;${hues[severity]}`, label)}${paint("1", `: ${first}`)}`,
+    ...more.map((line) => `    ${paint("1", line)}`),
+  ];
   const gutter = " ".repeat(source === undefined ? 2 : String(source.line).length);
   const bar = paint("2", "|");
-  const lines = [head];
+  const lines = [...head];
   if (source !== undefined) {
     const column = source.column === undefined ? "" : `:${source.column}`;
     lines.push(`${gutter}${paint("2", "-->")} ${printable(source.file)}:${source.line}${column}`);
@@ -52,7 +68,10 @@ function diagnosticText(diagnostic: Diagnostic, others: readonly Diagnostic[], p
     }
   }
   const note = (label: string, text: string | undefined) => {
-    if (text !== undefined) lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${printable(text)}`);
+    if (text === undefined) return;
+    const [first, ...more] = wrapBeside(gutter.length + label.length + 5, printable(text), width);
+    lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${first}`);
+    for (const line of more) lines.push(`    ${gutter}${line}`);
   };
   note("address", address);
   const further = others.flatMap((other) => (other.address === undefined ? [] : [other.address]));
@@ -67,6 +86,13 @@ function diagnosticText(diagnostic: Diagnostic, others: readonly Diagnostic[], p
   else note("found", detail);
   note("fix", fix);
   return lines.join("\n");
+}
+
+/** The first line has less room than those below it, which are indented. */
+function wrapBeside(taken: number, text: string, width: number): string[] {
+  const first = wrapText(text, Math.max(20, width - taken))[0]!;
+  const rest = text.slice(first.length).trimStart();
+  return rest === "" ? [first] : [first, ...wrapText(rest, Math.max(20, width - 8))];
 }
 
 /** Under the word that stands there, a quoted text as a whole. */

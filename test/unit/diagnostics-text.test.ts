@@ -63,6 +63,18 @@ describe("diagnostics for people", () => {
       expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     }
   });
+  it("fit a terminal, and are whole lines elsewhere", () => {
+    const long = {
+      severity: "note",
+      code: "plan/group-names-unobserved",
+      summary: "names and descriptions of security groups are not observed: this service shows only their rules",
+      fix: "a dialect with group.get or group.list, if this service has one of them and nobody has said so yet",
+    } as const;
+    const narrow = diagnosticsText([long], { width: 80 });
+    expect(narrow.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(narrow.replaceAll(/\s+/g, " ")).toContain(`${long.summary} = fix: ${long.fix}`);
+    expect(diagnosticsText([long]).split("\n")).toHaveLength(3);
+  });
   it("are nothing when there are none", () => {
     expect(diagnosticsText([])).toBe("");
   });
