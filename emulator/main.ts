@@ -5,25 +5,56 @@
 import { parseArgs } from "node:util";
 import { checkOptions, type EmulatorOptions, FaultProblem, type FaultSpec, parseFault, startEmulator } from "./index";
 
-const flags = {
-  dir: { type: "string" },
-  host: { type: "string" },
-  port: { type: "string" },
-  "time-scale": { type: "string" },
-  "contract-only": { type: "boolean" },
-  with: { type: "string", multiple: true },
-  without: { type: "string", multiple: true },
-  fault: { type: "string", multiple: true },
-  strict: { type: "boolean" },
-  "page-size": { type: "string" },
-  "no-control": { type: "boolean" },
-  "auto-confirm-resize": { type: "boolean" },
-  "port-range": { type: "string" },
-  "compact-after": { type: "string" },
-  verbose: { type: "boolean" },
-} as const;
+interface FlagRow {
+  readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
+  readonly value?: string;
+  readonly help: string;
+}
 
-export const emulatorFlags = Object.keys(flags).map((name) => `--${name}`);
+const flags = {
+  dir: {
+    type: "string",
+    value: "FOLDER",
+    help: "keeps the world there, through restarts and kills (default: in memory)",
+  },
+  host: { type: "string", value: "HOST", help: "a loopback address (default 127.0.0.1)" },
+  port: { type: "string", value: "PORT", help: "where it listens (default: any that is free)" },
+  "time-scale": { type: "string", value: "N", help: "how many times faster its minutes pass (default 1; 0: at once)" },
+  "contract-only": { type: "boolean", help: "serves nothing beyond the documented operations" },
+  with: {
+    type: "string",
+    multiple: true,
+    value: "OPERATIONS",
+    help: "switches optional operations on (group.get,volume.list)",
+  },
+  without: { type: "string", multiple: true, value: "OPERATIONS", help: "switches operations off" },
+  fault: {
+    type: "string",
+    multiple: true,
+    value: "FAULT",
+    help: "operation=…,kind=… and, where wanted, ,count= ,skip= ,ms= ,code= ,retry_after= ,when= (repeatable)",
+  },
+  strict: { type: "boolean", help: "refuses unknown credentials, projects, images and owners" },
+  "page-size": { type: "string", value: "N", help: "items on one page of a list" },
+  "no-control": { type: "boolean", help: "no control endpoint (drift, faults and dumps on demand)" },
+  "auto-confirm-resize": { type: "boolean", help: "resizes are confirmed by the service itself" },
+  "port-range": { type: "string", value: "PATTERN", help: "how dst_port may hold a range, such as {min}-{max}" },
+  "compact-after": {
+    type: "string",
+    value: "BYTES",
+    help: "how long the world's journal may grow before it is folded",
+  },
+  verbose: { type: "boolean", help: "one line a request on standard error" },
+} as const satisfies Record<string, FlagRow>;
+
+/** For help and documents. */
+export const emulatorFlagHelp: readonly { readonly left: string; readonly help: string }[] = Object.entries(flags).map(
+  ([name, row]: [string, FlagRow]) => ({
+    left: `--${name}${row.value === undefined ? "" : ` ${row.value}`}`,
+    help: row.help,
+  }),
+);
 
 /** The options that the arguments ask for, and everything that is wrong with them. */
 export function readArguments(argv: readonly string[]): {

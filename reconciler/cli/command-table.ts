@@ -36,14 +36,14 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "plan",
     usage: "plan [FILE|DIR]… [flags]",
-    summary: "shows what apply would do, in its order",
+    summary: "shows what apply would do, in which order, and what it would cost you",
     flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
     load: () => require("./commands/plan"),
   },
   {
     name: "apply",
     usage: "apply [FILE|DIR|PLAN]… [flags]",
-    summary: "plans, asks, and makes it so",
+    summary: "plans, asks, and makes it so; or applies a saved plan",
     flags: [...planFlags, ...applyFlags, "allow-empty"],
     load: () => require("./commands/apply"),
   },
@@ -127,7 +127,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "state list",
     usage: "state list",
-    summary: "the addresses in the state",
+    summary: "what is managed: address, id, name",
     flags: ["file", ...commonFlags],
     positionals: count(0, 0, ""),
     load: () => require("./commands/state"),
@@ -159,7 +159,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "state pull",
     usage: "state pull",
-    summary: "prints the state",
+    summary: "prints the state as JSON",
     flags: ["file", ...commonFlags],
     positionals: count(0, 0, ""),
     load: () => require("./commands/state"),
@@ -220,9 +220,9 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "doctor",
-    usage: "doctor [FILE|DIR]…",
+    usage: "doctor [FILE|DIR]… [--out FILE]",
     summary: "what this service has and lacks, and a dialect that fits",
-    flags: ["file", ...commonFlags],
+    flags: ["file", "out", ...commonFlags],
     load: () => require("./commands/doctor"),
   },
   {
@@ -261,15 +261,15 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "completion",
     usage: "completion bash|zsh|fish",
-    summary: "a completion script",
+    summary: "prints a completion script for your shell",
     flags: [],
-    positionals: count(1, 1, "bash, zsh or fish"),
+    positionals: count(1, 1000, "bash, zsh or fish"),
     load: () => require("./commands/completion"),
   },
   {
     name: "version",
     usage: "version",
-    summary: "the version",
+    summary: "prints the version",
     flags: ["json"],
     positionals: count(0, 0, ""),
     load: () => require("./commands/version"),

@@ -77,9 +77,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
         : {}),
     });
     if (embedded !== undefined)
-      output.note(
-        `Embedded service: a world of its own under ${embedded.shown}, ${embedded.timeScale} times faster than the real one. It is no cloud.`,
-      );
+      output.note(`Embedded service: no cloud, but a world in ${embedded.shown}, ${embedded.timeScale} times faster.`);
     return {
       client,
       dialect,
@@ -165,7 +163,7 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
   };
 }
 
-export function openStore(workspace: Workspace, flags: Flags): StateStore {
+export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
   const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
   const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
   const store = openProtectedStore(location, {

@@ -9,6 +9,11 @@ import { readFlags } from "./flags";
 import type { CommandModule } from "./invocation";
 
 export function main(argv: readonly string[]): void {
+  // Whoever read the output may have seen enough (`| head`): that ends no run half-way and is no bug.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
   run(argv).then(
     (exitCode) => {
       process.exitCode = exitCode;
@@ -68,9 +73,16 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
 
 function unknownCommand(words: readonly string[]): number {
   const asked = words.slice(0, 2).join(" ") || words[0] || "";
-  const near = nearestName(asked, commandNames) ?? nearestName(words[0] ?? "", commandNames);
+  const first = words[0] ?? "";
+  if (commandNames.some((name) => name.startsWith(`${first} `))) {
+    // `reconcile state`, or `reconcile state lst`: the words that may follow.
+    const { groupHelp } = require("./help") as typeof import("./help");
+    process.stderr.write(groupHelp(first, words[1]));
+    return 1;
+  }
+  const near = nearestName(asked, commandNames) ?? nearestName(first, commandNames);
   process.stderr.write(
-    `reconcile has no command ${JSON.stringify(words[0] ?? "")}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`,
+    `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`,
   );
   return 1;
 }

@@ -90,7 +90,12 @@ export function createOutput(command: string, flags: Flags): Output {
         const { diagnosticsText } =
           require("../report/diagnostics-text") as typeof import("../report/diagnostics-text");
         const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
-        process.stderr.write(diagnosticsText(shown, { color: colour && process.stderr.isTTY === true }));
+        process.stderr.write(
+          diagnosticsText(shown, {
+            color: colour && process.stderr.isTTY === true,
+            ...(process.stderr.isTTY === true ? { width: process.stderr.columns } : {}),
+          }),
+        );
       }
       return exitCode;
     },

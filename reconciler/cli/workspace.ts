@@ -27,7 +27,7 @@ export const defaultFile = "reconcile.yaml";
 
 /** `needed: false`: without a file the command works on the state alone. */
 export function readWorkspace(
-  invocation: Invocation,
+  invocation: Pick<Invocation, "args" | "flags">,
   options: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
 ): Workspace {
   const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];

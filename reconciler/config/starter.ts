@@ -3,7 +3,7 @@ export const starterText = (schema: string): string => `# yaml-language-server: 
 # What should exist. \`reconcile plan\` shows what that would change, \`reconcile apply\` does it.
 version: 1
 project: my-project
-region: my-region
+region: in-west-1                 # one the service lists; the embedded service has this one
 
 service:
   base_url: embedded              # the service inside this program, for trying; or the https:// URL of yours

@@ -34,7 +34,11 @@ export async function snapshotVm(step: Step, action: Snapshot, id: string, run: 
     return images.some((image) => !idsBefore.includes(image.id)) ? "done" : "not-done";
   };
   const outcome = await sendAndLook(() => run.ports.client.snapshotVm(id, name, optionsFor(step, run)), look, run);
-  if (outcome.status === "accepted") return settled(step, id, run);
+  if (outcome.status === "accepted") {
+    const result = await settled(step, id, run);
+    const image = outcome.value?.imageId;
+    return result.end === "done" && image !== undefined ? { ...result, message: `image ${image}` } : result;
+  }
   if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
   return failedBy(outcome);
 }

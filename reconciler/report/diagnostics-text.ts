@@ -1,30 +1,59 @@
 /**
  * Diagnostics for people: what is wrong, where, the line with a caret under it, what was expected, and what to do.
- * Colour only when told; everything from outside has been made printable before it got into a diagnostic.
+ * One problem of many resources is shown once, with all of them. Colour only when told; everything from outside has
+ * been made printable before it got into a diagnostic.
  */
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { printable, printableLine } from "../core/text/printable";
+import { wrapText } from "./style";
 
 export interface DiagnosticsStyle {
   readonly color?: boolean;
+  /** Columns of the terminal; left out, no line is broken, for whoever searches them. */
+  readonly width?: number;
 }
 
 const hues: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
 
-export function diagnosticsText(diagnostics: readonly Diagnostic[], { color = false }: DiagnosticsStyle = {}): string {
+export function diagnosticsText(
+  diagnostics: readonly Diagnostic[],
+  { color = false, width }: DiagnosticsStyle = {},
+): string {
   const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
-  const parts = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticText(diagnostic, paint));
+  const alike = new Map<string, Diagnostic[]>();
+  for (const diagnostic of sortDiagnostics(diagnostics)) {
+    const { severity, code, summary, detail, fix, excerpt, source } = diagnostic;
+    // Two lines of a file are two things to look at, so what shows one stands for itself.
+    const own = excerpt === undefined ? "" : `${source?.file}:${source?.line}:${source?.column}`;
+    const key = JSON.stringify([severity, code, summary, detail, fix, own]);
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, [diagnostic]);
+    else known.push(diagnostic);
+  }
+  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first!, others, paint, width));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }
 
 type Paint = (codes: string, text: string) => string;
 
-function diagnosticText(diagnostic: Diagnostic, paint: Paint): string {
+const othersShown = 5;
+
+function diagnosticText(
+  diagnostic: Diagnostic,
+  others: readonly Diagnostic[],
+  paint: Paint,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const { severity, code, summary, detail, fix, address, source, excerpt } = diagnostic;
-  const head = `${paint(`1;${hues[severity]}`, `${severity}[${code}]`)}${paint("1", `: ${printable(summary)}`)}`;
+  const label = `${severity}[${code}]`;
+  const [first, ...more] = wrapBeside(label.length + 2, printable(summary), width);
+  const head = [
+    `${paint(`1;${hues[severity]}`, label)}${paint("1", `: ${first}`)}`,
+    ...more.map((line) => `    ${paint("1", line)}`),
+  ];
   const gutter = " ".repeat(source === undefined ? 2 : String(source.line).length);
   const bar = paint("2", "|");
-  const lines = [head];
+  const lines = [...head];
   if (source !== undefined) {
     const column = source.column === undefined ? "" : `:${source.column}`;
     lines.push(`${gutter}${paint("2", "-->")} ${printable(source.file)}:${source.line}${column}`);
@@ -39,13 +68,31 @@ function diagnosticText(diagnostic: Diagnostic, paint: Paint): string {
     }
   }
   const note = (label: string, text: string | undefined) => {
-    if (text !== undefined) lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${printable(text)}`);
+    if (text === undefined) return;
+    const [first, ...more] = wrapBeside(gutter.length + label.length + 5, printable(text), width);
+    lines.push(`${gutter} ${paint("2", "=")} ${paint("1", `${label}:`)} ${first}`);
+    for (const line of more) lines.push(`    ${gutter}${line}`);
   };
   note("address", address);
+  const further = others.flatMap((other) => (other.address === undefined ? [] : [other.address]));
+  if (further.length > 0)
+    note(
+      "also",
+      further.length <= othersShown
+        ? further.join(", ")
+        : `${further.slice(0, othersShown - 1).join(", ")} and ${(further.length - othersShown + 1).toLocaleString("en-US")} more`,
+    );
   if (detail?.startsWith("expected ")) note("expected", detail.slice("expected ".length));
   else note("found", detail);
   note("fix", fix);
   return lines.join("\n");
+}
+
+/** The first line has less room than those below it, which are indented. */
+function wrapBeside(taken: number, text: string, width: number): string[] {
+  const first = wrapText(text, Math.max(20, width - taken))[0]!;
+  const rest = text.slice(first.length).trimStart();
+  return rest === "" ? [first] : [first, ...wrapText(rest, Math.max(20, width - 8))];
 }
 
 /** Under the word that stands there, a quoted text as a whole. */

@@ -1,29 +1,31 @@
 /**
  * The doctor's report as text: what was found, what each missing operation costs, and a dialect to put into a file.
- * Lines only; colour and width are the caller's.
+ * No colours; the width is the caller's.
  */
 import type { DoctorReport, OperationFinding } from "../engine/doctor";
+import { hang } from "./style";
 
-export function doctorText(report: DoctorReport): string {
+export function doctorText(report: DoctorReport, width = 80): string {
   const lines: string[] = [];
   lines.push(`service     ${report.reachable ? "reachable" : "not reachable"}`);
   lines.push(`credential  ${report.credential === "unknown" ? "not tried" : report.credential}`);
   for (const { summary, detail, fix } of report.diagnostics) {
-    lines.push("", `${summary}.`);
-    if (detail !== undefined) lines.push(`  ${detail}`);
-    if (fix !== undefined) lines.push(`  ${fix}`);
+    lines.push("", ...hang("", `${summary}.`, width));
+    if (detail !== undefined) lines.push(...hang("  ", detail, width));
+    if (fix !== undefined) lines.push(...hang("  → ", fix, width));
   }
   if (report.operations.length === 0) return `${lines.join("\n")}\n`;
 
   lines.push("", "Operations beyond the contract");
-  for (const finding of report.operations) lines.push(...operationLines(finding));
+  for (const finding of report.operations) lines.push(...operationLines(finding, width));
   for (const { record, looked, keys, fields } of report.records) {
     lines.push("", `Record of ${aOrAn(record)} (${looked} looked at)`);
     for (const { field, pointer, suggestion } of fields) {
       const where = pointer !== undefined ? quoted(pointer) : "not found";
       lines.push(`  ${field.padEnd(12)}${where}${suggestion === undefined ? "" : `, perhaps ${suggestion}`}`);
     }
-    if (fields.some(({ pointer }) => pointer === undefined)) lines.push(`  its keys    ${keys.join(", ")}`);
+    if (fields.some(({ pointer }) => pointer === undefined))
+      lines.push(...hang("  its keys    ", keys.join(", "), width));
   }
   if (report.unknownVmStates.length > 0)
     lines.push(
@@ -52,15 +54,15 @@ export function dialectYaml(report: DoctorReport): string {
   return `${lines.join("\n")}\n`;
 }
 
-function operationLines({ operation, verdict, route, tried, fallback }: OperationFinding): string[] {
+function operationLines({ operation, verdict, route, tried, fallback }: OperationFinding, width: number): string[] {
   const place = route === null ? "" : `  ${route.method} ${route.path}`;
   const words = { found: "found", missing: "missing", unclear: "unclear", not_tried: "not tried" } as const;
   const lines = [`  ${operation.padEnd(18)}  ${words[verdict].padEnd(9)}${place}`.trimEnd()];
   if (verdict === "unclear" || verdict === "missing")
-    for (const { path, answer } of tried) lines.push(`      ${path}: ${answer}`);
+    for (const { path, answer } of tried) lines.push(...hang("      ", `${path}: ${answer}`, width));
   if (verdict === "not_tried" && route !== null)
     lines.push("      trying it would change something; assumed as written");
-  if (fallback !== undefined) lines.push(`      ${fallback.cost}`, `      ${fallback.instead}`);
+  if (fallback !== undefined) lines.push(...hang("      ", `${fallback.cost} ${fallback.instead}`, width));
   return lines;
 }
 

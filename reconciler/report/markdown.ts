@@ -7,7 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
-import { type Block, consentBlocks, outlinePlan, summaryText } from "./plan-outline";
+import { type Block, consentBlocks, outlinePlan, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type Look, signs, stepLines } from "./plan-text";
 import { countOf, durationText, fitTo, painter } from "./style";
 
@@ -32,8 +32,8 @@ export const markerOf = (key = "default"): string =>
 
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = options.limit ?? commentLimit;
-  const { blocks, touched, gates } = outlinePlan(plan);
-  const look: Look = { paint: painter(false), width: 100, gates };
+  const { blocks, touched } = outlinePlan(plan);
+  const look: Look = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
   const opening = `${markerOf(options.key)}\n### ${summaryText(plan)}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [

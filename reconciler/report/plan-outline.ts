@@ -34,8 +34,6 @@ export interface Touched {
 export interface Outline {
   readonly blocks: readonly Block[];
   readonly touched: readonly Touched[];
-  /** Sentences of the steps that only order others, by id. */
-  readonly gates: ReadonlyMap<string, string>;
 }
 
 /** A step that orders others and sends nothing. */
@@ -43,12 +41,8 @@ export const isGate = (step: Step): boolean => step.action.operation === "record
 
 export function outlinePlan(plan: Plan): Outline {
   const stepsOf = new Map<Address, Step[]>();
-  const gates = new Map<string, string>();
   for (const step of plan.steps) {
-    if (isGate(step)) {
-      gates.set(step.id, printable(step.title));
-      continue;
-    }
+    if (isGate(step)) continue;
     const steps = stepsOf.get(step.address);
     if (steps === undefined) stepsOf.set(step.address, [step]);
     else steps.push(step);
@@ -70,7 +64,7 @@ export function outlinePlan(plan: Plan): Outline {
       ...downtime(change.address),
     };
   });
-  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })), gates };
+  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
 }
 
 function verbOf(change: Change, steps: readonly Step[]): string {
@@ -173,6 +167,10 @@ export function stepNames(steps: readonly Step[]): Map<string, string> {
   return names;
 }
 
+/** What each step is called, by its id; ids are for the program. */
+export const stepTitles = (steps: readonly Step[]): ReadonlyMap<string, string> =>
+  new Map(steps.map((step) => [step.id, printable(step.title)]));
+
 export interface ConsentBlock {
   readonly kind: ConsentKind;
   readonly title: string;
@@ -241,7 +239,8 @@ export function summaryText(plan: Plan): string {
   if (plan.unchanged > 0) parts.push(`${plan.unchanged.toLocaleString("en-US")} unchanged`);
   if (plan.steps.length > 0)
     parts.push(`${countOf(plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length, "step")}`);
-  if (plan.estimate.durationMs > 0) parts.push(`about ${durationText(plan.estimate.durationMs)}`);
+  const { durationMs } = plan.estimate;
+  if (durationMs > 0) parts.push(durationMs < 1000 ? durationText(durationMs) : `about ${durationText(durationMs)}`);
   return `${parts.join("; ")}${scope}.`;
 }
 

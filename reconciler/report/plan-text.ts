@@ -10,7 +10,16 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
-import { type Block, consentBlocks, isGate, outlinePlan, stepNames, summaryText, type Touched } from "./plan-outline";
+import {
+  type Block,
+  consentBlocks,
+  isGate,
+  outlinePlan,
+  stepNames,
+  stepTitles,
+  summaryText,
+  type Touched,
+} from "./plan-outline";
 import {
   columnsOf,
   countOf,
@@ -38,13 +47,17 @@ export const planText = (plan: Plan, options: PlanTextOptions = {}): string =>
 export interface Look {
   readonly paint: Paint;
   readonly width: number;
-  /** Sentences for steps that only order others. */
-  readonly gates: ReadonlyMap<string, string>;
+  /** What each step is called, for those that wait for it. */
+  readonly titles: ReadonlyMap<string, string>;
 }
 
 export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
-  const { blocks, touched, gates } = outlinePlan(plan);
-  const look: Look = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80), gates };
+  const { blocks, touched } = outlinePlan(plan);
+  const look: Look = {
+    paint: painter(options.colour === true),
+    width: Math.max(40, options.width ?? 80),
+    titles: stepTitles(plan.steps),
+  };
   for (const block of blocks) {
     yield* blockLines(block, options.steps !== true, look);
     yield "";
@@ -59,7 +72,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     yield "";
   }
   yield* consentLines(plan, options.grants, look);
-  yield look.paint("strong", summaryText(plan));
+  for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
 }
 
 export const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
@@ -140,13 +153,13 @@ function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Loo
 }
 
 /** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
-function* orderLines(steps: readonly Step[], { paint, width, gates }: Look) {
+function* orderLines(steps: readonly Step[], { paint, width, titles }: Look) {
   const own = new Set(steps.map((step) => step.id));
   let number = 0;
   for (const [index, step] of steps.entries()) {
     const mark = isFallback(step) ? "?" : `${++number}.`;
     const foreign = step.needs.filter((need) => !own.has(need.step));
-    const elsewhere = [...new Set(foreign.map((need) => gates.get(need.step) ?? printable(need.step)))];
+    const elsewhere = [...new Set(foreign.map((need) => titles.get(need.step) ?? printable(need.step)))];
     const after = elsewhere.length === 0 ? "" : ` (after ${fewOf(elsewhere)})`;
     const label = `      ${padTo(index === 0 ? "steps" : "", 12)}  ${padTo(mark, 3)} `;
     for (const line of hang(label, `${printable(step.title)}${after}`, width))

@@ -8,6 +8,7 @@ import type { Orphan } from "../core/model/recorded";
 import { type Plan, sortChanges } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, type Paint, painter, type TextOptions } from "./style";
 
 const listed = 20;
@@ -45,6 +46,15 @@ function finishedChanges(run: RunReport, plan: Plan): Change[] {
 }
 
 function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
+  // An action such as `vm snapshot` changes nothing that is declared: its steps are what was done.
+  if (plan.changes.length === 0)
+    return run.steps.flatMap(({ step, result }) =>
+      result.end === "done"
+        ? [
+            `  ${paint("good", "✓")} ${printable(step.title)}${result.message === undefined ? "" : `: ${printable(result.message)}`}`,
+          ]
+        : [],
+    );
   const finished = finishedChanges(run, plan);
   const shown = finished.length <= listed ? finished : finished.slice(0, listed - 1);
   const lines = shown.map(({ action, address, id }) => {
@@ -110,7 +120,9 @@ export function orphanLines(orphans: readonly Orphan[], paint: Paint, width: num
   return [
     "",
     paint("note", `  ${countOf(orphans.length, "orphan")}: left alive in the service, and managed by nothing`),
-    ...orphans.slice(0, listed).flatMap((orphan) => hang("      ", orphanText(orphan), width)),
+    ...sortOrphans(orphans)
+      .slice(0, listed)
+      .flatMap((orphan) => hang("      ", orphanText(orphan), width)),
     ...(orphans.length > listed ? [`      and ${(orphans.length - listed).toLocaleString("en-US")} more`] : []),
     "      → reconcile orphans list, reconcile orphans delete ID",
   ];

@@ -58,7 +58,7 @@ function fieldLines(value: object, indent: string): string[] {
 export function orphansText(orphans: readonly Orphan[]): string {
   if (orphans.length === 0)
     return "No orphans: everything in the service that was managed here still is, or is gone.\n";
-  const rows = orphans.map(({ kind, id, name, sizeGb, reason }) => [
+  const rows = sortOrphans(orphans).map(({ kind, id, name, sizeGb, reason }) => [
     kind,
     id,
     name,
@@ -67,6 +67,10 @@ export function orphansText(orphans: readonly Orphan[]): string {
   ]);
   return `${table([["KIND", "ID", "NAME", "SIZE", "WHY"], ...rows])}\nEnd one with: reconcile orphans delete ID\n`;
 }
+
+/** By name: they became orphans in the order in which the service answered. */
+export const sortOrphans = (orphans: readonly Orphan[]): Orphan[] =>
+  [...orphans].sort((a, b) => (a.kind + a.name + a.id < b.kind + b.name + b.id ? -1 : 1));
 
 /** Columns as wide as their widest cell; the last runs on. */
 function table(rows: readonly (readonly string[])[]): string {

@@ -6,6 +6,8 @@ describe("nearestName", () => {
   it.each([
     ["projct", ["version", "project", "groups"], "project"],
     ["flavour_id", ["owner", "flavor_id"], "flavor_id"],
+    ["flavour", ["owner", "flavor_id", "region"], "flavor_id"],
+    ["image", ["name", "image_id", "size"], "image_id"],
     ["wbe", ["db", "web"], "web"],
     ["xyzzy", ["size", "name"], undefined],
     ["siz", ["siza", "size"], "siza"],

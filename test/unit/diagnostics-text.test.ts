@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
+import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
 import { diagnosticsText } from "../../reconciler/report/diagnostics-text";
 
 const read = (text: string) => readDesired([{ file: "reconcile.yaml", text }]).diagnostics;
@@ -27,6 +28,25 @@ describe("diagnostics for people", () => {
       "warning[config/size-over-limit]: a size of 2000 GB is more than the service's console accepts",
     ]);
   });
+  it("show one problem of many resources once, with all of them", () => {
+    const unknown = (address: string): Diagnostic => ({
+      severity: "error",
+      code: "plan/region-unknown",
+      summary: "region moon-1 is no region of this service",
+      address,
+      source: { file: "reconcile.yaml", line: 9 },
+    });
+    expect(diagnosticsText(["vm.a", "vm.b", "vm.c"].map(unknown))).toBe(
+      `error[plan/region-unknown]: region moon-1 is no region of this service
+ --> reconcile.yaml:9
+  = address: vm.a
+  = also: vm.b, vm.c
+`,
+    );
+    expect(diagnosticsText(Array.from({ length: 100 }, (_, index) => unknown(`vm.${index}`)))).toContain(
+      "= also: vm.1, vm.10, vm.11, vm.12 and 95 more\n",
+    );
+  });
   it("are coloured only when told", () => {
     const problems = read("version: 2");
     expect(diagnosticsText(problems)).not.toContain("\u001b");
@@ -42,6 +62,18 @@ describe("diagnostics for people", () => {
       expect(shown).not.toBe("");
       expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     }
+  });
+  it("fit a terminal, and are whole lines elsewhere", () => {
+    const long = {
+      severity: "note",
+      code: "plan/group-names-unobserved",
+      summary: "names and descriptions of security groups are not observed: this service shows only their rules",
+      fix: "a dialect with group.get or group.list, if this service has one of them and nobody has said so yet",
+    } as const;
+    const narrow = diagnosticsText([long], { width: 80 });
+    expect(narrow.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(narrow.replaceAll(/\s+/g, " ")).toContain(`${long.summary} = fix: ${long.fix}`);
+    expect(diagnosticsText([long]).split("\n")).toHaveLength(3);
   });
   it("are nothing when there are none", () => {
     expect(diagnosticsText([])).toBe("");

@@ -41,7 +41,7 @@ describe("a plan as text", () => {
   });
 
   it("puts what is lost and the flag that permits it right before the last line", () => {
-    const lines = planText(planFor(everythingWorld())).trimEnd().split("\n");
+    const lines = planText(planFor(everythingWorld()), { width: 120 }).trimEnd().split("\n");
     const loss = lines.findIndex((line) => line.startsWith("! DATA LOSS: 5 things are lost for good"));
     expect(loss).toBeGreaterThan(0);
     expect(lines.slice(loss + 1).filter((line) => line.startsWith("    "))).toHaveLength(5);

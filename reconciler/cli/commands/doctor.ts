@@ -1,4 +1,5 @@
 /** `reconcile doctor`: what this service has and lacks, found out with reads alone. */
+import { writeFileSync } from "node:fs";
 import { hasErrors } from "../../core/model/diagnostic";
 import { diagnoseService } from "../../engine/doctor";
 import { openState } from "../../engine/plan";
@@ -8,7 +9,7 @@ import { withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
 export function run(invocation: Invocation): Promise<number> {
-  const { output } = invocation;
+  const { flags, output } = invocation;
   return withSession(invocation, readWorkspace(invocation, { needed: false }), async ({ service, store }) => {
     const known: { vm?: string; volume?: string; group?: string } = {};
     const { state } = openState(await store.read(), store.location, newLineage());
@@ -29,7 +30,11 @@ export function run(invocation: Invocation): Promise<number> {
         ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }),
       });
     if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report) });
-    output.print(doctorText(report));
+    output.print(doctorText(report, output.width));
+    if (flags.out !== undefined && report.operations.length > 0) {
+      writeFileSync(flags.out, dialectYaml(report));
+      output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
+    }
     const failed = !report.reachable || report.credential === "refused" || hasErrors(report.diagnostics);
     // The text shows them in their place; JSON readers find them in the summary.
     return output.finish({

@@ -1,4 +1,5 @@
 /** `reconcile validate`: everything that can be checked without the service. */
+import type { Kind } from "../../core/model/address";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { readDialect } from "../compose";
 import type { Invocation } from "../invocation";
@@ -11,12 +12,14 @@ function validate(invocation: Invocation): number {
   const workspace = readWorkspace(invocation);
   const dialect = readDialect(workspace, invocation.flags);
   const { resources, files } = workspace.desired;
-  const count = (kind: string): number => resources.filter((resource) => resource.kind === kind).length;
+  const { countOf } = require("../../report/style") as typeof import("../../report/style");
+  const count = (kind: Kind, word: string): string =>
+    countOf(resources.filter((resource) => resource.kind === kind).length, word);
   const diagnostics = [...workspace.diagnostics, ...dialect.diagnostics];
   if (format !== undefined) printAnnotations(invocation, format, diagnostics);
   else
     invocation.output.print(
-      `Valid: ${count("vm")} VMs, ${count("volume")} volumes and ${count("group")} security groups in ${files.length} ${files.length === 1 ? "file" : "files"}.`,
+      `Valid: ${count("vm", "VM")}, ${count("volume", "volume")} and ${count("group", "security group")} in ${countOf(files.length, "file")}.`,
     );
   return invocation.output.finish({ exitCode: 0, diagnostics });
 }

@@ -1,11 +1,13 @@
-/** The right name for a misspelt one: the candidate with the fewest edits, when it is close enough to be meant. */
+/**
+ * The right name for a misspelt one: the candidate with the fewest edits, when it is close enough to be meant. `flavour`
+ * is close to the first word of `flavor_id`, which counts as one edit more than being close to all of a name.
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) > bestDistance) continue;
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    const distance = distanceTo(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance || (distance === bestDistance && best !== undefined && candidate < best)) {
       best = candidate;
       bestDistance = distance;
@@ -14,8 +16,15 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+function distanceTo(name: string, candidate: string, limit: number): number {
+  const word = candidate.indexOf("_");
+  const whole = editDistance(name, candidate, limit);
+  return word < 0 ? whole : Math.min(whole, 1 + editDistance(name, candidate.slice(0, word), limit));
+}
+
 /** Levenshtein with adjacent swaps counted once; gives up (with `limit + 1`) when every path is already longer. */
 function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

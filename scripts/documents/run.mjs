@@ -1,0 +1,111 @@
+// Runs the commands of one document the way a reader would type them, in a shell and a folder of its own, with the built
+// program as `reconcile`, and answers with the document that has their real output in it.
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { blocksOf, commandsOf, replaceBodies } from "./blocks.mjs";
+import { steady } from "./steady.mjs";
+
+const port = 4010;
+
+/** @returns {{ text: string, problems: string[] }} */
+export function runDocument(root, name, text) {
+  const blocks = blocksOf(text);
+  if (!blocks.some(isRun)) return { text, problems: [] };
+  const home = mkdtempSync(join(tmpdir(), "reconcile-document-"));
+  const folder = join(home, "here");
+  mkdirSync(folder);
+  try {
+    const ownPort = 20000 + Math.floor(Math.random() * 20000);
+    installCommands(root, join(home, "bin"));
+    writeFileSync(join(home, "script.sh"), scriptOf(root, home, blocks, ownPort));
+    const ran = spawnSync("bash", [join(home, "script.sh")], {
+      cwd: folder,
+      env: environment(home),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 240_000,
+    });
+    const problems =
+      ran.status === 0 ? [] : [`${name}: ${ran.stderr.trim() || `ended with ${ran.status ?? ran.signal}`}`];
+    return { text: withOutputs(text, blocks, home, ownPort), problems };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const isRun = ({ language, remark }) => language === "sh" && !remark.startsWith("not run");
+
+/** The credential of whoever runs this stays out of it. */
+function environment(home) {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("RECONCILE_"));
+  return {
+    ...Object.fromEntries(kept),
+    PATH: `${join(home, "bin")}:${process.env.PATH}`,
+    HOME: home,
+    NO_COLOR: "1",
+    RECONCILE_TIME_SCALE: "200",
+  };
+}
+
+function installCommands(root, bin) {
+  mkdirSync(bin);
+  const write = (name, lines) => {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  write("reconcile", `exec "${process.execPath}" "${join(root, "bin/reconcile.js")}" "$@"`);
+  // What a reader gets from a registry is here already.
+  write("npx", 'shift_to=$1; shift; exec "$shift_to" "$@"');
+  write("npm", 'case "$1" in ci|install) exit 0 ;; *) echo "npm $1 is not run from a document" >&2; exit 1 ;; esac');
+}
+
+function scriptOf(root, home, blocks, ownPort) {
+  const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const lines = ["trap 'kill $(jobs -p) 2>/dev/null' EXIT"];
+  for (const [index, block] of blocks.entries()) {
+    const { remark, body } = block;
+    const file = /^file: (\S+)$/.exec(remark)?.[1];
+    if (file !== undefined) {
+      writeFileSync(join(home, `file-${index}`), body);
+      lines.push(`mkdir -p "$(dirname ${quote(file)})" && cp ${quote(join(home, `file-${index}`))} ${quote(file)}`);
+    }
+    if (remark === "starter") lines.push("reconcile init > /dev/null || exit 1");
+    if (remark === "examples")
+      for (const name of ["examples", "schemas"])
+        cpSync(join(root, name), join(home, "here", name), {
+          recursive: true,
+          filter: (path) => !path.includes(".reconcile"),
+        });
+    if (!isRun(block)) continue;
+    const out = quote(join(home, `out-${index}`));
+    for (const { line, exitCode } of commandsOf(body)) {
+      const own = line.replaceAll(String(port), String(ownPort));
+      if (own.endsWith("&")) {
+        lines.push(
+          `${own.slice(0, -1)} >> ${out} 2>&1 &`,
+          `for _ in $(seq 100); do grep -q listening ${out} && break; sleep 0.1; done`,
+        );
+        continue;
+      }
+      lines.push(
+        `{ ${own}\n} >> ${out} 2>&1; code=$?`,
+        `[ $code -eq ${exitCode} ] || { printf '%s\\n' ${quote(`${line}\nshould end with ${exitCode}, ended with`)} $code >&2; cat ${out} >&2; exit 1; }`,
+      );
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function withOutputs(text, blocks, home, ownPort) {
+  const mask = steady();
+  const bodies = blocks.map((block, index) => {
+    const before = blocks[index - 1];
+    if (block.language !== "text" || before === undefined || !isRun(before) || !block.adjoins) return undefined;
+    const path = join(home, `out-${index - 1}`);
+    const raw = existsSync(path) ? readFileSync(path, "utf8") : "";
+    return mask(raw.replaceAll(`${home}/here/`, "").replaceAll(home, "").replaceAll(String(ownPort), String(port)));
+  });
+  return replaceBodies(text, blocks, bodies);
+}

@@ -1,0 +1,198 @@
+// The field tables of docs/reference.md and docs/dialect.md, from the JSON Schemas that editors and the program use, and
+// from the engine's own tables of what a change of a field does and what a missing operation costs.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const load = (root, module) => require(join(root, "dist/reconciler", module));
+const readSchema = (root, name) => JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
+
+/** What a change of a field does, in the words a reader needs before making it. */
+const consequences = {
+  rename: "renamed in place",
+  resize: "resized in place: a short outage, then checked and confirmed or taken back",
+  rebuild: "`lifecycle.on_image_change` decides; by default rebuilt: **wipes the root disk**",
+  grow: "grows in place; never shrinks; what is attached comes off first and needs a flush",
+  power: "started or stopped",
+  attach: "attached, moved or detached; coming off a running VM needs a flush",
+  update: "updated in place",
+};
+
+function consequenceOf({ field, effect, verb }, kind) {
+  if (field === "rules")
+    return "rules are added in place; removing one needs `group.rule.delete`, or replaces the group without a gap";
+  if (effect === "none") return "nothing in the service";
+  if (effect === "replace")
+    return kind === "volume"
+      ? "**replaced by an empty volume: its data is lost**"
+      : "**replaced: new id, new address, a new root disk**; its volumes are attached again";
+  const words = consequences[verb];
+  if (words === undefined) throw new Error(`say in ${import.meta.url} what "${verb}" does`);
+  return words;
+}
+
+export function desiredTables(root) {
+  const schema = readSchema(root, "desired-state");
+  const { fieldsOf } = load(root, "core/model/fields.js");
+  const lines = [];
+  const top = Object.entries(schema.properties).filter(([, value]) => !["object"].includes(kindOf(value)));
+  lines.push("### The file", "", ...table(schema, Object.fromEntries(top)), "");
+  section(lines, schema, "service", schema.properties.service);
+  section(lines, schema, "service.timing", schema.properties.service.properties.timing);
+  section(lines, schema, "vars.NAME", schema.properties.vars.additionalProperties);
+  for (const [kind, plural] of [
+    ["vm", "vms"],
+    ["volume", "volumes"],
+    ["group", "groups"],
+  ]) {
+    const changes = {
+      for_each: "a new key is created, one that is gone is deleted; the others stay",
+      ...Object.fromEntries(Object.values(fieldsOf[kind]).map((row) => [row.field, consequenceOf(row, kind)])),
+    };
+    section(lines, schema, `${plural}.KEY`, schema.$defs[kind], changes);
+    if (kind === "vm") section(lines, schema, "vms.KEY.lifecycle", schema.$defs.vm_lifecycle);
+    if (kind === "vm")
+      section(lines, schema, "vms.KEY.lifecycle.verify_resize", schema.$defs.vm_lifecycle.properties.verify_resize);
+    if (kind === "vm")
+      section(
+        lines,
+        schema,
+        "vms.KEY.lifecycle.verify_resize.check",
+        schema.$defs.vm_lifecycle.properties.verify_resize.properties.check,
+      );
+    if (kind === "volume") section(lines, schema, "volumes.KEY.flush", schema.$defs.flush);
+    if (kind !== "vm") section(lines, schema, `${plural}.KEY.lifecycle`, schema.$defs[`${kind}_lifecycle`]);
+    if (kind === "group") section(lines, schema, "groups.KEY.rules[]", schema.$defs.rule);
+  }
+  for (const list of ["imports", "moved", "removed"])
+    section(lines, schema, `${list}[]`, {
+      description: schema.properties[list].description,
+      ...schema.properties[list].items,
+    });
+  return lines.join("\n").trimEnd();
+}
+
+export function dialectTables(root) {
+  const schema = readSchema(root, "dialect");
+  const { builtInDialect } = load(root, "dialect/built-in.js");
+  const lines = [
+    "### operations",
+    "",
+    schema.properties.operations.description,
+    "",
+    "| operation | built in | what it is for |",
+    "| --- | --- | --- |",
+  ];
+  for (const [name, { description }] of Object.entries(schema.properties.operations.properties)) {
+    const route = builtInDialect.operations[name];
+    lines.push(
+      `| \`${name}\` | ${route == null ? "`null`" : `\`${route.method} ${route.path}\``} | ${cell(description)} |`,
+    );
+  }
+  lines.push("");
+  for (const [name, part] of Object.entries(schema.properties)) {
+    if (name === "operations") continue;
+    if (kindOf(part) === "array") {
+      section(lines, schema, `${name}[]`, { description: part.description, ...part.items });
+      continue;
+    }
+    const properties = part.properties ?? {};
+    const nested = Object.entries(properties).filter(([, value]) => value.properties !== undefined);
+    if (nested.length === 0) section(lines, schema, name, part);
+    else lines.push(`### ${name}`, "", part.description, "");
+    for (const [key, value] of nested) section(lines, schema, `${name}.${key}`, value, undefined, `${name}.${key}.`);
+  }
+  return lines.join("\n").trimEnd();
+}
+
+export function fallbackTable(root) {
+  const { fallbacks } = load(root, "dialect/fallbacks.js");
+  const lines = ["| missing | what it costs | what is done instead |", "| --- | --- | --- |"];
+  for (const [operation, { cost, instead }] of Object.entries(fallbacks))
+    lines.push(`| \`${operation}\` | ${cell(cost)} | ${cell(instead)} |`);
+  return lines.join("\n");
+}
+
+function section(lines, schema, title, part, changes) {
+  lines.push(`### ${title}`, "");
+  if (part.description !== undefined) lines.push(cell(part.description), "");
+  lines.push(...table(schema, part.properties ?? {}, changes, part.required), "");
+  for (const [key, value] of Object.entries(part.properties ?? {}))
+    if (title.startsWith("records.") && value.properties !== undefined)
+      section(lines, schema, `${title}.${key}`, value);
+}
+
+function table(schema, properties, changes, required = []) {
+  const last = changes === undefined ? "" : " a change of it |";
+  const lines = [
+    `| field | value | default | meaning |${last}`,
+    `| --- | --- | --- | --- |${changes === undefined ? "" : " --- |"}`,
+  ];
+  for (const [name, value] of Object.entries(properties)) {
+    const { text, preset } = meaningOf(schema, value);
+    const given = required.includes(name) ? "(required)" : preset;
+    lines.push(
+      `| \`${name}\` | ${typeOf(schema, value)} | ${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? "nothing in the service"} |`}`,
+    );
+  }
+  return lines;
+}
+
+const cell = (text) => text.replaceAll("|", "\\|");
+
+/** A default stands in the schema, or as the last sentence of the description. */
+function meaningOf(schema, value) {
+  const text = value.description ?? resolve(schema, value).description ?? "";
+  if (value.default !== undefined) return { text, preset: `\`${value.default}\`` };
+  const [sentence, stated] = / ?Default: ([^.]*(?:\.[^. ][^.]*)*)\.$/.exec(text) ?? [];
+  if (stated === undefined) return { text, preset: "" };
+  return {
+    text: text.slice(0, -sentence.length).trim(),
+    preset: /^[a-z0-9]+$/.test(stated) ? `\`${stated}\`` : stated,
+  };
+}
+
+const resolve = (schema, value) =>
+  value.$ref === undefined ? value : { ...schema.$defs[value.$ref.replace("#/$defs/", "")], ...value };
+
+const kindOf = (value) => (Array.isArray(value.type) ? value.type.find((type) => type !== "null") : value.type);
+
+const named = {
+  text: "text",
+  name: "name",
+  boolean: "true or false",
+  size: "GB",
+  port: "port",
+  duration: "duration",
+  argv: "list of words",
+  address: "address",
+  reference: "key or `{ id }`",
+  pointers: "pointers",
+  pointer: "pointer",
+  route: "`{ method, path }` or `null`",
+  listRoute: "`{ method, path, items }` or `null`",
+  method: "method",
+  path: "path",
+};
+
+function typeOf(schema, value) {
+  const name = value.$ref?.replace("#/$defs/", "");
+  if (name !== undefined && named[name] !== undefined) return named[name];
+  const whole = resolve(schema, value);
+  if (whole.const !== undefined) return `\`${whole.const}\``;
+  if (whole.enum !== undefined) return whole.enum.map((word) => `\`${word}\``).join(", ");
+  const choices = (whole.anyOf ?? [])
+    .filter((choice) => choice.$ref !== "#/$defs/interpolated" && !/\(\?:\[Tt\]/.test(choice.pattern ?? ""))
+    .map((choice) => typeOf(schema, choice));
+  if (choices.length > 0) return [...new Set(choices)].join(" or ");
+  const kind = kindOf(whole);
+  if (kind === "array") {
+    const items = typeOf(schema, whole.items ?? {});
+    return items === "" || items === "map" ? "list" : `list of ${items}`;
+  }
+  return (
+    { object: "map", string: "text", integer: "number", number: "number", boolean: "true or false" }[kind] ??
+    (kind === undefined ? "any value" : kind)
+  );
+}

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../support/run-cli";
+
+const documents = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+function check(document: string): Promise<{ readonly exitCode: number; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [join(root, "scripts/generate-docs.mjs"), "--check", document],
+      (error, _stdout, stderr) => {
+        resolve({ exitCode: error === null ? 0 : 1, stderr });
+      },
+    );
+  });
+}
+
+describe("every command in a document ends as it says, prints what stands below it, and every table is fresh", () => {
+  it.each(documents)("%s", { timeout: 240_000 }, async (document) => {
+    const { exitCode, stderr } = await check(document);
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  });
+
+  it("few commands are shown and not run, and each says why", () => {
+    const skipped = documents.flatMap((document) => [
+      ...readFileSync(join(root, document), "utf8").matchAll(/<!-- not run: ?(.*?) -->/g),
+    ]);
+    for (const [, reason] of skipped) expect(reason!.length).toBeGreaterThan(10);
+    const blocks = documents.flatMap((document) => [
+      ...readFileSync(join(root, document), "utf8").matchAll(/^```sh$/gm),
+    ]);
+    expect(skipped.length).toBeLessThan(blocks.length / 2);
+  });
+});
+
+/** Pages that come with the parts they are about; where one is missing its links are not held against the others. */
+const withTheirParts = new Set(
+  ["state", "reliability", "pulumi", "gitops", "takeover", "exposure", "performance", "scale"].map(
+    (name) => `${name}.md`,
+  ),
+);
+
+describe("links between documents lead somewhere", () => {
+  const all = [
+    ...documents,
+    "CONTRIBUTING.md",
+    ...readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`),
+  ];
+  it.each(all)("%s", (document) => {
+    const text = readFileSync(join(root, document), "utf8").replaceAll(/^```[\s\S]*?^```$/gm, "");
+    const broken: string[] = [];
+    for (const [, target] of text.matchAll(/(?:\]\(|src(?:set)?=")([^)"#\s]*(?:#[^)"\s]*)?)[)"]/g)) {
+      if (/^[a-z]+:/.test(target!)) continue;
+      const [path, anchor] = target!.split("#");
+      const file = path === "" ? join(root, document) : join(root, document, "..", path!);
+      if (!existsSync(file)) {
+        if (!withTheirParts.has(basename(file))) broken.push(target!);
+      } else if (anchor !== undefined && !anchorsOf(readFileSync(file, "utf8")).has(anchor)) broken.push(target!);
+    }
+    expect(broken).toEqual([]);
+  });
+});
+
+/** As the places that show Markdown make them. */
+const anchorsOf = (text: string): Set<string> =>
+  new Set(
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );

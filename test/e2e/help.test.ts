@@ -1,0 +1,78 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { examplesOf } from "../../reconciler/cli/command-examples";
+import { commands, findCommand } from "../../reconciler/cli/command-table";
+import { flagTable, readFlags } from "../../reconciler/cli/flags";
+import { command, runCli } from "../support/run-cli";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-help-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("help", () => {
+  it.each(commands.map(({ name }) => [name] as const))("%s has an example, and its flags exist", (name) => {
+    const examples = examplesOf(name);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const { line } of examples) {
+      const [, words] = /reconcile ([^>)]*)/.exec(line) ?? [];
+      const found = findCommand(words!.trim().split(/\s+/));
+      expect(found?.spec.name, line).toBe(name);
+      if (found?.spec.ownArguments !== true) expect(readFlags(found!.rest, found!.spec).problems, line).toEqual([]);
+    }
+  });
+
+  it("says something about each flag, in one sentence and without a full stop", () => {
+    for (const [name, { help }] of Object.entries(flagTable)) {
+      expect(help.length, name).toBeGreaterThan(10);
+      expect(help, name).not.toMatch(/\.$/);
+    }
+  });
+
+  it("fits 80 columns where the words allow it", async () => {
+    for (const words of [["help"], ...commands.map(({ name }) => ["help", ...name.split(" ")])]) {
+      const { stdout, exitCode } = await runCli(words, { cwd: folder });
+      expect(exitCode).toBe(0);
+      const wide = stdout.split("\n").filter((line) => line.length > 80 && !/^(Usage:| {2}reconcile )/.test(line));
+      expect(wide, words.join(" ")).toEqual([]);
+    }
+  }, 60_000);
+
+  it("names the words that may follow the first of a command with two", async () => {
+    const alone = await runCli(["state"], { cwd: folder });
+    expect(alone.exitCode).toBe(1);
+    expect(alone.stderr).toContain("state resolve");
+    const misspelt = await runCli(["state", "lst"], { cwd: folder });
+    expect(misspelt.stderr).toContain("did you mean: reconcile state list?");
+    expect((await runCli(["help", "state"], { cwd: folder })).exitCode).toBe(0);
+    expect((await runCli(["emulator", "--help"], { cwd: folder })).stdout).toContain("--page-size N");
+  });
+});
+
+describe("a new user", () => {
+  const env = { RECONCILE_TIME_SCALE: "200" };
+  it("gets a starter file that plans, applies, and then has nothing to do", async () => {
+    for (const words of [["init"], ["validate"], ["plan"], ["apply", "-y"]]) {
+      const ran = await runCli(words, { cwd: folder, env });
+      expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    }
+    expect((await runCli(["plan", "--detailed-exitcode"], { cwd: folder, env })).exitCode).toBe(0);
+  });
+
+  it("may stop reading in the middle (`| head`)", () => {
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" explain | head -1`], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(ran.stdout).toContain("apply/ambiguous");
+    expect(ran.stderr).toBe("");
+  });
+
+  it("finds the program's version without a word", () => {
+    expect(execFileSync(process.execPath, [command, "--version"], { encoding: "utf8" })).toMatch(/^reconcile \d/);
+  });
+});
