@@ -93,8 +93,6 @@ export const flagTable = {
   convert: { type: "boolean", help: "translates the listing into YAML and calls no service" },
   format: { type: "string", value: "FORMAT", help: "mermaid (default), dot or svg" },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
-  "not-created": { type: "boolean", help: "the lost create was not done" },
-  force: { type: "boolean", help: "does it although something speaks against it" },
   report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
   interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
   apply: { type: "boolean", help: "corrects what differs" },

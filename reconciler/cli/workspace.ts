@@ -27,7 +27,7 @@ export const defaultFile = "reconcile.yaml";
 
 /** `needed: false`: without a file the command works on the state alone. */
 export function readWorkspace(
-  invocation: Pick<Invocation, "args" | "flags">,
+  invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
   options: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
 ): Workspace {
   const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
@@ -42,11 +42,11 @@ export function readWorkspace(
 }
 
 /** Reading a large file holds the program for seconds; the first word comes before that, not after. */
-function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Invocation): void {
+function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<Pick<Invocation, "output">>): void {
   const size = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (size < largeFile) return;
   const files = sources.length === 1 ? sources[0]!.file : `${sources.length} files`;
-  output.note(`Reading ${files} (${(size / 1e6).toFixed(1)} MB).`);
+  output?.note(`Reading ${files} (${(size / 1e6).toFixed(1)} MB).`);
 }
 
 const largeFile = 250_000;

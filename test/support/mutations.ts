@@ -55,7 +55,7 @@ const words: readonly string[] = [
   "../../../etc/passwd",
   "$" + "{var.x}",
   "$" + "{each.value}",
-  "$" + "{".repeat(50),
+  `$${"{".repeat(50)}`,
   "x".repeat(5000),
   "[".repeat(500),
   "{a: ".repeat(200),
