@@ -3,7 +3,16 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { fail } from "../compose";
 import type { FlagName } from "../flags";
 import type { Invocation } from "../invocation";
-import { approveAndApply, awaitOthers, planAndApply, planOptions, prepare, type Session, showPlan, withSession } from "../planning";
+import {
+  approveAndApply,
+  awaitOthers,
+  planAndApply,
+  planOptions,
+  prepare,
+  type Session,
+  showPlan,
+  withSession,
+} from "../planning";
 import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
