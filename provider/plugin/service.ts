@@ -53,17 +53,30 @@ export function createService(log: Log) {
     return handler;
   }
 
-  const context = (urn: string, timeoutSeconds = 0): HandlerContext => ({
+  const context = (urn: string, signal: AbortSignal = aborter.signal): HandlerContext => ({
     service() {
       connection ??= connect(settings);
       return connection.service();
     },
-    signal:
-      timeoutSeconds > 0
-        ? AbortSignal.any([aborter.signal, AbortSignal.timeout(timeoutSeconds * 1000)])
-        : aborter.signal,
+    signal,
     log: (severity, message) => log(severity, urn, message),
   });
+
+  /** Ends early when the engine cancels, or after the resource's own custom timeout. */
+  async function within<T>(urn: string, seconds: number, call: (context: HandlerContext) => Promise<T>): Promise<T> {
+    const own = new AbortController();
+    const abort = (): void => own.abort();
+    // Combined by hand: a combination of signals that nobody else holds may be collected before it fires.
+    if (aborter.signal.aborted) abort();
+    else aborter.signal.addEventListener("abort", abort, { once: true });
+    const timer = seconds > 0 ? setTimeout(abort, seconds * 1000) : undefined;
+    try {
+      return await call(context(urn, own.signal));
+    } finally {
+      clearTimeout(timer);
+      aborter.signal.removeEventListener("abort", abort);
+    }
+  }
 
   /** Created but not ready: the engine keeps it, and the next update goes on from there. */
   function initFailed(failure: PartialFailure, inputs: Props, raw: Props) {
@@ -197,7 +210,9 @@ export function createService(log: Log) {
         response.setProperties(writeStruct({ ...inputs, ...Object.fromEntries(computed) }, raw));
         return response;
       }
-      const kept = await keeping(inputs, raw, () => handler.create(context(urn, request.getTimeout()), inputs));
+      const kept = await keeping(inputs, raw, () =>
+        within(urn, request.getTimeout(), (context) => handler.create(context, inputs)),
+      );
       response.setId(kept.id);
       response.setProperties(writeStruct(kept.outputs, raw));
       return response;
@@ -210,7 +225,7 @@ export function createService(log: Log) {
       // Older stubs have no timeout for a read.
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
-      const seen = await handler.read(context(urn, timeout), request.getId(), known);
+      const seen = await within(urn, timeout, (context) => handler.read(context, request.getId(), known));
       const response = new messages.ReadResponse();
       // No id and no properties: it is gone, or was never there.
       if (seen === undefined) return response;
@@ -231,7 +246,7 @@ export function createService(log: Log) {
         return response;
       }
       const kept = await keeping(inputs, raw, () =>
-        handler.update(context(urn, request.getTimeout()), request.getId(), before, inputs),
+        within(urn, request.getTimeout(), (context) => handler.update(context, request.getId(), before, inputs)),
       );
       response.setProperties(writeStruct(kept.outputs, raw));
       return response;
@@ -239,7 +254,8 @@ export function createService(log: Log) {
     async delete(request: DeleteRequest) {
       const urn = request.getUrn();
       const before = ownProps(readStruct(request.getProperties()));
-      await handlerFor(urn).delete(context(urn, request.getTimeout()), request.getId(), before);
+      const handler = handlerFor(urn);
+      await within(urn, request.getTimeout(), (context) => handler.delete(context, request.getId(), before));
       return new Empty();
     },
   };

@@ -56,7 +56,10 @@ export function stateOf(
   };
 }
 
-/** Everything as recorded; only the catalogue is asked, and only where two spellings may be one thing. */
+/**
+ * Everything as recorded; only the catalogue is asked, where two spellings may be one thing, and before a replacement:
+ * the old one is deleted first, and must not be when the new one would be refused.
+ */
 export async function planAsRecorded(
   service: HandlerService,
   desired: Desired,
@@ -64,7 +67,11 @@ export async function planAsRecorded(
   address: Address,
   signal: AbortSignal,
 ): Promise<PlannedOne> {
-  const catalogue = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
+  const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
+  const planned = plan(service, desired, state, address, { ...unobserved, catalogue: spelled }, [], {});
+  if (changeOf(planned)?.action !== "replace" || !address.startsWith("vm.")) return planned;
+  // As for one that is not there yet: every list.
+  const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
   return plan(service, desired, state, address, { ...unobserved, catalogue }, [], {});
 }
 

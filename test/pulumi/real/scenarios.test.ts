@@ -65,12 +65,16 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
     await set("port", "2222");
     expect(await up()).toEqual({ replaced: 1, unchanged: 5 + provided });
 
-    await set("region", "us-east-1");
+    await set("region", "nowhere-1");
+    expect((await stack.pulumi("up", "--yes", "--skip-preview")).text).toContain("region nowhere-1 is no region");
+    expect(vms()).toMatchObject([{ region: "in-west-1", status: "ACTIVE" }]);
+
+    await set("region", "in-south-1");
     const preview = await stack.pulumi("preview");
     expect(preview.text).toContain("the root disk of VM db-1 is deleted with it");
     const before = vms()[0]?.id;
     expect(await up()).toEqual({ replaced: 2, unchanged: 4 + provided });
-    expect(vms()).toMatchObject([{ region: "us-east-1" }]);
+    expect(vms()).toMatchObject([{ region: "in-south-1" }]);
     expect(vms()[0]?.id).not.toBe(before);
     expect(volumes()).toMatchObject([{ attached_to: vms()[0]?.id }]);
 

@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { capturedProvider } from "../../provider/captured";
+import {
+  InitFailed,
+  type ProviderProcess,
+  secret,
+  startProviderProcess,
+  unknownText,
+} from "../support/provider-process";
+
+const vmInputs = {
+  name: "Web-1",
+  flavorId: "m1.small",
+  imageId: "ubuntu-24.04",
+  owner: "ops@acme.example",
+  userId: "1042",
+  project: "acme",
+  region: "in-west-1",
+  size: 10,
+};
+const timing = JSON.stringify({ poll_interval: "20ms", discovery_window: "500ms" });
+const everything = ["volume.list", "group.list", "group.get", "group.rule.delete"];
+
+describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (kind) => {
+  let emulator: RunningEmulator;
+  let provider: ProviderProcess;
+  const urn = (type: string, name = "one"): string =>
+    `urn:pulumi:dev::demo::${kind === "dynamic" ? `pulumi-nodejs:dynamic/reconcile-cloud:${type}` : `reconcile-cloud:index:${type}`}::${name}`;
+  const raw = (type: string, inputs: object): Record<string, unknown> => ({
+    ...inputs,
+    ...(kind === "dynamic" ? { __provider: capturedProvider(type) } : {}),
+  });
+  const open = async (timeScale: number): Promise<void> => {
+    emulator = await startEmulator({ timeScale, with: everything });
+    const settings = { baseUrl: emulator.url, token: "ops-token", timing };
+    provider = await startProviderProcess({
+      kind,
+      config:
+        kind === "dynamic"
+          ? Object.fromEntries(
+              Object.entries(settings).map(([key, value]) => [
+                `reconcile-cloud:${key}`,
+                key === "token" ? secret(value) : value,
+              ]),
+            )
+          : { ...settings, token: secret(settings.token) },
+    });
+  };
+  beforeEach(() => open(0));
+  afterEach(async () => {
+    await provider.stop();
+    await emulator.close();
+  });
+
+  it("checks in the words of the file reader, each failure at its property, and normalises", async () => {
+    const bad = await provider.check(
+      urn("Vm"),
+      {},
+      raw("Vm", { ...vmInputs, name: "x", flavourId: "m1", size: 0, owner: undefined }),
+    );
+    expect(bad.failures.map(({ property }) => property).sort()).toEqual(["flavourId", "name", "owner", "size"]);
+    expect(bad.failures.find(({ property }) => property === "flavourId")?.reason).toContain("flavorId");
+    const good = await provider.check(urn("Vm"), {}, raw("Vm", { ...vmInputs, size: "10" }));
+    expect(good).toMatchObject({ failures: [], inputs: { size: 10 } });
+  });
+
+  it("takes what is not known yet at any depth for what it is", async () => {
+    const rules = [{ protocol: "tcp", dstPort: "22", remoteGroup: unknownText }];
+    const checked = await provider.check(urn("SecurityGroup"), {}, raw("SecurityGroup", { name: "web-group", rules }));
+    expect(checked.failures).toEqual([]);
+    expect(checked.inputs["rules"]).toEqual(rules);
+    expect((await provider.check(urn("Vm"), {}, raw("Vm", { ...vmInputs, imageId: unknownText }))).failures).toEqual(
+      [],
+    );
+  });
+
+  it("creates, finds no difference, updates in place, sees drift, and deletes once and again", async () => {
+    const inputs = raw("Vm", vmInputs);
+    const made = await provider.create(urn("Vm"), inputs);
+    expect(made.outs).toMatchObject({ flavorId: "m1.small", floatingIp: expect.any(String) });
+    expect(await provider.diff(made.id, urn("Vm"), made.outs, inputs)).toMatchObject({ changes: "none", replaces: [] });
+    const larger = raw("Vm", { ...vmInputs, flavorId: "m1.large" });
+    expect(await provider.diff(made.id, urn("Vm"), made.outs, larger)).toMatchObject({ changes: "some", replaces: [] });
+    const outs = await provider.update(made.id, urn("Vm"), made.outs, larger);
+    expect(outs).toMatchObject({ flavorId: "m1.large" });
+    await fetch(`${emulator.url}/api/v1/vm/rename/${made.id}`, {
+      method: "POST",
+      headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
+      body: JSON.stringify({ name: "hacked" }),
+    });
+    const read = await provider.read(made.id, urn("Vm"), outs, larger);
+    expect([read.inputs?.["name"], read.outs?.["name"]]).toEqual(["hacked", "hacked"]);
+    expect((await provider.diff(made.id, urn("Vm"), read.outs!, larger)).changes).toBe("some");
+    await provider.delete(made.id, urn("Vm"), outs);
+    expect(emulator.dump().vms).toEqual([]);
+    expect((await provider.read(made.id, urn("Vm"), outs, larger)).id).toBe("");
+    await provider.delete(made.id, urn("Vm"), outs);
+  });
+
+  it("replaces what the service cannot change, the old one first, and says so while the cause is not known yet", async () => {
+    const made = await provider.create(urn("Vm"), raw("Vm", vmInputs));
+    for (const region of ["in-south-1", unknownText]) {
+      const found = await provider.diff(made.id, urn("Vm"), made.outs, raw("Vm", { ...vmInputs, region }));
+      expect(found).toMatchObject({ changes: "some", replaces: ["region"], deleteBeforeReplace: true });
+    }
+  });
+
+  it("finds out before anything is deleted that a replacement would be refused", async () => {
+    const made = await provider.create(urn("Vm"), raw("Vm", vmInputs));
+    const nowhere = raw("Vm", { ...vmInputs, region: "nowhere-1" });
+    await expect(provider.diff(made.id, urn("Vm"), made.outs, nowhere)).rejects.toThrow("nowhere-1 is no region");
+  });
+
+  it("a VM that fails to build is kept with its id, and the next difference replaces it", async () => {
+    const failing = raw("Vm", { ...vmInputs, flavorId: "m1.unavailable" });
+    const flavor = emulator.dump().flavors.find(({ provisionable }) => !provisionable);
+    const inputs = { ...failing, flavorId: flavor?.name ?? "none" };
+    const error = await provider.create(urn("Vm"), inputs).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(InitFailed);
+    const { id, properties } = error as InitFailed;
+    expect(id).toBe(emulator.dump().vms[0]?.id);
+    const next = await provider.diff(id, urn("Vm"), properties, raw("Vm", vmInputs));
+    expect(next.replaces).not.toEqual([]);
+    await provider.delete(id, urn("Vm"), properties);
+    expect(emulator.dump().vms).toEqual([]);
+  });
+
+  it("looks up by id alone; what is not there is not found", async () => {
+    const made = await provider.create(urn("Vm"), raw("Vm", vmInputs));
+    const found = await provider.read(made.id, urn("Vm"), raw("Vm", {}), raw("Vm", {}));
+    expect(found.outs).toMatchObject({ name: "web-1", flavorId: expect.any(String) });
+    const missing = await provider
+      .read("no-such", urn("Vm"), raw("Vm", {}), raw("Vm", {}))
+      .catch((error: Error) => error.message);
+    if (kind === "dynamic") expect(missing).toContain("does not exist");
+    else expect(missing).toMatchObject({ id: "" });
+  });
+
+  it("needs a stated flush to take a volume off", async () => {
+    const vm = await provider.create(urn("Vm"), raw("Vm", vmInputs));
+    const volume = await provider.create(urn("Volume"), raw("Volume", { name: "data", size: 5 }));
+    const wanted = { vmId: vm.id, volumeId: volume.id };
+    const made = await provider.create(urn("VolumeAttachment"), raw("VolumeAttachment", wanted));
+    expect(made.id).toBe(`${vm.id}/${volume.id}`);
+    await expect(provider.delete(made.id, urn("VolumeAttachment"), made.outs)).rejects.toThrow("flushConfirmed: true");
+    const stated = await provider.update(
+      made.id,
+      urn("VolumeAttachment"),
+      made.outs,
+      raw("VolumeAttachment", { ...wanted, flushConfirmed: true }),
+    );
+    await provider.delete(made.id, urn("VolumeAttachment"), stated);
+    expect(emulator.dump().volumes.find(({ id }) => id === volume.id)?.attached_to).toBeNull();
+  });
+
+  it.runIf(kind === "plugin")(
+    "previews computed outputs, has a schema, refuses unknown settings, and wraps secrets again",
+    async () => {
+      const preview = await provider.create(urn("Vm"), vmInputs, { preview: true });
+      expect([preview.id, preview.outs["floatingIp"]]).toEqual(["", unknownText]);
+      expect(emulator.dump().vms).toEqual([]);
+      const schema = (await provider.schema()) as {
+        name: string;
+        resources: Record<string, { requiredInputs: string[] }>;
+      };
+      expect(Object.keys(schema.resources)).toHaveLength(5);
+      expect(schema.resources["reconcile-cloud:index:Vm"]?.requiredInputs).not.toContain("name");
+      const config = await provider.checkConfig({ baseUrl: "embedded", token: "t0p", colour: "red" });
+      expect(config.failures.map(({ property }) => property)).toEqual(["colour"]);
+      expect(config.inputs["token"]).toEqual(secret("t0p"));
+      const checked = await provider.check(urn("Volume", "from-urn"), {}, { size: secret(5) });
+      expect(checked.inputs).toEqual({ name: "from-urn", size: secret(5) });
+    },
+  );
+
+  it.runIf(kind === "plugin")(
+    "cancel and custom timeouts end a create early and keep what it made by its id",
+    async () => {
+      await provider.stop();
+      await emulator.close();
+      await open(6);
+      for (const end of ["timeout", "cancel"]) {
+        const name = `slow-${end}`;
+        const creating = provider
+          .create(urn("Vm", name), { ...vmInputs, name }, end === "timeout" ? { timeout: 1 } : {})
+          .catch((error: unknown) => error);
+        for (let tries = 0; tries < 200 && !emulator.dump().vms.some((vm) => vm.name === name); tries++)
+          await new Promise((done) => setTimeout(done, 20));
+        if (end === "cancel") await provider.cancel();
+        const error = await creating;
+        expect(error).toBeInstanceOf(InitFailed);
+        expect((error as InitFailed).id).toBe(emulator.dump().vms.find((vm) => vm.name === name)?.id);
+      }
+    },
+  );
+});

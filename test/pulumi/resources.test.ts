@@ -1,0 +1,141 @@
+import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { beforeAll, describe, expect, it } from "vitest";
+
+const root = resolve(__dirname, "../..");
+
+interface Seen {
+  readonly type: string;
+  readonly name: string;
+  readonly inputs: Record<string, unknown>;
+}
+const seen: Seen[] = [];
+let cloud: typeof import("../../provider/index");
+
+const value = <T>(output: pulumi.Output<T>): Promise<T> =>
+  new Promise((done) => void output.apply((one) => done(one as T)));
+const registered = (name: string): Seen => seen.find((one) => one.name === name)!;
+
+const vm = {
+  flavorId: "m1.small",
+  imageId: "ubuntu-24.04",
+  owner: "ops",
+  userId: "1042",
+  project: "acme",
+  region: "in-west-1",
+  size: 10,
+};
+
+beforeAll(async () => {
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs }) => {
+        seen.push({ type, name, inputs });
+        return { id: `${name}-id`, state: { ...inputs, floatingIp: "198.18.0.1" } };
+      },
+      call: ({ inputs }) => inputs,
+    },
+    "demo",
+    "dev",
+    false,
+  );
+  // As it is published: what is loaded on first use is found there.
+  cloud = require(resolve(root, "dist/provider/index.js")) as typeof cloud;
+});
+
+describe("the resources of a program", () => {
+  it("carry a constant text that requires this package, and nothing that was captured", async () => {
+    const one = new cloud.Vm("web", vm);
+    expect(await value(one.floatingIp)).toBe("198.18.0.1");
+    expect(registered("web")).toMatchObject({
+      type: "pulumi-nodejs:dynamic/reconcile-cloud:Vm",
+      inputs: {
+        name: "web",
+        __provider: 'exports.handler = () => require("reconcile-cloud/pulumi/dynamic").provider("Vm");\n',
+      },
+    });
+  });
+
+  it("have the token, the property and the export that Pulumi's own dynamic resources have", async () => {
+    class Ordinary extends pulumi.dynamic.Resource {
+      constructor() {
+        super({ create: async (inputs) => ({ id: "1", outs: inputs }) }, "ordinary", {}, {}, "reconcile-cloud", "Vm");
+      }
+    }
+    await value(new Ordinary().urn);
+    expect(registered("ordinary").type).toBe(registered("web").type);
+    expect(String(registered("ordinary").inputs["__provider"])).toMatch(/^exports\.handler = /);
+  });
+
+  it("belong to the plugin where they are given its provider, themselves or by their parent", async () => {
+    const provider = new cloud.Provider("plugin", { token: "t0ken" });
+    await value(new cloud.Volume("by-plugin", { size: 5 }, { provider }).urn);
+    const parent = new pulumi.ComponentResource("test:index:Parent", "parent", {}, { providers: [provider] });
+    await value(new cloud.Volume("by-parent", { size: 5 }, { parent }).urn);
+    for (const name of ["by-plugin", "by-parent"]) {
+      expect(registered(name).type).toBe("reconcile-cloud:index:Volume");
+      expect(registered(name).inputs).not.toHaveProperty("__provider");
+    }
+    const other = new cloud.DynamicProvider("elsewhere", { baseUrl: "https://cloud.example" });
+    await value(new cloud.Volume("by-other", { size: 5 }, { provider: other }).urn);
+    expect(registered("by-other").type).toBe("pulumi-nodejs:dynamic/reconcile-cloud:Volume");
+    expect(registered("elsewhere").inputs).toEqual({ "reconcile-cloud:baseUrl": "https://cloud.example" });
+  });
+
+  it("pass ids on to each other", async () => {
+    const data = new cloud.Volume("data", { size: 5 });
+    const host = new cloud.Vm("host", vm);
+    await value(new cloud.VolumeAttachment("attached", { vmId: host.id, volumeId: data.id }).urn);
+    expect(registered("attached").inputs).toMatchObject({ vmId: "host-id", volumeId: "data-id" });
+  });
+
+  it("come from a whole file, each by its address, with circles of groups as rules of their own", async () => {
+    const all = cloud.DesiredState.fromYaml(resolve(root, "test/pulumi/whole-file.yaml"));
+    expect(Object.keys(all.resources)).toEqual([
+      "group.back",
+      "group.front",
+      "group.back/rule-0",
+      "vm.db",
+      "volume.data",
+      "volume.data/attachment",
+    ]);
+    expect(await value(all.ids)).toMatchObject({ "vm.db": "vm.db-id" });
+    expect(registered("volume.data/attachment").inputs).toMatchObject({ vmId: "vm.db-id", flush: { via: "stop" } });
+    expect(registered("group.back").inputs).toMatchObject({ rulesMode: "shared" });
+    expect(() => all.vm("dbb")).toThrow("the file declares no vm.dbb");
+  });
+
+  it("refuse a file with problems, all at once and with their places", () => {
+    expect(() => cloud.DesiredState.fromYaml(resolve(root, "test/pulumi/bad-file.yaml"))).toThrow(
+      /bad-file\.yaml:3: .*[\s\S]*bad-file\.yaml:4: /,
+    );
+  });
+});
+
+describe("what is made from the table of handlers", () => {
+  it("is up to date", () => {
+    const check = () =>
+      execFileSync(process.execPath, ["scripts/generate-provider.mjs", "--check"], { cwd: root, stdio: "pipe" });
+    expect(check).not.toThrow();
+  });
+});
+
+describe("the package without Pulumi", () => {
+  const loaded = (code: string): string[] => {
+    const print = "console.log(JSON.stringify(Object.keys(require.cache)))";
+    const text = execFileSync(process.execPath, ["-e", `${code}; ${print}`], { cwd: root, encoding: "utf8" });
+    return JSON.parse(text.trim().split("\n").at(-1)!) as string[];
+  };
+
+  it("loads nothing of Pulumi, and no dependency, until something is called", () => {
+    const modules = loaded('require("./dist/reconciler/index.js")');
+    expect(modules.filter((path) => path.includes("node_modules"))).toEqual([]);
+    expect(modules.length).toBeLessThanOrEqual(4);
+  });
+
+  it("serves dynamic resources without loading Pulumi's SDK", () => {
+    const modules = loaded('require("./dist/provider/dynamic.js").provider("Vm")');
+    expect(modules.filter((path) => path.includes("@pulumi"))).toEqual([]);
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * A provider as a process, spoken to as Pulumi's engine speaks to it: the SDK's own server for dynamic resources, or
+ * the plugin. Answers come back as plain values.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(__dirname, "../..");
+const fromSdk = createRequire(require.resolve("@pulumi/pulumi"));
+const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
+const { Struct } = fromSdk(
+  "google-protobuf/google/protobuf/struct_pb.js",
+) as typeof import("google-protobuf/google/protobuf/struct_pb");
+const { Empty } = fromSdk(
+  "google-protobuf/google/protobuf/empty_pb.js",
+) as typeof import("google-protobuf/google/protobuf/empty_pb");
+const messages = fromSdk("@pulumi/pulumi/proto/provider_pb") as Record<string, new () => Message>;
+const statuses = fromSdk("@pulumi/pulumi/proto/status_pb") as {
+  Status: {
+    deserializeBinary(bytes: Uint8Array): {
+      getDetailsList(): { getTypeName(): string; getValue_asU8(): Uint8Array }[];
+    };
+  };
+};
+const { ResourceProviderClient } = fromSdk("@pulumi/pulumi/proto/provider_grpc_pb") as {
+  ResourceProviderClient: new (address: string, credentials: unknown) => Record<string, Call> & { close(): void };
+};
+
+type Values = Record<string, unknown>;
+type Call = (request: unknown, done: (error: GrpcError | null, response: Message) => void) => void;
+type Message = Record<string, (...args: unknown[]) => unknown>;
+type GrpcError = Error & { details?: string; metadata?: { get(key: string): Uint8Array[] } };
+
+export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const secret = (value: unknown): Values => ({
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  value,
+});
+
+/** The resource was created and is not ready. */
+export class InitFailed extends Error {
+  constructor(
+    message: string,
+    readonly id: string,
+    readonly properties: Values,
+    readonly reasons: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+export interface ProviderProcess {
+  readonly acceptsSecrets: boolean;
+  readonly supportsPreview: boolean;
+  readonly said: readonly string[];
+  check(
+    urn: string,
+    olds: Values,
+    news: Values,
+  ): Promise<{ inputs: Values; failures: { property: string; reason: string }[] }>;
+  diff(
+    id: string,
+    urn: string,
+    olds: Values,
+    news: Values,
+    oldInputs?: Values,
+  ): Promise<{
+    changes: "unknown" | "none" | "some";
+    replaces: string[];
+    deleteBeforeReplace: boolean;
+    detailed: string[];
+  }>;
+  create(
+    urn: string,
+    properties: Values,
+    options?: { preview?: boolean; timeout?: number },
+  ): Promise<{ id: string; outs: Values }>;
+  read(
+    id: string,
+    urn: string,
+    properties?: Values,
+    inputs?: Values,
+  ): Promise<{ id: string; outs?: Values; inputs?: Values }>;
+  update(id: string, urn: string, olds: Values, news: Values): Promise<Values>;
+  delete(id: string, urn: string, properties: Values): Promise<void>;
+  schema(): Promise<Values>;
+  checkConfig(news: Values): Promise<{ inputs: Values; failures: { property: string; reason: string }[] }>;
+  cancel(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  readonly kind: "dynamic" | "plugin";
+  readonly config: Values;
+  readonly folder?: string;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export async function startProviderProcess({
+  kind,
+  config,
+  folder,
+  environment = {},
+}: ProcessOptions): Promise<ProviderProcess> {
+  const program =
+    kind === "dynamic"
+      ? require.resolve("@pulumi/pulumi/cmd/dynamic-provider")
+      : resolve(root, "bin/pulumi-resource-reconcile-cloud");
+  const home = folder ?? makeProgramFolder();
+  const child = spawn(process.execPath, [program, "127.0.0.1:1"], {
+    cwd: home,
+    env: { ...process.env, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said: string[] = [];
+  child.stderr.on("data", (chunk) => said.push(String(chunk)));
+  const port = await readPort(child, said);
+  const client = new ResourceProviderClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+  const call = (name: string, request: unknown): Promise<Message> =>
+    new Promise((done, failed) => {
+      client[name]!.call(client, request, (error: GrpcError | null, response: Message) =>
+        error === null ? done(response) : failed(readError(error)),
+      );
+    });
+  const configured = await call("configure", make("ConfigureRequest", { args: config, acceptsecrets: true }));
+  const failuresOf = (response: Message) =>
+    (response["getFailuresList"]!() as Message[]).map((one) => ({
+      property: String(one["getProperty"]!()),
+      reason: String(one["getReason"]!()),
+    }));
+  return {
+    acceptsSecrets: configured["getAcceptsecrets"]!() === true,
+    supportsPreview: configured["getSupportspreview"]!() === true,
+    said,
+    async check(urn, olds, news) {
+      const response = await call("check", make("CheckRequest", { urn, olds, news }));
+      return { inputs: valuesOf(response, "getInputs")!, failures: failuresOf(response) };
+    },
+    async diff(id, urn, olds, news, oldInputs) {
+      const response = await call("diff", make("DiffRequest", { id, urn, olds, news, oldInputs }));
+      const detailed: string[] = [];
+      const map = response["getDetaileddiffMap"]!() as { forEach(use: (value: unknown, key: string) => void): void };
+      map.forEach((_value, key) => {
+        detailed.push(key);
+      });
+      return {
+        changes: (["unknown", "none", "some"] as const)[response["getChanges"]!() as 0 | 1 | 2],
+        replaces: response["getReplacesList"]!() as string[],
+        deleteBeforeReplace: response["getDeletebeforereplace"]!() === true,
+        detailed,
+      };
+    },
+    async create(urn, properties, { preview = false, timeout = 0 } = {}) {
+      const response = await call("create", make("CreateRequest", { urn, properties, preview, timeout }));
+      return { id: String(response["getId"]!()), outs: valuesOf(response, "getProperties") ?? {} };
+    },
+    async read(id, urn, properties, inputs) {
+      const response = await call("read", make("ReadRequest", { id, urn, properties, inputs }));
+      const outs = valuesOf(response, "getProperties");
+      const seen = valuesOf(response, "getInputs");
+      return { id: String(response["getId"]!()), ...(outs ? { outs } : {}), ...(seen ? { inputs: seen } : {}) };
+    },
+    async update(id, urn, olds, news) {
+      return valuesOf(await call("update", make("UpdateRequest", { id, urn, olds, news })), "getProperties") ?? {};
+    },
+    async delete(id, urn, properties) {
+      await call("delete", make("DeleteRequest", { id, urn, properties }));
+    },
+    async schema() {
+      return JSON.parse(String((await call("getSchema", make("GetSchemaRequest", {})))["getSchema"]!())) as Values;
+    },
+    async checkConfig(news) {
+      const response = await call("checkConfig", make("CheckRequest", { urn: "", olds: {}, news }));
+      return { inputs: valuesOf(response, "getInputs")!, failures: failuresOf(response) };
+    },
+    async cancel() {
+      await call("cancel", new Empty());
+    },
+    async stop() {
+      client.close();
+      if (child.exitCode !== null) return;
+      child.kill("SIGTERM");
+      await new Promise((done) => child.once("exit", done));
+      if (folder === undefined) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A folder from which this package and the SDK resolve, as from a program that depends on them. */
+export function makeProgramFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-program-"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules/reconcile-cloud"));
+  symlinkSync(join(root, "node_modules/@pulumi"), join(folder, "node_modules/@pulumi"));
+  return folder;
+}
+
+function readPort(child: ChildProcess, said: readonly string[]): Promise<number> {
+  return new Promise((done, failed) => {
+    let text = "";
+    child.stdout?.on("data", (chunk) => {
+      text += String(chunk);
+      const end = text.indexOf("\n");
+      if (end >= 0) done(Number(text.slice(0, end)));
+    });
+    child.once("exit", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
+  });
+}
+
+function make(name: string, fields: Values): Message {
+  const message = new messages[name]!();
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const isMap = typeof value === "object" && value !== null;
+    const wire = isMap ? Struct.fromJavaScript(JSON.parse(JSON.stringify(value))) : value;
+    message[`set${field.charAt(0).toUpperCase()}${field.slice(1)}`]!(wire);
+  }
+  return message;
+}
+
+const valuesOf = (message: Message, getter: string): Values | undefined =>
+  (message[getter]!() as { toJavaScript(): unknown } | undefined)?.toJavaScript() as Values | undefined;
+
+/** As the engine reads an error that carries a resource. */
+function readError(error: GrpcError): Error {
+  const bytes = error.metadata?.get("grpc-status-details-bin")[0];
+  const details = bytes === undefined ? [] : statuses.Status.deserializeBinary(bytes).getDetailsList();
+  for (const detail of details) {
+    if (!detail.getTypeName().endsWith("ErrorResourceInitFailed")) continue;
+    const type = messages["ErrorResourceInitFailed"] as unknown as { deserializeBinary(bytes: Uint8Array): Message };
+    const failed = type.deserializeBinary(detail.getValue_asU8());
+    return new InitFailed(
+      error.details ?? error.message,
+      String(failed["getId"]!()),
+      valuesOf(failed, "getProperties") ?? {},
+      failed["getReasonsList"]!() as string[],
+    );
+  }
+  return new Error(error.details ?? error.message);
+}
