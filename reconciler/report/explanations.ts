@@ -490,6 +490,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "It is encrypted with another key. Nothing was read or written.",
     "Give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
   ),
+  "state/empty": row(
+    "The state holds nothing that could be exported.",
+    "reconcile apply first, or name another state with --state.",
+  ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
   "state/locked": row(
     "Another run holds the state; the message says who, where and since when.",

@@ -111,8 +111,9 @@ it("one watcher holds the state; the other stands by, says who holds it, and tak
   const second = watcher("--json", "--apply");
   expect((await second.round("standby"))["why"]).toMatch(/locked by .*pid \d+, reconcile watch/);
   const byHand = await run("apply", "-y", "--no-color");
-  // Nothing to do takes no lock.
-  expect(byHand.exitCode).toBe(0);
+  // Whoever holds the state is named before anything is planned.
+  expect(byHand.exitCode).toBe(1);
+  expect(byHand.stderr).toMatch(/locked by .*reconcile watch/);
   first.child.kill("SIGTERM");
   await first.finished;
   await second.round("in_sync");

@@ -1,14 +1,15 @@
 /** A world of the emulator without its ids and times: two that were made by different requests can be compared. */
 import type { WorldDump } from "../../emulator";
 
-export function comparableWorld(dump: WorldDump): unknown {
+/** `powered`: names of the VMs whose power is declared; that of the others is nobody's to compare. */
+export function comparableWorld(dump: WorldDump, powered: ReadonlySet<string>): unknown {
   const nameOf = new Map<string, string>();
   for (const { id, name } of [...dump.vms, ...dump.groups, ...dump.flavors]) nameOf.set(id, name);
   const sorted = <T>(items: readonly T[]): T[] =>
     [...items].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   const vms = dump.vms.map((vm) => ({
     name: vm.name,
-    status: vm.status,
+    status: powered.has(vm.name) ? vm.status : "not managed",
     flavor: nameOf.get(vm.flavor_id),
     image: vm.image_id,
     owner: vm.owner,

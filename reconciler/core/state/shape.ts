@@ -13,15 +13,24 @@ const optional =
   (value) =>
     value === undefined || check(value);
 
+/** A remote of a kind has what that kind is compared by. */
+const isRemote = ({ kind, cidr, group }: Record<string, unknown>): boolean => {
+  if (kind === "any") return true;
+  if (kind === "cidr") return text(cidr);
+  if (kind !== "group" || !object(group)) return false;
+  const { id, address } = group as Record<string, unknown>;
+  return text(id) || text(address);
+};
+
 const rule: Check = (value) => {
   if (!object(value)) return false;
   const { direction, ethertype, protocol, remote } = value as Record<string, unknown>;
   return (
-    text(direction) &&
-    text(ethertype) &&
+    (direction === "ingress" || direction === "egress") &&
+    (ethertype === "IPv4" || ethertype === "IPv6") &&
     text(protocol) &&
     object(remote) &&
-    text((remote as Record<string, unknown>).kind)
+    isRemote(remote as Record<string, unknown>)
   );
 };
 
