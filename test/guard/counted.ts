@@ -78,5 +78,7 @@ require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(proce
 
 function nameOf(file: string): string {
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
+  // The package's own, wherever the checkout lies.
+  if (file.endsWith("/package.json") && inPackage === undefined) return "package.json";
   return inPackage ?? file.slice(file.lastIndexOf("/dist/") + "/dist/".length).replace(/\.js$/, "");
 }
