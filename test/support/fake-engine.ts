@@ -1,0 +1,358 @@
+/**
+ * Enough of Pulumi's engine for whole programs, in this process: check, diff, then same, update, replace or create;
+ * previews with unknowns, secrets kept, failed creates kept, look-ups, imports, refresh, destroy, and the cascade of a
+ * delete before a replace. A model: that the real engine agrees is what `npm run test:pulumi` is for.
+ */
+import { randomUUID } from "node:crypto";
+import { type Lookup, type Registered, type Registration, runProgram, serveMonitor, type Values } from "./fake-monitor";
+import { InitFailed, type ProviderProcess, startProviderProcess, unknownText } from "./provider-process";
+
+const signature = "4dabf18193072939515e22adb298388d";
+
+export interface EngineResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly registration: Registration;
+  id: string;
+  inputs: Values;
+  outputs: Values;
+  initErrors?: readonly string[];
+  external?: boolean;
+  /** Already deleted, before its replacement is made. */
+  replaced?: boolean;
+}
+
+export interface EngineRun {
+  readonly ok: boolean;
+  readonly errors: readonly string[];
+  /** Such as `create Vm db-1`. */
+  readonly steps: readonly string[];
+  readonly outputs: Values;
+}
+
+export interface FakeEngine {
+  readonly state: Map<string, EngineResource>;
+  /** Settings of the stack, changed between runs. */
+  readonly config: Record<string, string>;
+  /** A provider that is running now: to cancel it. */
+  providers(): Promise<readonly ProviderProcess[]>;
+  preview(): Promise<EngineRun>;
+  up(): Promise<EngineRun>;
+  refresh(): Promise<EngineRun>;
+  destroy(): Promise<EngineRun>;
+}
+
+export interface FakeEngineOptions {
+  readonly folder: string;
+  readonly main?: string;
+  readonly typescript?: boolean;
+  readonly config?: Readonly<Record<string, string>>;
+  /** What only the provider processes see. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
+  const state = new Map<string, EngineResource>();
+  const config: Record<string, string> = { ...options.config };
+  const processes = new Map<string, Promise<ProviderProcess>>();
+  let dryRun = false;
+  let seen = new Set<string>();
+  let steps: string[] = [];
+  let errors: string[] = [];
+  let stackOutputs: Values = {};
+  const leftovers: EngineResource[] = [];
+
+  const note = (what: string, { urn, type }: Pick<EngineResource, "urn" | "type">): void => {
+    steps.push(`${what} ${type.split(":").at(-1)} ${urn.split("::").slice(3).join("::")}`);
+  };
+  const urnOf = (type: string, name: string, parent: string): string => {
+    const above = parent === "" ? "" : parent.split("::")[2]!;
+    return `urn:pulumi:dev::demo::${above === "" || above === "pulumi:pulumi:Stack" ? "" : `${above}$`}${type}::${name}`;
+  };
+
+  function providerOf(type: string, reference: string): Promise<ProviderProcess> {
+    const kind = type.startsWith("pulumi-nodejs:") ? "dynamic" : "plugin";
+    const explicit = [...state.values()].find(({ urn, id }) => `${urn}::${id}` === reference);
+    const key = explicit === undefined ? kind : reference;
+    const known = processes.get(key);
+    if (known !== undefined) return known;
+    const own = Object.entries(config).filter(([name]) => kind === "dynamic" || name.startsWith("reconcile-cloud:"));
+    const settings =
+      explicit?.inputs ??
+      Object.fromEntries(
+        own.map(([name, value]) => [kind === "dynamic" ? name : name.slice("reconcile-cloud:".length), value]),
+      );
+    const started = startProviderProcess({
+      kind,
+      config: settings,
+      folder: options.folder,
+      ...(options.environment === undefined ? {} : { environment: options.environment }),
+    });
+    processes.set(key, started);
+    return started;
+  }
+  const send = (provider: ProviderProcess, values: Values): Values =>
+    provider.acceptsSecrets ? values : (plain(values) as Values);
+
+  async function remove(resource: EngineResource): Promise<void> {
+    const { registration } = resource;
+    if (!registration.custom || resource.external === true || resource.type.startsWith("pulumi:providers:")) return;
+    note("delete", resource);
+    if (dryRun) return;
+    const provider = await providerOf(resource.type, registration.provider);
+    await provider.delete(resource.id, resource.urn, send(provider, resource.outputs));
+  }
+
+  /** Who would have to be made again if this one were: its values counted as unknown, their difference asks for it. */
+  async function dependents(of: string): Promise<EngineResource[]> {
+    const found: EngineResource[] = [];
+    for (const resource of [...state.values()]) {
+      const touched = Object.entries(resource.registration.dependsOn).filter(([, urns]) => urns.includes(of));
+      if (touched.length === 0 || resource.replaced === true || !resource.registration.custom) continue;
+      const provider = await providerOf(resource.type, resource.registration.provider);
+      const inputs = { ...resource.inputs, ...Object.fromEntries(touched.map(([name]) => [name, unknownText])) };
+      const { replaces } = await provider.diff(
+        resource.id,
+        resource.urn,
+        send(provider, resource.outputs),
+        send(provider, inputs),
+      );
+      if (replaces.length > 0) found.push(...(await dependents(resource.urn)), resource);
+    }
+    return found;
+  }
+
+  async function keep(resource: EngineResource, call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+      delete resource.initErrors;
+      state.set(resource.urn, resource);
+    } catch (error) {
+      if (error instanceof InitFailed) {
+        state.set(
+          resource.urn,
+          Object.assign(resource, { id: error.id, outputs: error.properties, initErrors: error.reasons }),
+        );
+      }
+      throw error;
+    }
+  }
+
+  async function create(resource: EngineResource, provider: ProviderProcess, what: string): Promise<void> {
+    note(what, resource);
+    const inputs = send(provider, resource.inputs);
+    if (dryRun) {
+      resource.outputs = provider.supportsPreview
+        ? (await provider.create(resource.urn, inputs, { preview: true })).outs
+        : resource.inputs;
+      state.set(resource.urn, resource);
+      return;
+    }
+    await keep(resource, async () => {
+      const made = await provider.create(resource.urn, inputs);
+      if (made.id === "") throw new Error(`${resource.urn}: the provider gave no id`);
+      Object.assign(resource, { id: made.id, outputs: sealed(made.outs, resource.inputs) });
+    });
+  }
+
+  async function register(registration: Registration): Promise<Registered> {
+    const { type, name, parent, inputs: raw } = registration;
+    const urn = urnOf(type, name, parent);
+    seen.add(urn);
+    const old = state.get(urn);
+    const resource: EngineResource = { urn, type, registration, id: old?.id ?? "", inputs: raw, outputs: raw };
+    if (!registration.custom) {
+      state.set(urn, resource);
+      return resource;
+    }
+    if (type.startsWith("pulumi:providers:")) {
+      resource.id = old?.id ?? randomUUID();
+      state.set(urn, resource);
+      return resource;
+    }
+    const provider = await providerOf(type, registration.provider);
+    const news = { ...raw };
+    for (const property of old === undefined ? [] : registration.ignoreChanges) news[property] = old!.inputs[property];
+    const checked = await provider.check(urn, send(provider, old?.inputs ?? {}), send(provider, news));
+    if (checked.failures.length > 0)
+      throw new Error(
+        checked.failures.map(({ property, reason }) => `${name}: property ${property} ${reason}`).join("; "),
+      );
+    resource.inputs = sealed(checked.inputs, news);
+    if (old?.replaced === true) {
+      await create(resource, provider, "replace");
+      return resource;
+    }
+    const base = old ?? (await imported(resource, provider));
+    if (base === undefined) {
+      await create(resource, provider, "create");
+      return resource;
+    }
+    const before = send(provider, base.outputs);
+    const wanted = send(provider, resource.inputs);
+    const difference = await provider.diff(base.id, urn, before, wanted, send(provider, base.inputs));
+    if (difference.changes === "some" && difference.replaces.length > 0) {
+      if (difference.deleteBeforeReplace) {
+        for (const dependent of await dependents(urn)) {
+          await remove(dependent);
+          dependent.replaced = true;
+        }
+        await remove(base);
+      } else leftovers.push(base);
+      await create(resource, provider, "replace");
+      return resource;
+    }
+    Object.assign(resource, { id: base.id, outputs: base.outputs });
+    if (difference.changes === "none" && base.initErrors === undefined) {
+      note(base === old ? "same" : "import", resource);
+      state.set(urn, resource);
+      return resource;
+    }
+    note("update", resource);
+    if (dryRun) {
+      resource.outputs = { ...base.outputs, ...resource.inputs };
+      state.set(urn, resource);
+      return resource;
+    }
+    await keep(resource, async () => {
+      resource.outputs = sealed(await provider.update(base.id, urn, before, wanted), resource.inputs);
+    });
+    return resource;
+  }
+
+  async function imported(resource: EngineResource, provider: ProviderProcess): Promise<EngineResource | undefined> {
+    const id = resource.registration.importId;
+    if (id === "") return undefined;
+    const read = await provider.read(id, resource.urn);
+    if (read.id === "" || read.inputs === undefined) throw new Error(`resource '${id}' does not exist`);
+    return { ...resource, id, inputs: read.inputs, outputs: read.outs ?? {} };
+  }
+
+  async function look(lookup: Lookup): Promise<Registered> {
+    const { type, name, parent, id, inputs } = lookup;
+    const urn = urnOf(type, name, parent);
+    seen.add(urn);
+    const provider = await providerOf(type, lookup.provider);
+    const read = await provider.read(id, urn, send(provider, inputs), send(provider, inputs));
+    if (read.outs === undefined) throw new Error(`resource '${id}' does not exist`);
+    const registration: Registration = {
+      ...{ type, name, parent, custom: true, provider: lookup.provider, inputs, importId: "", deletedWith: "" },
+      ...{ protect: false, ignoreChanges: [], dependsOn: {} },
+    };
+    const resource: EngineResource = { urn, type, registration, id, inputs, outputs: read.outs, external: true };
+    note("read", resource);
+    state.set(urn, resource);
+    return resource;
+  }
+
+  async function session(dry: boolean, work: (address: string) => Promise<void>): Promise<EngineRun> {
+    const saved = new Map([...state].map(([urn, resource]) => [urn, { ...resource }]));
+    dryRun = dry;
+    seen = new Set();
+    steps = [];
+    errors = [];
+    const serving = await serveMonitor({
+      register,
+      read: look,
+      outputs(urn, outputs) {
+        if (urn.includes("pulumi:pulumi:Stack")) stackOutputs = outputs;
+      },
+      log(severity, message) {
+        if (severity === "error") errors.push(message);
+      },
+      failed: (error) => errors.push(error.message),
+    });
+    try {
+      await work(serving.address);
+    } catch (error) {
+      errors.push((error as Error).message);
+    } finally {
+      for (const started of processes.values()) await started.then((one) => one.stop()).catch(() => undefined);
+      processes.clear();
+      serving.close();
+      if (dry) {
+        state.clear();
+        for (const [urn, resource] of saved) state.set(urn, resource);
+      }
+    }
+    return {
+      ok: errors.length === 0,
+      errors: [...new Set(errors)],
+      steps: [...steps],
+      outputs: plain(stackOutputs) as Values,
+    };
+  }
+
+  async function deleteAll(resources: readonly EngineResource[]): Promise<void> {
+    const going = new Set(resources.map(({ urn }) => urn));
+    for (const resource of [...resources].reverse()) {
+      if (resource.registration.protect) throw new Error(`${resource.urn} is protected`);
+      if (!going.has(resource.registration.deletedWith)) await remove(resource);
+      state.delete(resource.urn);
+    }
+  }
+
+  const run = (dry: boolean): Promise<EngineRun> =>
+    session(dry, async (address) => {
+      leftovers.length = 0;
+      const { folder, main = ".", typescript = false } = options;
+      await runProgram({ folder, main, typescript, config, dryRun: dry, address });
+      if (errors.length > 0) return;
+      for (const old of leftovers.reverse()) await remove(old);
+      await deleteAll([...state.values()].filter(({ urn }) => !seen.has(urn)));
+    });
+
+  return {
+    state,
+    config,
+    providers: () => Promise.all(processes.values()),
+    preview: () => run(true),
+    up: () => run(false),
+    destroy: () => session(false, () => deleteAll([...state.values()])),
+    refresh: () =>
+      session(false, async () => {
+        for (const resource of [...state.values()]) {
+          if (!resource.registration.custom || resource.type.startsWith("pulumi:providers:")) continue;
+          const provider = await providerOf(resource.type, resource.registration.provider);
+          const read = await provider.read(
+            resource.id,
+            resource.urn,
+            send(provider, resource.outputs),
+            send(provider, resource.inputs),
+          );
+          if (read.id === "") {
+            note("gone", resource);
+            state.delete(resource.urn);
+            continue;
+          }
+          const inputs = read.inputs ?? resource.inputs;
+          const drifted =
+            JSON.stringify(plain(sortedKeys(inputs))) !== JSON.stringify(plain(sortedKeys(resource.inputs)));
+          note(drifted ? "drift" : "same", resource);
+          Object.assign(resource, { inputs, outputs: read.outs ?? {} });
+        }
+      }),
+  };
+}
+
+const isSecret = (value: unknown): value is { value: unknown } =>
+  typeof value === "object" && value !== null && signature in value;
+
+function plain(value: unknown): unknown {
+  if (isSecret(value)) return plain(value.value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
+
+const sortedKeys = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** What went in secret stays secret, whatever a provider that knows no secrets gives back. */
+const sealed = (values: Values, raw: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      const wrapped = raw[key];
+      return [key, isSecret(wrapped) && !isSecret(value) ? { ...wrapped, value } : value];
+    }),
+  );
