@@ -77,6 +77,14 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   "apply/waiting": row("A step waits for something outside.", "The message names it; then run the same command again."),
   "cli/bad-flag": row("A flag has a value it cannot have.", "The message shows one it can."),
   "cli/bad-var": row("--var was given without a name or without a value.", "--var NAME=VALUE"),
+  "cli/not-applied": row(
+    "A resource is declared but was never applied, so an export leaves it out.",
+    "Run reconcile apply, then export again.",
+  ),
+  "cli/occupied": row(
+    "The folder to write into has a file of that name already.",
+    "Name another folder with --out, or move the file away.",
+  ),
   "cli/cannot-listen": row(
     "The address given with --listen cannot be listened on.",
     "Choose another, or --listen none.",
@@ -495,6 +503,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "reconcile apply first, or name another state with --state.",
   ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
+  "state/empty": row(
+    "The state holds no resource, so there is nothing to export.",
+    "Run reconcile apply first, or name the right state with --state.",
+  ),
   "state/locked": row(
     "Another run holds the state; the message says who, where and since when.",
     "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",

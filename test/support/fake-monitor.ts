@@ -79,7 +79,10 @@ export async function serveMonitor(monitor: Monitor): Promise<Serving> {
         name,
         (call: { request: Message }, answer: (error: object | null, response?: unknown) => void): void => {
           const method = methods[name];
-          if (method === undefined) return answer({ code: grpc.status.UNIMPLEMENTED, details: name });
+          if (method === undefined) {
+            answer({ code: grpc.status.UNIMPLEMENTED, details: name });
+            return;
+          }
           Promise.resolve()
             .then(() => method(call.request))
             .then(

@@ -25,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
     .filter(({ address }) => state.resources.get(address)?.id === undefined)
     .map(({ address, source }) => ({
       severity: "warning",
-      code: "export/not-applied",
+      code: "cli/not-applied",
       summary: `${address} is declared and not in the state: it is left out`,
       fix: "reconcile apply, then export again",
       address,
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const occupied = Object.keys(files).filter((name) => existsSync(join(flags.out!, name)));
   if (occupied.length > 0)
-    throw fail("export/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
+    throw fail("cli/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
   mkdirSync(flags.out, { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(flags.out, name), text);
   output.print(`Wrote ${Object.keys(files).join(", ")} to ${flags.out}.`);

@@ -101,7 +101,11 @@ function sameFlavor(
     return liveId === wantedEntry.entry.id;
   }
   // Nothing was applied last, and a name cannot be told from an id: no reason to take the VM down.
-  return recorded === undefined || recorded === wanted;
+  if (recorded === undefined || recorded === wanted) return true;
+  // Not seen, and recorded by id (an import) where the wish is a name, or the other way round.
+  return (
+    live === undefined && wantedEntry.found === "one" && catalogueId(recorded, context.flavors) === wantedEntry.entry.id
+  );
 }
 
 function decideVerify(
