@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/provider-process";
+import { makeProgramFolder } from "../support/pulumi-sdk";
 
 const common = `{ flavorId: config.get("flavor") ?? "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: config.get("region") ?? "in-west-1", size: 10 }`;
 

@@ -3,9 +3,8 @@
  * itself, run by the SDK's own launcher. What a registration means is the engine's to decide.
  */
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
+import { fromProgram, fromSdk, node } from "./pulumi-sdk";
 
-const fromSdk = createRequire(require.resolve("@pulumi/pulumi"));
 const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
 const { Struct } = fromSdk(
   "google-protobuf/google/protobuf/struct_pb.js",
@@ -188,9 +187,9 @@ export function runProgram({ folder, main, typescript, config, dryRun, address }
     Object.entries(config).map(([key, value]) => [key.replace(":", ":config:"), value]),
   );
   const child = spawn(
-    process.execPath,
+    node,
     [
-      require.resolve("@pulumi/pulumi/cmd/run"),
+      fromProgram.resolve("@pulumi/pulumi/cmd/run"),
       ...["--monitor", address, "--engine", address, "--project", "demo", "--stack", "dev", "--pwd", folder],
       ...(dryRun ? ["--dry-run"] : []),
       ...["--parallel", "16", main],

@@ -3,13 +3,10 @@
  * the plugin. Answers come back as plain values.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { fromProgram, fromSdk, makeProgramFolder, node, packageFolder } from "./pulumi-sdk";
 
-const root = resolve(__dirname, "../..");
-const fromSdk = createRequire(require.resolve("@pulumi/pulumi"));
 const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
 const { Struct } = fromSdk(
   "google-protobuf/google/protobuf/struct_pb.js",
@@ -107,10 +104,10 @@ export async function startProviderProcess({
 }: ProcessOptions): Promise<ProviderProcess> {
   const program =
     kind === "dynamic"
-      ? require.resolve("@pulumi/pulumi/cmd/dynamic-provider")
-      : resolve(root, "bin/pulumi-resource-reconcile-cloud");
+      ? fromProgram.resolve("@pulumi/pulumi/cmd/dynamic-provider")
+      : join(packageFolder, "bin/pulumi-resource-reconcile-cloud");
   const home = folder ?? makeProgramFolder();
-  const child = spawn(process.execPath, [program, "127.0.0.1:1"], {
+  const child = spawn(node, [program, "127.0.0.1:1"], {
     cwd: home,
     env: { ...process.env, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -187,15 +184,6 @@ export async function startProviderProcess({
       if (folder === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
-}
-
-/** A folder from which this package and the SDK resolve, as from a program that depends on them. */
-export function makeProgramFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reconcile-program-"));
-  mkdirSync(join(folder, "node_modules"));
-  symlinkSync(root, join(folder, "node_modules/reconcile-cloud"));
-  symlinkSync(join(root, "node_modules/@pulumi"), join(folder, "node_modules/@pulumi"));
-  return folder;
 }
 
 function readPort(child: ChildProcess, said: readonly string[]): Promise<number> {

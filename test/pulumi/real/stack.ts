@@ -3,19 +3,11 @@
  * command line. Nothing leaves the machine.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../../emulator";
+import { linkModules } from "../../support/pulumi-sdk";
 
 const root = resolve(__dirname, "../../..");
 
@@ -70,10 +62,8 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
   });
   const program = join(folder, "program");
   const bin = join(folder, "bin");
-  for (const name of ["state", "home", "program/node_modules", "bin"])
-    mkdirSync(join(folder, name), { recursive: true });
-  symlinkSync(join(root, "node_modules/@pulumi"), join(program, "node_modules/@pulumi"));
-  symlinkSync(root, join(program, "node_modules/reconcile-cloud"));
+  for (const name of ["state", "home", "program", "bin"]) mkdirSync(join(folder, name), { recursive: true });
+  linkModules(program);
   // The script comes without its executable bit from some registries.
   const launcher = join(bin, "pulumi-resource-pulumi-nodejs");
   copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
