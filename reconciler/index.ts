@@ -5,7 +5,6 @@
 import type { ReadOptions, ReadResult } from "./config/read-desired";
 import type { ConfigSource } from "./config/yaml-file";
 import type { Connection, Settings } from "./connect";
-import type { PlanOptions } from "./core/diff/context";
 import type { Desired } from "./core/model/desired";
 import type { Plan, PlanInput } from "./core/plan/plan";
 import type { ReadDialect } from "./dialect/read-dialect";
@@ -104,6 +103,3 @@ export function handlerModule(): typeof import("./handlers/handler") {
 export function partsOf(desired: Desired): import("./handlers/parts").DesiredParts {
   return (require("./handlers/parts") as typeof import("./handlers/parts")).partsOf(desired);
 }
-
-/** For completeness of the types above. */
-export type Options = PlanOptions;

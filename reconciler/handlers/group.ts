@@ -58,7 +58,7 @@ export const groupHandler = createHandler<"group">({
         value: inputs["rulesMode"] === "shared" ? "authoritative" : inputs["rulesMode"],
       },
       { property: "rules", field: "rules", value: rulesForFile(inputs["rules"]) },
-      ...linesFor(inputs, ["onRuleRemoval"], true),
+      ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
     ],
   }),
   sight: sightGroupIn,

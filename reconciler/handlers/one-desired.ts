@@ -23,7 +23,8 @@ export interface Line {
   readonly property: string;
   readonly field: string;
   readonly value: unknown;
-  readonly inLifecycle?: boolean;
+  /** Not of the resource itself but of its lifecycle, or of its one rule. */
+  readonly section?: "lifecycle" | "rule";
 }
 
 export interface Written {
@@ -46,17 +47,24 @@ export function readOne({ kind, lines }: Written): ReadOne {
   const name = lines.find(({ field }) => field === "name")?.value;
   const address = addressOf(kind, name);
   const given = lines.filter(({ value }) => value !== undefined && value !== null);
-  const main = given.filter(({ inLifecycle }) => inLifecycle !== true);
-  const lifecycle = given.filter(({ inLifecycle }) => inLifecycle === true);
   const text: string[] = [`{"version":1,"${sectionOf[kind]}":{"${address.slice(kind.length + 1)}":{`];
   const properties: string[] = [""];
   const write = (line: string, property: string): void => {
     text.push(line);
     properties.push(property);
   };
-  for (const { field, value, property } of main) write(`"${field}":${literal(value)},`, property);
+  const writeSection = (section: Line["section"]): void => {
+    for (const { field, value, property, section: own } of given)
+      if (own === section) write(`"${field}":${literal(value)},`, property);
+  };
+  writeSection(undefined);
+  if (given.some(({ section }) => section === "rule")) {
+    write('"rules":[{', "");
+    writeSection("rule");
+    write("}],", "");
+  }
   write('"lifecycle":{', "");
-  for (const { field, value, property } of lifecycle) write(`"${field}":${literal(value)},`, property);
+  writeSection("lifecycle");
   write("}}}}", "");
   const { desired, diagnostics } = readDesired([{ file: "properties", text: text.join("\n") }]);
   const failures: CheckFailure[] = [];
@@ -71,7 +79,7 @@ export function readOne({ kind, lines }: Written): ReadOne {
 
 /** JSON is YAML; what a file would interpolate is literal here. */
 const literal = (value: unknown): string =>
-  JSON.stringify(value, (_key, item) => (typeof item === "string" ? item.replaceAll("${", "$${") : item));
+  JSON.stringify(value, (_key, item) => (typeof item === "string" ? item.replaceAll("${", () => "$${") : item));
 
 /** The desired world of one resource whose inputs were checked; a problem here is still the user's. */
 export function desiredOf(written: Written): { readonly desired: Desired; readonly address: Address } {

@@ -15,7 +15,7 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
-import { checkInputs, desiredOf, type Written } from "./one-desired";
+import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, nothingDesired, plain, planAsObserved, stateOf } from "./one-run";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { sightGroupIn } from "./sightings";
@@ -49,12 +49,14 @@ const rulePart = (props: Props): Props =>
   Object.fromEntries(Object.entries(props).filter(([name]) => Object.hasOwn(ruleProperties, name)));
 
 const write = (props: Props): Written => {
-  const rule = ruleForFile(rulePart(props), "unknown");
+  const fields = Object.entries(ruleForFile(rulePart(props), "unknown"));
   return {
     kind: "group",
     lines: [
       { property: "", field: "name", value: "rule" },
-      { property: "", field: "rules", value: [rule] },
+      ...fields.map(([field, value]) => ({ property: asProperty(field), field, value, section: "rule" as const })),
+      // A rule that says nothing admits everything that comes in.
+      ...(fields.length === 0 ? [{ property: "", field: "rules", value: [{}] }] : []),
     ],
   };
 };

@@ -33,12 +33,12 @@ export const flushConfirmed: Property = {
 };
 
 /** Properties as lines, for those that are called in a file what they are called here. */
-export const linesFor = (inputs: Props, names: readonly string[], inLifecycle = false): Line[] =>
+export const linesFor = (inputs: Props, names: readonly string[], section?: Line["section"]): Line[] =>
   names.map((property) => ({
     property,
     field: asFileKey(property),
     value: asFileValue(inputs[property]),
-    ...(inLifecycle ? { inLifecycle } : {}),
+    ...(section === undefined ? {} : { section }),
   }));
 
 /** The VM of a volume stands beside it, so that it is looked at (a flush may stop it) and never planned for. */

@@ -129,7 +129,7 @@ export const vmHandler = createHandler<"vm">({
   deleteBeforeReplace: true,
   write: (inputs) => ({
     kind: "vm",
-    lines: [...linesFor(inputs, main), ...linesFor(inputs, lifecycle, true)],
+    lines: [...linesFor(inputs, main), ...linesFor(inputs, lifecycle, "lifecycle")],
   }),
   sight: sightVmIn,
   recordOfLive: (address, live): RecordedVm => ({

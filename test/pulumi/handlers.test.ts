@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/handlers/handler";
+import { type HandlerType, handlers } from "../../reconciler/handlers/table";
+import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
+import { contextFor } from "../support/handler-program";
+
+const vm = {
+  name: "db-1",
+  flavorId: "m1.small",
+  imageId: "ubuntu-24.04",
+  owner: "ops@acme.example",
+  userId: "1042",
+  project: "acme",
+  region: "in-west-1",
+  size: 10,
+};
+const rule = { protocol: "tcp", dstPort: "443", remoteIp: "0.0.0.0/0" };
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+
+describe("check says what is wrong, at its property", () => {
+  const cases: Record<string, readonly [HandlerType, Props, readonly string[]]> = {
+    "a VM as it should be": ["Vm", vm, []],
+    "a size as text is a size": ["Vm", { ...vm, size: "10" }, []],
+    "upper case in a name is lower-cased by the service": ["Vm", { ...vm, name: "DB-1" }, []],
+    "a name of one word of a-z, 0-9 and hyphen": ["Vm", { ...vm, name: "d b" }, ["name"]],
+    "every required property": [
+      "Vm",
+      { name: "db-1" },
+      ["flavorId", "imageId", "owner", "project", "region", "size", "userId"],
+    ],
+    "a property that is none": ["Vm", { ...vm, flavour: "x" }, ["flavour"]],
+    "a nested value at its top property": ["Vm", { ...vm, verifyResize: { check: { tcp: 99999 } } }, ["verifyResize"]],
+    "a word that is not allowed": ["Vm", { ...vm, power: "off" }, ["power"]],
+    "text that would be an interpolation in a file is text": [
+      "SecurityGroup",
+      { name: "web-group", description: "${var.x}" },
+      [],
+    ],
+    "a data volume of at least 1 GB (contract: VM creation)": ["Vm", { ...vm, size: 0 }, ["size"]],
+    "a flush command needs the command": ["Volume", { name: "data", size: 5, flush: { via: "command" } }, ["flush"]],
+    "remote_ip and remote_group exclude each other": [
+      "SecurityGroupRule",
+      { securityGroupId: "g", protocol: "tcp", remoteIp: "10.0.0.0/8", remoteGroup: "h" },
+      ["remoteGroup"],
+    ],
+    "icmp takes no port": ["SecurityGroupRule", { securityGroupId: "g", protocol: "icmp", dstPort: "1" }, ["dstPort"]],
+    "two identical rules (the service would roll the group back)": [
+      "SecurityGroup",
+      { name: "web-group", rules: [rule, { ...rule, remoteIp: undefined }] },
+      ["rules"],
+    ],
+    "what is not known yet is no failure": ["Vm", { ...vm, imageId: unknownValue, size: unknownValue }, []],
+    "unknown ids in rules are not one rule": [
+      "SecurityGroup",
+      {
+        name: "web-group",
+        rules: [
+          { protocol: "tcp", remoteGroup: unknownValue },
+          { protocol: "tcp", remoteGroup: unknownValue },
+        ],
+      },
+      [],
+    ],
+    "the platform's own group cannot be declared": ["SecurityGroup", { name: "default" }, ["name"]],
+  };
+  it.each(Object.entries(cases))("%s", (_, [type, inputs, properties]) => {
+    const { failures } = handlers[type].check(inputs);
+    expect(failures.map(({ property }) => property).sort()).toEqual(properties);
+  });
+});
+
+describe("diff says what a change leads to", () => {
+  let world: BenchWorld;
+  let context: HandlerContext;
+  beforeEach(async () => {
+    const capabilities = { with: everything };
+    world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+    context = contextFor(world);
+  });
+  afterEach(() => world.close());
+
+  const same: readonly string[] = [];
+  const cases: Record<
+    string,
+    readonly [
+      HandlerType,
+      Props,
+      Props,
+      { changes: readonly string[]; replaces?: readonly string[]; first?: boolean; warns?: RegExp },
+    ]
+  > = {
+    nothing: ["Vm", vm, vm, { changes: same }],
+    "a flavor by id is the flavor by name": [
+      "Vm",
+      vm,
+      { ...vm, flavorId: "00000000-0000-4000-8002-000000000001" },
+      { changes: same },
+    ],
+    "a username is never a difference to the e-mail": ["Vm", vm, { ...vm, owner: "ops" }, { changes: same }],
+    "another flavor resizes": ["Vm", vm, { ...vm, flavorId: "m1.large" }, { changes: ["flavorId"] }],
+    "another image rebuilds, and says what is lost": [
+      "Vm",
+      vm,
+      { ...vm, imageId: "debian-12" },
+      { changes: ["imageId"], warns: /wiped by the rebuild/ },
+    ],
+    "on_image_change: replace": [
+      "Vm",
+      { ...vm, onImageChange: "replace" },
+      { ...vm, onImageChange: "replace", imageId: "debian-12" },
+      { changes: ["imageId"], replaces: ["imageId"], first: true, warns: /root disk of VM db-1 is deleted/ },
+    ],
+    "on_image_change: ignore": [
+      "Vm",
+      { ...vm, onImageChange: "ignore" },
+      { ...vm, onImageChange: "ignore", imageId: "debian-12" },
+      { changes: same },
+    ],
+    "what the service cannot change replaces, the old one first": [
+      "Vm",
+      vm,
+      { ...vm, rootSize: 80 },
+      { changes: ["rootSize"], replaces: ["rootSize"], first: true, warns: /deleted/ },
+    ],
+    "a policy is noted in place": ["Vm", vm, { ...vm, preservedVolumes: "delete" }, { changes: ["preservedVolumes"] }],
+    "a default written out is no difference": [
+      "Vm",
+      vm,
+      { ...vm, preservedVolumes: "retain", onImageChange: "rebuild" },
+      { changes: same },
+    ],
+    "power that becomes managed": ["Vm", vm, { ...vm, power: "stopped" }, { changes: ["power"] }],
+    "what is not known yet in what cannot change replaces": [
+      "Vm",
+      vm,
+      { ...vm, region: unknownValue },
+      { changes: ["region"], replaces: ["region"], first: true },
+    ],
+    "what is not known yet elsewhere updates": ["Vm", vm, { ...vm, flavorId: unknownValue }, { changes: ["flavorId"] }],
+    "a volume grows": ["Volume", { name: "data", size: 5 }, { name: "data", size: 6 }, { changes: ["size"] }],
+    "a volume cannot be renamed: an empty one takes its place": [
+      "Volume",
+      { name: "data", size: 5 },
+      { name: "data-2", size: 5 },
+      { changes: ["name"], replaces: ["name"], warns: /replaced by an empty one/ },
+    ],
+    "rules are compared by meaning": [
+      "SecurityGroup",
+      { name: "web-group", rules: [{ ...rule, remoteIp: "10.0.0.7/8" }] },
+      { name: "web-group", rules: [{ ...rule, dstPort: 443, remoteIp: "10.0.0.0/8", direction: "ingress" }] },
+      { changes: same },
+    ],
+    "a rule less": [
+      "SecurityGroup",
+      { name: "web-group", rules: [rule] },
+      { name: "web-group", rules: [] },
+      { changes: ["rules"] },
+    ],
+  };
+  it.each(Object.entries(cases))("%s", async (_, [type, before, after, expected]) => {
+    const handler: Handler = handlers[type];
+    const kept = await handler.create(context, handler.check(before).inputs);
+    const found = await handler.diff(context, kept.id, kept.outputs, handler.check(after).inputs);
+    expect(found.changes.map(({ property }) => property)).toEqual(expected.changes);
+    expect([found.replaces, found.deleteBeforeReplace]).toEqual([expected.replaces ?? [], expected.first ?? false]);
+    expect(found.warnings.join("\n")).toMatch(expected.warns ?? /^$/);
+  });
+
+  it("refuses to shrink, in the words of the plan", async () => {
+    const kept = await handlers.Volume.create(context, { name: "data", size: 5 });
+    await expect(handlers.Volume.diff(context, kept.id, kept.outputs, { name: "data", size: 4 })).rejects.toThrow(
+      "cannot shrink",
+    );
+  });
+
+  it("a separate rule stays beside a shared group, and goes with an authoritative one", async () => {
+    const group = await handlers.SecurityGroup.create(context, {
+      name: "web-group",
+      rulesMode: "shared",
+      rules: [rule],
+    });
+    const own = { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" };
+    const made = await handlers.SecurityGroupRule.create(context, own);
+    expect(made.id).toMatch(new RegExp(`^${group.id}/`));
+    const shared = { name: "web-group", rulesMode: "shared", rules: [{ ...rule, dstPort: "80" }] };
+    const updated = await handlers.SecurityGroup.update(context, group.id, group.outputs, shared);
+    const ports = () =>
+      world.emulator
+        .dump()
+        .rules.filter(({ security_group_id: id, direction }) => id === group.id && direction === "ingress")
+        .map(({ port_range_min: port }) => port)
+        .sort();
+    expect(ports()).toEqual([22, 80]);
+    expect((await handlers.SecurityGroup.diff(context, group.id, updated.outputs, shared)).changes).toEqual([]);
+    await handlers.SecurityGroup.update(context, group.id, updated.outputs, { ...shared, rulesMode: "authoritative" });
+    expect(ports()).toEqual([80]);
+    expect(await handlers.SecurityGroupRule.read(context, made.id, made.outputs)).toBeUndefined();
+  });
+
+  it("an update never loses what the preview did not show", async () => {
+    const kept = await handlers.Vm.create(context, vm);
+    await world.client.rebuildVm(kept.id, "00000000-0000-4000-8003-000000000002");
+    await new Promise((done) => setTimeout(done, 50));
+    await expect(handlers.Vm.update(context, kept.id, kept.outputs, { ...vm, name: "db-2" })).rejects.toThrow(
+      "run a refresh",
+    );
+    const read = await handlers.Vm.read(context, kept.id, kept.outputs);
+    expect((await handlers.Vm.diff(context, kept.id, read!.outputs, vm)).warnings.join()).toMatch(
+      /wiped by the rebuild/,
+    );
+  });
+
+  it("deleting a VM with its data volume leaves volumes alone that were attached to it", async () => {
+    const host = await handlers.Vm.create(context, { ...vm, preservedVolumes: "delete" });
+    const data = await handlers.Volume.create(context, { name: "other", size: 5 });
+    await handlers.VolumeAttachment.create(context, { vmId: host.id, volumeId: data.id });
+    await handlers.Vm.delete(context, host.id, host.outputs);
+    expect(world.emulator.dump().volumes.map(({ name }) => name)).toEqual(["other"]);
+  });
+
+  it("a grow of an attached volume needs a flush, and puts it back where it was", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "data", size: 5 });
+    await handlers.VolumeAttachment.create(context, { vmId: host.id, volumeId: data.id });
+    const grown = { name: "data", size: 8 };
+    await expect(handlers.Volume.update(context, data.id, data.outputs, grown)).rejects.toThrow("flushConfirmed: true");
+    const kept = await handlers.Volume.update(context, data.id, data.outputs, { ...grown, flushConfirmed: true });
+    const found = () => world.emulator.dump().volumes.find(({ id }) => id === data.id);
+    expect(found()).toMatchObject({ size: 8, attached_to: host.id });
+    // Nothing claims the place where it hangs: that is the attachment's.
+    await handlers.Volume.update(context, data.id, kept.outputs, { ...grown, size: 9, flushConfirmed: true });
+    expect(found()).toMatchObject({ size: 9, attached_to: host.id });
+  });
+});
+
+describe("with a service that has less", () => {
+  it("a create whose id cannot be learnt is kept as pending, never made twice, and settled by its id", async () => {
+    const capabilities = { without: ["vm.list"] };
+    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+    try {
+      const context = contextFor(world);
+      const error = await handlers.Vm.create(context, vm).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ name: "PartialFailure", kept: { id: "pending:db-1" } });
+      const { kept } = error as { kept: { id: string; outputs: Props } };
+      await expect(handlers.Vm.update(context, kept.id, kept.outputs, vm)).rejects.toThrow("adopt");
+      expect(world.emulator.dump().vms).toHaveLength(1);
+      const adopted = { ...vm, adopt: world.emulator.dump().vms[0]!.id };
+      expect((await handlers.Vm.diff(context, kept.id, kept.outputs, adopted)).replaces).not.toEqual([]);
+      await handlers.Vm.delete(context, kept.id, kept.outputs);
+      expect((await handlers.Vm.create(context, adopted)).id).toBe(adopted.adopt);
+      expect(world.emulator.dump().vms).toHaveLength(1);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("a rule that cannot be deleted by itself is an error, unless it is said to stay; a group is replaced for it", async () => {
+    const world = await startBenchWorld();
+    try {
+      const log: string[] = [];
+      const context = contextFor(world, log);
+      const inputs = { name: "web-group", rules: [rule] };
+      const group = await handlers.SecurityGroup.create(context, inputs);
+      const found = await handlers.SecurityGroup.diff(context, group.id, group.outputs, { ...inputs, rules: [] });
+      expect([found.replaces, found.deleteBeforeReplace]).toEqual([["rules"], true]);
+      const one = await handlers.SecurityGroupRule.create(context, {
+        securityGroupId: group.id,
+        protocol: "udp",
+        dstPort: "53",
+      });
+      await expect(handlers.SecurityGroupRule.delete(context, one.id, one.outputs)).rejects.toThrow("deletedWith");
+      await handlers.SecurityGroupRule.delete(context, one.id, { ...one.outputs, onRuleRemoval: "keep" });
+      expect(log.join("\n")).toContain("it stays");
+    } finally {
+      await world.close();
+    }
+  });
+});
