@@ -43,7 +43,8 @@ try {
       if (!existsSync(place)) {
         mkdirSync(place);
         writeFileSync(join(place, "package.json"), JSON.stringify({ name: "matrix", private: true }));
-        npm(place, "install", "--ignore-scripts", `@pulumi/pulumi@${sdk}`, tarball);
+        // Of the compilers that every SDK of the list accepts, the newest.
+        npm(place, "install", "--ignore-scripts", `@pulumi/pulumi@${sdk}`, "typescript@5.9", tarball);
       }
       const run = spawnSync(
         "npx",
