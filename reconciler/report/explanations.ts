@@ -498,10 +498,6 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "It is encrypted with another key. Nothing was read or written.",
     "Give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
   ),
-  "state/empty": row(
-    "The state holds nothing that could be exported.",
-    "reconcile apply first, or name another state with --state.",
-  ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
   "state/empty": row(
     "The state holds no resource, so there is nothing to export.",
