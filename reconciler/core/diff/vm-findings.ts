@@ -41,6 +41,7 @@ export function checkSize(
 export function checkCatalogue(
   desired: DesiredVm,
   context: DiffContext,
+  isSent: (field: string) => boolean = () => true,
 ): { imageId: string; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const complain = (
@@ -50,6 +51,7 @@ export function checkCatalogue(
     entries: readonly { id: string; name?: string }[],
     several: boolean,
   ): void => {
+    if (!isSent(field)) return;
     const shown = entries
       .slice(0, 12)
       .map((entry) => (entry.name === undefined ? entry.id : several ? `${entry.name} (${entry.id})` : entry.name));
@@ -74,7 +76,7 @@ export function checkCatalogue(
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (image.found === "unlisted" && !isUuid(desired.image))
+  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image))
     diagnostics.push({
       severity: "warning",
       code: "plan/image-unresolved",
@@ -84,7 +86,7 @@ export function checkCatalogue(
       address: desired.address,
       source: desired.source,
     });
-  if (image.found === "none" && isUuid(desired.image))
+  if (isSent("image_id") && image.found === "none" && isUuid(desired.image))
     diagnostics.push({
       severity: "note",
       code: "plan/image-unlisted",

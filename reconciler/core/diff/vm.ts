@@ -272,13 +272,7 @@ function updateVm(
     (recorded?.building === true || adopted === "interrupted" || fields.length > 0 || comparison.verify !== undefined);
   if (!replaces) checkSize(fields, desired, dataVolumeId, diagnostics);
   const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
-  if (replaces || fields.length > 0)
-    for (const finding of checkCatalogue(desired, context).diagnostics) {
-      if (finding.code.startsWith("plan/flavor") && !sends("flavor_id")) continue;
-      if (finding.code.startsWith("plan/image") && !sends("image_id")) continue;
-      if (finding.code.startsWith("plan/region") && !replaces) continue;
-      diagnostics.push(finding);
-    }
+  if (replaces || fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, sends).diagnostics);
 
   const name = live?.name ?? recorded?.name ?? desired.name;
   const lost = replaces
