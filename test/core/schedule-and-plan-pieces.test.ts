@@ -1,0 +1,180 @@
+/** The small pure pieces under the planner, as tables: one sentence, one case. */
+import { describe, expect, it } from "vitest";
+import type { Change } from "../../reconciler/core/diff/changes";
+import type { LiveVm, VmPhase } from "../../reconciler/core/model/live";
+import { consentsFor, type Grants, missingConsents } from "../../reconciler/core/plan/consent";
+import { onceEach } from "../../reconciler/core/plan/draft";
+import { estimate } from "../../reconciler/core/plan/estimate";
+import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
+import { need, type Step } from "../../reconciler/core/plan/step";
+import { settleVm, type Wait } from "../../reconciler/core/schedule/settle";
+import { fingerprint } from "../../reconciler/core/text/hash";
+
+const vm = (phase: VmPhase, more: Partial<LiveVm> = {}): LiveVm => ({
+  kind: "vm",
+  id: "1",
+  name: "x",
+  phase,
+  status: phase,
+  ...more,
+});
+const isLarge = (flavor: string) => flavor === "large";
+
+describe("settled yet?", () => {
+  const cases: Record<string, readonly [Wait, LiveVm | undefined, string]> = {
+    "a VM that is not listed yet is waited for": [{ for: "built" }, undefined, "pending"],
+    "a built VM runs": [{ for: "built" }, vm("running"), "settled"],
+    "or is stopped": [{ for: "built" }, vm("stopped"), "settled"],
+    "a word nobody knows is a VM on its way": [{ for: "built" }, vm("changing"), "pending"],
+    "a failed VM ends any wait": [{ for: "running" }, vm("failed"), "failed"],
+    "stopped is not running": [{ for: "running" }, vm("stopped"), "pending"],
+    "gone is when nobody shows it": [{ for: "gone" }, undefined, "settled"],
+    "a failed VM can still go": [{ for: "gone" }, vm("failed"), "pending"],
+    "VERIFY_RESIZE ends a resize": [{ for: "resized", isTarget: isLarge }, vm("verify_resize"), "settled"],
+    "so does the new flavor, where the service confirms by itself": [
+      { for: "resized", isTarget: isLarge },
+      vm("running", { flavor: "large" }),
+      "settled",
+    ],
+    "the old flavor does not": [{ for: "resized", isTarget: isLarge }, vm("running", { flavor: "small" }), "pending"],
+    "no flavor shown says nothing": [{ for: "resized", isTarget: isLarge }, vm("running"), "pending"],
+    "a rebuild is done when the new image shows": [
+      { for: "rebuilt", image: "b" },
+      vm("running", { image: "b" }),
+      "settled",
+    ],
+    "and not while the old one does": [{ for: "rebuilt", image: "b" }, vm("running", { image: "a" }), "pending"],
+    "a decided resize is neither way any more": [{ for: "decided" }, vm("verify_resize"), "pending"],
+  };
+  it.each(Object.entries(cases))("%s", (_, [wait, live, status]) => {
+    expect(settleVm(wait, live).status).toBe(status);
+  });
+});
+
+describe("order", () => {
+  const needs = (edges: Record<string, string[]>) => (node: string) => edges[node] ?? [];
+  it("keeps the given order where nothing else decides", () => {
+    expect(orderNodes(["c", "a", "b"], needs({})).order).toEqual(["c", "a", "b"]);
+  });
+  it("puts what is needed first, and ignores what is not there", () => {
+    expect(orderNodes(["a", "b", "c"], needs({ a: ["c", "zz"], c: ["b"] })).order).toEqual(["b", "c", "a"]);
+  });
+  it("names the members of a cycle and what hangs on them, and nothing else", () => {
+    expect(orderNodes(["a", "b", "c", "d"], needs({ a: ["b"], b: ["a"], c: ["a"] }))).toEqual({
+      order: ["d"],
+      stuck: ["a", "b", "c"],
+    });
+  });
+  it("opens as few edges of a cycle as it takes", () => {
+    const { order, open } = orderBreakingCycles(
+      ["a", "b", "c", "d"],
+      needs({ a: ["b"], b: ["c"], c: ["a"], d: ["a"] }),
+    );
+    expect(order).toEqual(["a", "c", "d", "b"]);
+    expect([...open]).toEqual([["a", ["b"]]]);
+  });
+  it("a node that needs itself is no cycle", () => {
+    expect(orderBreakingCycles(["a"], needs({ a: ["a"] })).open.size).toBe(0);
+  });
+});
+
+describe("needs", () => {
+  it("one a step, and `done` and `failed` say more than `end`", () => {
+    expect(onceEach([need("a", "end"), need("a"), need("b", "failed"), need("b", "end")])).toEqual([
+      need("a"),
+      need("b", "failed"),
+    ]);
+  });
+});
+
+const step = (id: string, estimateMs: number, more: Partial<Step> = {}): Step => ({
+  id,
+  address: "vm.a",
+  action: { operation: "record", changes: [] },
+  title: id,
+  needs: [],
+  holds: [],
+  estimateMs,
+  ...more,
+});
+
+describe("estimate", () => {
+  it("is the longest way, not the sum", () => {
+    expect(estimate([step("a", 5), step("b", 7), step("c", 3, { needs: [need("a")] })]).durationMs).toBe(8);
+  });
+  it("leaves out what only runs after a failure", () => {
+    expect(estimate([step("a", 5), step("back", 100, { needs: [need("a", "failed")] })]).durationMs).toBe(5);
+  });
+  it("a VM is down from the first step that takes it down to the last that does", () => {
+    const steps = [
+      step("stop", 20, { downtimeOf: "vm.a" }),
+      step("work", 5, { needs: [need("stop")] }),
+      step("start", 10, { needs: [need("work")], downtimeOf: "vm.a" }),
+    ];
+    expect(estimate(steps).downtimeMs).toEqual({ "vm.a": 35 });
+  });
+});
+
+describe("consent", () => {
+  const change = (more: Partial<Change>): Change => ({
+    address: "vm.a",
+    kind: "vm",
+    action: "delete",
+    name: "a",
+    fields: [],
+    reason: "removed",
+    because: "",
+    losses: [],
+    ...more,
+  });
+  const kept = () =>
+    ({
+      kind: "vm",
+      address: "vm.a",
+      name: "a",
+      preventDestroy: true,
+      onDelete: { snapshot: false, preservedVolumes: "retain" },
+    }) as const;
+  const kinds = (made: Change) => consentsFor([made], [], () => undefined, kept).map((one) => one.kind);
+  it.each([
+    ["a delete of what the state protects needs the block back", change({}), ["prevent_destroy"]],
+    ["so does leaving it behind", change({ action: "forget" }), ["prevent_destroy"]],
+    ["what a removed entry lets go is meant", change({ action: "forget", reason: "let_go" }), []],
+    ["what is gone already cannot be protected", change({ action: "forget", reason: "gone" }), []],
+    ["an update is not a loss", change({ action: "update" }), []],
+    ["every loss needs its own", change({ action: "update", losses: ["x", "y"] }), ["data_loss", "data_loss"]],
+  ] as const)("%s", (_, made, expected) => {
+    expect(kinds(made)).toEqual(expected);
+  });
+
+  const none: Grants = { allowDataLoss: false, allowEmpty: false, confirmFlush: [] };
+  const flush = { kind: "flush", address: "volume.a", detail: "", grant: "" } as const;
+  it.each([
+    ["a flush is confirmed by address", { ...none, confirmFlush: ["volume.a"] }, flush, 0],
+    ["or for all", { ...none, confirmFlush: ["all"] }, flush, 0],
+    ["another address does not do", { ...none, confirmFlush: ["volume.b"] }, flush, 1],
+    [
+      "no flag lifts prevent_destroy",
+      { allowDataLoss: true, allowEmpty: true, confirmFlush: ["all"] },
+      { ...flush, kind: "prevent_destroy" },
+      1,
+    ],
+    [
+      "--allow-data-loss does not allow an empty file",
+      { ...none, allowDataLoss: true },
+      { ...flush, kind: "empty" },
+      1,
+    ],
+  ] as const)("%s", (_, grants, consent, missing) => {
+    expect(missingConsents([consent], grants)).toHaveLength(missing);
+  });
+});
+
+describe("fingerprint", () => {
+  it("is always sixteen hexadecimal digits, and tells near texts apart", () => {
+    const texts = ["", "a", "b", "ab", "ba", "aa", "\u0000", "\u0000\u0000"];
+    const prints = texts.map(fingerprint);
+    expect(prints.every((print) => /^[0-9a-f]{16}$/.test(print))).toBe(true);
+    expect(new Set(prints).size).toBe(texts.length);
+  });
+});
