@@ -27,7 +27,7 @@ export async function refresh(
   const ids = knownIds(desired, state);
   const [vms, volumes, groups] = await Promise.all([
     observeVms(client, ids.vm, desired, state, findings, options),
-    observeVolumes(client, ids.volume, findings, options),
+    observeVolumes(client, ids.volume, state, findings, options),
     observeGroups(client, ids.group, findings, options),
   ]);
   const catalogue = await readCatalogue(client, desired, state, vms.vms, vms.vmById, findings, options);
@@ -129,6 +129,7 @@ async function lookAgain(
 async function observeVolumes(
   client: ServiceClient,
   ids: ReadonlySet<string>,
+  state: State,
   findings: Diagnostic[],
   options: Options,
 ) {
@@ -138,7 +139,8 @@ async function observeVolumes(
     if (listed.status === "accepted") {
       for (const volume of listed.value) volumes.set(volume.id, { seen: "yes", value: volume });
       // A list may be behind: what it does not show counts as gone only when its own address says so too.
-      const unlisted = new Set([...ids].filter((id) => !volumes.has(id)));
+      const orphans = [...state.orphans.values()].filter(({ kind }) => kind === "volume").map(({ id }) => id);
+      const unlisted = new Set([...ids, ...orphans].filter((id) => !volumes.has(id)));
       await observeEach(unlisted, (id) => client.getVolume(id, options), volumes, "volume", findings);
       return { volumes, volumesListed: true };
     }

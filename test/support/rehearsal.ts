@@ -12,6 +12,7 @@ import { applyPlan, openForWriting } from "../../reconciler/engine/apply";
 import { openState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
+import { StoreFailed } from "../../reconciler/store/store";
 import { emulatedWorld } from "./emulated-world";
 import { inProcessClient } from "./in-process-client";
 import { createMemoryStore } from "./memory-store";
@@ -37,6 +38,19 @@ const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z
 export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthCheck) => boolean = () => true) {
   const emulated = emulatedWorld();
   const store = createMemoryStore();
+  const lock = store.lock;
+  let writesLeft: number | undefined;
+  // A write can be the one at which the process dies.
+  store.lock = async (wanted) => {
+    const session = await lock(wanted);
+    return {
+      ...session,
+      append: async (lines) => {
+        if (writesLeft !== undefined && writesLeft-- <= 0) throw new StoreFailed("cut off");
+        await session.append(lines);
+      },
+    };
+  };
   let has = capabilities(given);
   const clock = virtualClock((now) => {
     emulated.nowMs = now;
@@ -61,6 +75,9 @@ export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthC
     client,
     clock,
     ports,
+    cutAfterWrites(count: number | undefined) {
+      writesLeft = count;
+    },
     setCapabilities(next: Capabilities) {
       has = capabilities(next);
     },

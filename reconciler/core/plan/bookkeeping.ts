@@ -6,6 +6,7 @@ import { recordRules } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
+import type { Live } from "../model/live";
 import type {
   RecordedGroup,
   RecordedResource,
@@ -23,6 +24,7 @@ export function bookkeeping(
   differences: readonly Difference[],
   pairs: readonly Pair[],
   before: State,
+  live: Live,
   steps: readonly Step[],
   resolve: (group: Reference) => string | undefined,
 ): StateChange[] {
@@ -45,7 +47,7 @@ export function bookkeeping(
     if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))
       changes.push({ type: "resource", address: difference.address, record: next });
   }
-  changes.push(...unneededSnapshots(pairs, steps), ...foundOrphans(differences, before));
+  changes.push(...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live));
   return changes;
 }
 
@@ -55,8 +57,11 @@ const isOver = (difference: Difference): boolean =>
   difference.diagnostics.length === 0 &&
   !("idUnknown" in difference && difference.idUnknown === true);
 
-/** Written down before the step that would have left it behind, or for a VM that was out of sight for a moment. */
-function foundOrphans(differences: readonly Difference[], before: State): StateChange[] {
+/**
+ * Written down before the step that would have left it behind, or for a VM that was out of sight for a moment; or
+ * deleted since, by whomever: the service says so itself, absence from a list is not enough.
+ */
+function endedOrphans(differences: readonly Difference[], before: State, live: Live): StateChange[] {
   if (before.orphans.size === 0) return [];
   const kept = new Set<string>();
   for (const { kind, recorded, live, change } of differences) {
@@ -64,9 +69,9 @@ function foundOrphans(differences: readonly Difference[], before: State): StateC
     kept.add(`${kind}:${recorded.id}`);
     if (recorded.kind === "vm" && live !== undefined) kept.add(`volume:${recorded.dataVolumeId}`);
   }
-  return [...before.orphans.keys()]
-    .filter((key) => kept.has(key))
-    .map((key) => ({ type: "orphan", key, orphan: null }));
+  return [...before.orphans]
+    .filter(([key, { kind, id }]) => kept.has(key) || (kind === "volume" && live.volumes.get(id)?.seen === "gone"))
+    .map(([key]) => ({ type: "orphan", key, orphan: null }));
 }
 
 /** What a snapshot was taken for is done or not wanted any more, so it is nobody's to be found again. */

@@ -126,7 +126,7 @@ export function makePlan(input: PlanInput): Plan {
     options,
     changes,
     steps,
-    bookkeeping: bookkeeping(differences, pairs, input.state, draft.steps, (group: Reference) =>
+    bookkeeping: bookkeeping(differences, pairs, input.state, live, draft.steps, (group: Reference) =>
       "id" in group ? group.id : state.resources.get(group.address)?.id,
     ),
     consents,

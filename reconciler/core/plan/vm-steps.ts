@@ -4,6 +4,7 @@ import type { DesiredVm, Reference, SnapshotReason } from "../model/desired";
 import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
 import { holdBack, patchFor, type Unidentified, vmRecord } from "./records";
+import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need, type VmBlueprint } from "./step";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
@@ -297,7 +298,9 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
   if (difference.dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
     growDataVolume(difference, desired, vm, label, then);
   // A rebuild or a resize may leave a VM running that was stopped, or the other way round: look, then say.
-  const disturbed = resize !== undefined || image !== undefined || difference.verify !== undefined;
+  // So it is with one that was on its way when it was looked at.
+  const disturbed =
+    resize !== undefined || image !== undefined || difference.verify !== undefined || difference.unsettled === true;
   if (disturbed) draft.mayRestart.add(id);
   if (fields.has("power") || (disturbed && desired.power !== undefined)) {
     const stops = desired.power === "stopped";
@@ -309,79 +312,6 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
     });
     draft.powers.set(id, { operation: stops ? "vm.stop" : "vm.start", step });
   }
-}
-
-type Then = (step: Omit<NewStep, "address" | "holds">) => string;
-
-/** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
-function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): void {
-  const { address, recorded } = difference;
-  then({
-    id: `${address}/revert-pending`,
-    action: { operation: "vm.resize.revert", vm },
-    title: `revert the resize of VM ${label} that is not wanted any more`,
-    record: { resizing: undefined, flavor: recorded?.resizing?.from },
-    downtimeOf: address,
-  });
-}
-
-/**
- * VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. Returns what
- * the next step of the VM waits for: a VM that is still in VERIFY_RESIZE would refuse it.
- */
-function decideResize(
-  difference: VmDifference,
-  desired: DesiredVm,
-  vm: Reference,
-  label: string,
-  then: Then,
-  resized?: string,
-): Need[] {
-  const { address } = difference;
-  const { verifyResize } = desired.lifecycle;
-  const settled = { resizing: undefined, flavor: desired.flavor };
-  const after = resized === undefined ? [] : [need(resized)];
-  if (verifyResize.confirm === "manual")
-    return [
-      need(
-        then({
-          id: `${address}/confirm`,
-          action: { operation: "vm.resize.confirm", vm, manual: true },
-          title: `wait for the resize of VM ${label} to be confirmed`,
-          needs: after,
-          record: settled,
-        }),
-        "end",
-      ),
-    ];
-  const check = verifyResize.check;
-  let checked: string | undefined;
-  let reverted: string | undefined;
-  if (check !== undefined) {
-    checked = then({
-      id: `${address}/check`,
-      action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
-      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : check.kind === "http" ? check.url : check.argv[0]})`,
-      needs: after,
-    });
-    if (verifyResize.onFailure === "revert")
-      reverted = then({
-        id: `${address}/revert`,
-        action: { operation: "vm.resize.revert", vm },
-        title: `if the check fails: revert the resize of VM ${label}`,
-        needs: [need(checked, "failed")],
-        record: { resizing: undefined },
-      });
-  }
-  const confirmed = then({
-    id: `${address}/confirm`,
-    action: { operation: "vm.resize.confirm", vm, manual: false },
-    title: `confirm the resize of VM ${label}`,
-    needs: checked === undefined ? after : [need(checked)],
-    record: settled,
-  });
-  if (checked === undefined) return [need(confirmed, "end")];
-  return reverted === undefined ? [need(confirmed)] : [need(confirmed, "end"), need(reverted, "end")];
 }
 
 /** An interrupted run may have left it detached, grown or not: then only what is left to do is done. */

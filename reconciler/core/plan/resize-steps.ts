@@ -1,0 +1,79 @@
+/** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
+import type { VmDifference } from "../diff/vm";
+import type { DesiredVm, Reference } from "../model/desired";
+import type { NewStep } from "./draft";
+import { type Need, need } from "./step";
+
+/** Adds a step after those the VM has already. */
+export type Then = (step: Omit<NewStep, "address" | "holds">) => string;
+
+/** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
+export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): void {
+  const { address, recorded } = difference;
+  then({
+    id: `${address}/revert-pending`,
+    action: { operation: "vm.resize.revert", vm },
+    title: `revert the resize of VM ${label} that is not wanted any more`,
+    record: { resizing: undefined, flavor: recorded?.resizing?.from },
+    downtimeOf: address,
+  });
+}
+
+/**
+ * VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. Returns what
+ * the next step of the VM waits for: a VM that is still in VERIFY_RESIZE would refuse it.
+ */
+export function decideResize(
+  difference: VmDifference,
+  desired: DesiredVm,
+  vm: Reference,
+  label: string,
+  then: Then,
+  resized?: string,
+): Need[] {
+  const { address } = difference;
+  const { verifyResize } = desired.lifecycle;
+  const settled = { resizing: undefined, flavor: desired.flavor };
+  const after = resized === undefined ? [] : [need(resized)];
+  if (verifyResize.confirm === "manual")
+    return [
+      need(
+        then({
+          id: `${address}/confirm`,
+          action: { operation: "vm.resize.confirm", vm, manual: true },
+          title: `wait for the resize of VM ${label} to be confirmed`,
+          needs: after,
+          record: settled,
+        }),
+        "end",
+      ),
+    ];
+  const check = verifyResize.check;
+  let checked: string | undefined;
+  let reverted: string | undefined;
+  if (check !== undefined) {
+    checked = then({
+      id: `${address}/check`,
+      action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
+      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : check.kind === "http" ? check.url : check.argv[0]})`,
+      needs: after,
+    });
+    if (verifyResize.onFailure === "revert")
+      reverted = then({
+        id: `${address}/revert`,
+        action: { operation: "vm.resize.revert", vm },
+        title: `if the check fails: revert the resize of VM ${label}`,
+        needs: [need(checked, "failed")],
+        record: { resizing: undefined },
+      });
+  }
+  const confirmed = then({
+    id: `${address}/confirm`,
+    action: { operation: "vm.resize.confirm", vm, manual: false },
+    title: `confirm the resize of VM ${label}`,
+    needs: checked === undefined ? after : [need(checked)],
+    record: settled,
+  });
+  if (checked === undefined) return [need(confirmed, "end")];
+  return reverted === undefined ? [need(confirmed)] : [need(confirmed, "end"), need(reverted, "end")];
+}
