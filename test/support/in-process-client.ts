@@ -23,8 +23,12 @@ export interface SentRequest {
   readonly message?: string;
 }
 
+export type Fate = "arrives" | "lost-before" | "lost-after";
+
 export interface InProcessClient extends ServiceClient {
   readonly sent: SentRequest[];
+  /** What becomes of the requests that change something, one after the other; all that follow arrive. */
+  fates: readonly Fate[];
 }
 
 /** What is served is the caller's to say; how an answer is read is the built-in dialect's, with every list it knows. */
@@ -45,6 +49,7 @@ export function inProcessClient(
 ): InProcessClient {
   const read = createRecordReaders(dialect);
   const sent: SentRequest[] = [];
+  let fates: Fate[] = [];
   const requestCounts = new Map<Operation, number>();
 
   async function call<T>(
@@ -56,8 +61,11 @@ export function inProcessClient(
     requestCounts.set(operation, (requestCounts.get(operation) ?? 0) + 1);
     // What JSON leaves out is not sent.
     const body = request.body === undefined ? undefined : JSON.parse(JSON.stringify(request.body));
+    const fate = /list|get$/.test(operation) ? "arrives" : (fates.shift() ?? "arrives");
+    if (fate === "lost-before") return { status: "unknown", reason: "connection lost" };
     const decision = emulated.call(operation, body, request);
     if (decision.holdUntil !== undefined) await holdUntil(decision.holdUntil);
+    if (fate === "lost-after") return { status: "unknown", reason: "connection lost" };
     const outcome = judgeAnswer(
       operation,
       { status: decision.status, text: JSON.stringify(decision.body) ?? "" },
@@ -94,6 +102,12 @@ export function inProcessClient(
   type O = RequestOptions | undefined;
   return {
     sent,
+    get fates() {
+      return fates;
+    },
+    set fates(next) {
+      fates = [...next];
+    },
     requestCounts,
     has,
     close: async () => undefined,
