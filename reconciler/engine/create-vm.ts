@@ -6,6 +6,7 @@
 import type { LiveVm } from "../core/model/live";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
+import { outcomeUnknown } from "./create-once";
 import { failedBy, isoNow, optionsFor, type Run, recordDone, type StepResult } from "./perform";
 import { learnt, waitForVm } from "./perform-vm";
 
@@ -43,7 +44,7 @@ export async function createVm(step: Step, action: Create, run: Run): Promise<St
       }
     }
     if (!client.has("vm.list"))
-      return outcome.status === "accepted" ? idUnknown(step, record, run) : outcomeUnknown(step, intent, run);
+      return outcome.status === "accepted" ? idUnknown(step, record, run) : outcomeUnknown("VM", intent, run);
     const lost = outcome.status !== "accepted";
     const found = await discover(
       step,
@@ -68,7 +69,7 @@ export async function createVm(step: Step, action: Create, run: Run): Promise<St
         message: `the create of ${name} was accepted, but the service's list does not show it`,
         fix: "run the same command again: it looks for it first",
       };
-    if (attempt >= attempts) return outcomeUnknown(step, intent, run);
+    if (attempt >= attempts) return outcomeUnknown("VM", intent, run);
     run.progress(step, "the lost create was not done; sending it again");
   }
 }
@@ -132,17 +133,6 @@ async function idUnknown(step: Step, record: RecordedVm, run: Run): Promise<Step
     code: "apply/id-unknown",
     message: "it is being created, and this service gives no way to learn its id",
     fix: `reconcile import ${address} ID`,
-  };
-}
-
-async function outcomeUnknown(step: Step, intent: Intent, run: Run): Promise<StepResult> {
-  const { address } = step;
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  return {
-    end: "unknown",
-    code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of VM ${intent.name} was sent at ${intent.sentAt} and its answer was lost`,
-    fix: `reconcile import ${address} ID (it exists), or reconcile state resolve ${address} --not-created (it does not)`,
   };
 }
 

@@ -3,24 +3,13 @@ import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rul
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
-import type { Intent, RecordedGroup, StateChange } from "../core/model/recorded";
+import type { RecordedGroup, StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import type { Step, StepAction } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
-import {
-  done,
-  failedBy,
-  idOf,
-  isoNow,
-  noId,
-  optionsFor,
-  type Run,
-  recordDone,
-  type StepResult,
-  sendAndLook,
-} from "./perform";
-import { outcomeUnknown } from "./perform-volume";
+import { createOnce } from "./create-once";
+import { done, failedBy, idOf, noId, optionsFor, type Run, recordDone, type StepResult, sendAndLook } from "./perform";
 import { patchRecord } from "./recorder";
 
 type GroupAction = Extract<StepAction, { operation: `group.${string}` }>;
@@ -136,7 +125,6 @@ async function createGroup(
   run: Run,
 ): Promise<StepResult> {
   const { client } = run.ports;
-  const { address } = step;
   const record = step.record as RecordedGroup;
   const rules: RuleInput[] = [];
   for (const rule of action.rules) {
@@ -144,36 +132,27 @@ async function createGroup(
     if ("end" in input) return input;
     rules.push(input);
   }
-  const idsBefore = run.idsBefore("group", action.name);
-  const intent: Intent = {
-    step: step.id,
-    address,
-    operation: "group.create",
-    name: action.name,
-    sentAt: isoNow(run),
-    idsBefore,
-    record,
-  };
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    await run.recorder.record([{ type: "intent", address, intent }]);
-    const outcome = await client.createGroup(
-      { name: action.name, ...(action.description === undefined ? {} : { description: action.description }), rules },
-      optionsFor(step, run),
-    );
-    if (outcome.status === "accepted") return keepGroup(step, record, action.rules, outcome.value, run);
-    const lost = outcome.status === "unknown" || (outcome.status === "rejected" && outcome.condition === "unreadable");
-    if (!lost) {
-      await run.recorder.record([{ type: "intent", address, intent: null }]);
-      return failedBy(outcome);
-    }
-    if (!client.has("group.list")) break;
-    const found = await discover(run, action.name, idsBefore);
-    if (found === undefined || found.length > 1) break;
-    if (found.length === 1) return keepGroup(step, record, action.rules, found[0]!, run);
-    run.progress(step, "the lost create was not done; sending it again");
-  }
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  return outcomeUnknown("security group", intent);
+  return createOnce(
+    step,
+    {
+      kind: "group",
+      what: "security group",
+      name: action.name,
+      send: () =>
+        client.createGroup(
+          {
+            name: action.name,
+            ...(action.description === undefined ? {} : { description: action.description }),
+            rules,
+          },
+          optionsFor(step, run),
+        ),
+      list: () => client.listGroups({ signal: run.signal }),
+      isNamed: (group) => group.name?.toLowerCase() === action.name,
+      keep: (group) => keepGroup(step, record, action.rules, group, run),
+    },
+    run,
+  );
 }
 
 /**
@@ -218,24 +197,6 @@ async function keepGroup(
 const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
   .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
   .sort();
-
-async function discover(run: Run, name: string, idsBefore: readonly string[]): Promise<LiveGroup[] | undefined> {
-  const { clock, client, timing } = run.ports;
-  const before = new Set(idsBefore);
-  const deadline = clock.now() + timing.discoveryWindowMs;
-  for (;;) {
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    const listed = await client.listGroups({ signal: run.signal });
-    if (run.signal.aborted) return undefined;
-    if (listed.status === "accepted") {
-      const found = listed.value.filter(
-        (group) =>
-          group.name?.toLowerCase() === name && !before.has(group.id) && run.recorder.addressOf(group.id) === undefined,
-      );
-      if (found.length > 0 || clock.now() >= deadline) return found;
-    } else if (clock.now() >= deadline) return undefined;
-  }
-}
 
 async function deleteGroup(
   step: Step,

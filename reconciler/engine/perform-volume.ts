@@ -2,13 +2,13 @@
 
 import type { LiveVolume } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
-import type { Intent, RecordedVolume } from "../core/model/recorded";
+import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
+import { createOnce } from "./create-once";
 import {
   done,
   failedBy,
   idOf,
-  isoNow,
   noId,
   optionsFor,
   type Run,
@@ -104,16 +104,6 @@ async function createVolume(
   const { client } = run.ports;
   const { address } = step;
   const record = step.record as RecordedVolume;
-  const idsBefore = run.idsBefore("volume", action.name);
-  const intent: Intent = {
-    step: step.id,
-    address,
-    operation: "volume.create",
-    name: action.name,
-    sentAt: isoNow(run),
-    idsBefore,
-    record,
-  };
   const keep = async (volume: LiveVolume): Promise<StepResult> => {
     await run.recorder.record([
       { type: "resource", address, record: { ...record, id: volume.id } },
@@ -127,46 +117,17 @@ async function createVolume(
         }
       : done;
   };
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    await run.recorder.record([{ type: "intent", address, intent }]);
-    const outcome = await client.createVolume(action.name, action.sizeGb, optionsFor(step, run));
-    if (outcome.status === "accepted") return keep(outcome.value);
-    const lost = outcome.status === "unknown" || (outcome.status === "rejected" && outcome.condition === "unreadable");
-    if (!lost) {
-      await run.recorder.record([{ type: "intent", address, intent: null }]);
-      return failedBy(outcome);
-    }
-    if (!client.has("volume.list")) break;
-    const found = await discover(run, action.name, idsBefore);
-    if (found === undefined || found.length > 1) break;
-    if (found.length === 1) return keep(found[0]!);
-    run.progress(step, "the lost create was not done; sending it again");
-  }
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  return outcomeUnknown("volume", intent);
+  return createOnce(
+    step,
+    {
+      kind: "volume",
+      what: "volume",
+      name: action.name,
+      send: () => client.createVolume(action.name, action.sizeGb, optionsFor(step, run)),
+      list: () => client.listVolumes({ signal: run.signal }),
+      isNamed: (volume) => volume.name === action.name,
+      keep,
+    },
+    run,
+  );
 }
-
-/** Looks until one shows or the window is over; `undefined` when nobody can look. */
-async function discover(run: Run, name: string, idsBefore: readonly string[]): Promise<LiveVolume[] | undefined> {
-  const { clock, client, timing } = run.ports;
-  const before = new Set(idsBefore);
-  const deadline = clock.now() + timing.discoveryWindowMs;
-  for (;;) {
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    const listed = await client.listVolumes({ signal: run.signal });
-    if (run.signal.aborted || (listed.status === "rejected" && clock.now() >= deadline)) return undefined;
-    if (listed.status === "accepted") {
-      const found = listed.value.filter(
-        (volume) => volume.name === name && !before.has(volume.id) && run.recorder.addressOf(volume.id) === undefined,
-      );
-      if (found.length > 0 || clock.now() >= deadline) return found;
-    } else if (clock.now() >= deadline) return undefined;
-  }
-}
-
-export const outcomeUnknown = (what: string, intent: Intent): StepResult => ({
-  end: "unknown",
-  code: "apply/outcome-unknown",
-  message: `outcome unknown: the create of ${what} ${intent.name} was sent at ${intent.sentAt} and its answer was lost; repeating it could make a second one`,
-  fix: `reconcile import ${intent.address} ID (it exists), or reconcile state resolve ${intent.address} --not-created (it does not)`,
-});

@@ -8,6 +8,7 @@ import type { Desired, Reference } from "../model/desired";
 import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../model/live";
 import type { Operation } from "../model/operation";
 import type { State } from "../model/recorded";
+import type { Sightings } from "./find";
 
 export interface PlanOptions {
   /** Delete everything the state knows, whatever the file says. */
@@ -94,6 +95,20 @@ export const sightVolume = (context: DiffContext, id: string): Sighting<LiveVolu
 
 export const sightGroup = (context: DiffContext, id: string): Sighting<LiveGroup> =>
   context.live.groups.get(id) ?? (context.live.groupsListed ? { seen: "gone" } : notLookedAt);
+
+export const volumesSeen = (context: DiffContext): Sightings<LiveVolume> => ({
+  what: "volume",
+  listed: context.live.volumesListed,
+  byName: context.volumesByName,
+  sight: (id) => sightVolume(context, id),
+});
+
+export const groupsSeen = (context: DiffContext): Sightings<LiveGroup> => ({
+  what: "security group",
+  listed: context.live.groupsListed,
+  byName: context.groupsByName,
+  sight: (id) => sightGroup(context, id),
+});
 
 /** The id a reference stands for; `undefined` while the resource has none yet. */
 export const referenceId = (reference: Reference, state: State): string | undefined =>

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../model/diagnostic";
 import type { Pair } from "./pair";
 
-type What = "VM" | "volume" | "security group";
+export type What = "VM" | "volume" | "security group";
 
 export const nameTaken = (
   pair: Pair,
@@ -39,6 +39,15 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
   fix: `moved: [ { from: ${manager}, to: ${pair.address} } ], or remove the imports entry`,
+  address: pair.address,
+  source: pair.import?.source,
+});
+
+export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-not-found",
+  summary: `${pair.address} cannot be imported: the service shows no ${what} ${id}`,
+  fix: `correct the id in the imports entry, or remove the entry to create a new ${what}`,
   address: pair.address,
   source: pair.import?.source,
 });

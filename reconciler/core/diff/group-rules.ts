@@ -1,11 +1,11 @@
 /** The rules of one group as wanted against those the service has: what to add, what to take away, what falls by itself. */
 import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../canonical/rules";
 import type { DesiredGroup } from "../model/desired";
-import type { LiveRule } from "../model/live";
+import type { LiveGroup, LiveRule } from "../model/live";
 import type { RecordedGroup } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { DiffContext } from "./context";
-import type { FoundGroup } from "./group-find";
+import type { Found } from "./find";
 import type { Pair } from "./pair";
 
 export interface LiveRulePair {
@@ -24,7 +24,7 @@ export interface Comparison {
 
 export function comparison(
   pair: Pair,
-  entry: Extract<FoundGroup, { how: "known" }>,
+  entry: Extract<Found<LiveGroup>, { how: "known" }>,
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,

@@ -12,9 +12,10 @@ import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Change, Difference, FieldChange, Reason } from "./changes";
 import { fieldChange } from "./changes";
-import type { DiffContext } from "./context";
+import { type DiffContext, groupsSeen } from "./context";
+import { explain } from "./explain";
+import { type Found, find } from "./find";
 import { goneNote } from "./findings";
-import { createdBy, type FoundGroup, findGroup } from "./group-find";
 import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
 import type { Pair } from "./pair";
 
@@ -35,7 +36,7 @@ export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup,
 }
 
 export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: State): GroupDifference[] {
-  const found = new Map(pairs.map((pair) => [pair.address, findGroup(pair, context)]));
+  const found = new Map(pairs.map((pair) => [pair.address, find(pair, groupsSeen(context), context)]));
   const dying = dyingIds(pairs, found, state);
   const ids = new Map<Address, string>();
   for (const [address, entry] of found) if (entry.how === "known") ids.set(address, entry.id);
@@ -61,7 +62,7 @@ export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: 
 }
 
 /** Ids of groups that will not be there after this plan, those of earlier replacements included. */
-function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, FoundGroup>, state: State): Set<string> {
+function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, Found<LiveGroup>>, state: State): Set<string> {
   const dying = new Set<string>();
   for (const pair of pairs) {
     const entry = found.get(pair.address);
@@ -83,7 +84,7 @@ const identifyBy =
 
 function diffGroup(
   pair: Pair,
-  entry: FoundGroup,
+  entry: Found<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
@@ -148,7 +149,7 @@ function diffGroup(
         id: entry.id,
         fields: [...moved, ...fields],
         reason,
-        because: explain(reason, fields, allRetired),
+        because: why(reason, fields, allRetired),
         losses: [],
         movedFrom: pair.movedFrom,
         source: desired.source,
@@ -173,7 +174,7 @@ function diffGroup(
 function removeGroup(
   pair: Pair,
   recorded: RecordedGroup | undefined,
-  entry: FoundGroup,
+  entry: Found<LiveGroup>,
   context: DiffContext,
 ): Partial<GroupDifference> & { diagnostics: Diagnostic[] } {
   if (recorded === undefined) {
@@ -279,7 +280,7 @@ function groupFieldChanges(
 function groupNotes(
   desired: DesiredGroup,
   compared: Comparison,
-  entry: Extract<FoundGroup, { how: "known" }>,
+  entry: Extract<Found<LiveGroup>, { how: "known" }>,
   context: DiffContext,
 ): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -335,24 +336,22 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
     }),
   );
 
-function explain(reason: Reason, fields: readonly FieldChange[], retired: readonly RetiredGroup[]): string {
-  const names = [...new Set(fields.map((field) => field.field))].join(", ");
+function why(reason: Reason, fields: readonly FieldChange[], retired: readonly RetiredGroup[]): string {
   if (fields.length > 0 && fields.every((field) => field.verb === "point at the new group"))
     return "a group that its rules name is replaced";
-  switch (reason) {
-    case "requested":
-      return "--replace asks for it";
-    case "drifted":
-      return `the service no longer has what was applied: ${names}`;
-    case "changed":
-      return `the file changed: ${names}`;
-    case "imported":
-      return "an imports entry takes it over";
-    case "moved":
-      return "a moved entry renames its address";
-    default:
-      return retired.length > 0
-        ? `the group it replaced (${retired.map((group) => group.name).join(", ")}) still waits to be deleted`
-        : "an interrupted run left it unfinished";
-  }
+  if (reason === "interrupted" && retired.length > 0)
+    return `the group it replaced (${retired.map((group) => group.name).join(", ")}) still waits to be deleted`;
+  return explain(reason, fields);
 }
+
+/** What an intent says of a group that was created all the same. */
+const createdBy = (pair: Pair, entry: Extract<Found<LiveGroup>, { how: "known" }>): RecordedGroup => ({
+  kind: "group",
+  name: entry.live?.name ?? pair.intent?.name ?? entry.id,
+  rules: [],
+  platformRules: [],
+  preventDestroy: false,
+  ...(pair.intent?.record as Omit<RecordedGroup, "id"> | undefined),
+  address: pair.address,
+  id: entry.id,
+});

@@ -9,6 +9,7 @@ import type { LiveVm, Sighting } from "../model/live";
 import type { Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, sightVm, sightVolume } from "./context";
+import { explain } from "./explain";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
 import { compareVm, findDataVolume } from "./vm-fields";
@@ -329,10 +330,7 @@ function updateVm(
             // A new VM has the new values from the start, whatever the service could have changed in place.
             fields: [...moved, ...(replaces ? fields.map((field) => ({ ...field, verb: "replace" })) : fields)],
             reason,
-            because:
-              comparison.verify !== undefined && reason === "interrupted"
-                ? `its resize waits in VERIFY_RESIZE to be ${comparison.verify}ed`
-                : explain(reason, name, fields, live),
+            because: why(reason, name, fields, live, comparison.verify),
             ...lost,
             movedFrom: pair.movedFrom,
             source: desired.source,
@@ -341,24 +339,15 @@ function updateVm(
   };
 }
 
-function explain(reason: Reason, name: string, fields: readonly FieldChange[], live: LiveVm | undefined): string {
-  const names = [...new Set(fields.map((field) => field.field))].join(", ");
-  switch (reason) {
-    case "requested":
-      return "--replace asks for it";
-    case "failed":
-      return `VM ${name} never finished building (${live?.status ?? "failed"})`;
-    case "drifted":
-      return `the service no longer has what was applied: ${names}`;
-    case "changed":
-      return `the file changed: ${names}`;
-    case "imported":
-      return "an imports entry takes it over";
-    case "adopted":
-      return `--adopt takes over the VM named ${name}`;
-    case "moved":
-      return "a moved entry renames its address";
-    default:
-      return "an interrupted run left it unfinished";
-  }
+function why(
+  reason: Reason,
+  name: string,
+  fields: readonly FieldChange[],
+  live: LiveVm | undefined,
+  verify: "confirm" | "revert" | undefined,
+): string {
+  if (reason === "failed") return `VM ${name} never finished building (${live?.status ?? "failed"})`;
+  if (reason === "adopted") return `--adopt takes over the VM named ${name}`;
+  if (reason === "interrupted" && verify !== undefined) return `its resize waits in VERIFY_RESIZE to be ${verify}ed`;
+  return explain(reason, fields);
 }

@@ -9,8 +9,10 @@ import { volumeFields } from "../model/fields";
 import type { LiveVolume } from "../model/live";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, referenceId, sightVm, sightVolume } from "./context";
-import { goneNote, importManaged, nameTaken, severalNamed, unsettledIntent } from "./findings";
+import { type DiffContext, referenceId, sightVm, volumesSeen } from "./context";
+import { explain } from "./explain";
+import { type Found, find } from "./find";
+import { goneNote } from "./findings";
 import type { Pair } from "./pair";
 
 export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
@@ -39,7 +41,7 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
   const desired = pair.desired as DesiredVolume | undefined;
   const recorded = pair.recorded as RecordedVolume | undefined;
   const base = { kind: "volume" as const, address: pair.address, desired, recorded, detaches: false, attaches: false };
-  const found = findVolume(pair, context);
+  const found = find(pair, volumesSeen(context), context);
   if (found.how === "error") return { ...base, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
     if (recorded === undefined) {
@@ -71,7 +73,7 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
   return { ...base, recorded: own, ...updateVolume(pair, desired, own, found, wantedOn, context, fates) };
 }
 
-const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): RecordedVolume => ({
+const createdBy = (pair: Pair, found: Extract<Found<LiveVolume>, { how: "known" }>): RecordedVolume => ({
   kind: "volume",
   name: found.live?.name ?? pair.intent?.name ?? found.id,
   flush: { via: "ask" },
@@ -80,47 +82,6 @@ const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Recorde
   address: pair.address,
   id: found.id,
 });
-
-type Found =
-  | { readonly how: "error"; readonly diagnostic: Diagnostic }
-  | { readonly how: "absent"; readonly gone?: string }
-  | { readonly how: "known"; readonly id: string; readonly live?: LiveVolume; readonly adopted?: Reason };
-
-function findVolume(pair: Pair, context: DiffContext): Found {
-  const known = pair.recorded === undefined ? pair.import?.id : (pair.recorded as RecordedVolume).id;
-  if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
-    if (!context.live.volumesListed) return { how: "error", diagnostic: unsettledIntent(pair, "volume") };
-    const before = new Set(pair.intent.idsBefore);
-    const candidates = named(pair.intent.name, context).filter((volume) => !before.has(volume.id));
-    if (candidates.length > 1)
-      return { how: "error", diagnostic: severalNamed(pair, "volume", pair.intent.name, candidates) };
-    const only = candidates[0];
-    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
-    if (known === undefined) return { how: "absent" };
-  }
-  if (known !== undefined) {
-    const manager = context.addressOfId.get(known);
-    if (pair.recorded === undefined && manager !== undefined && manager !== pair.address)
-      return { how: "error", diagnostic: importManaged(pair, "volume", known, manager) };
-    const sighting = sightVolume(context, known);
-    if (sighting.seen === "gone")
-      return pair.recorded !== undefined
-        ? { how: "absent", gone: known }
-        : { how: "error", diagnostic: importGone(pair, known) };
-    return {
-      how: "known",
-      id: known,
-      ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
-      ...(pair.recorded === undefined ? { adopted: "imported" as const } : {}),
-    };
-  }
-  const desired = pair.desired as DesiredVolume | undefined;
-  const namesake = desired === undefined ? undefined : named(desired.name, context)[0];
-  return namesake === undefined ? { how: "absent" } : { how: "error", diagnostic: nameTaken(pair, "volume", namesake) };
-}
-
-const named = (name: string, context: DiffContext): LiveVolume[] =>
-  (context.volumesByName.get(name.toLowerCase()) ?? []).filter((volume) => !context.addressOfId.has(volume.id));
 
 function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeDifference["wantedOn"] {
   if (desired.attachTo === undefined) return undefined;
@@ -223,7 +184,7 @@ function updateVolume(
   pair: Pair,
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
-  found: Extract<Found, { how: "known" }>,
+  found: Extract<Found<LiveVolume>, { how: "known" }>,
   wantedOn: VolumeDifference["wantedOn"],
   context: DiffContext,
   fates: VmFates,
@@ -326,24 +287,6 @@ export const referenceLabel = (reference: { readonly address?: Address } | { rea
     ? reference.address
     : ((reference as { id?: string }).id ?? "");
 
-function explain(reason: Reason, fields: readonly FieldChange[]): string {
-  const names = fields.map((field) => field.field).join(", ");
-  switch (reason) {
-    case "requested":
-      return "--replace asks for it";
-    case "drifted":
-      return `the service no longer has what was applied: ${names}`;
-    case "changed":
-      return `the file changed: ${names}`;
-    case "imported":
-      return "an imports entry takes it over";
-    case "moved":
-      return "a moved entry renames its address";
-    default:
-      return "an interrupted run left it unfinished";
-  }
-}
-
 const shrinkRefused = (pair: Pair, before: number, after: number): Diagnostic => ({
   severity: "error",
   code: "plan/shrink",
@@ -352,13 +295,4 @@ const shrinkRefused = (pair: Pair, before: number, after: number): Diagnostic =>
   fix: `set size back to ${before} or more; for a smaller one declare a new volume and copy the data`,
   address: pair.address,
   source: pair.desired?.source,
-});
-
-const importGone = (pair: Pair, id: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no volume ${id}`,
-  fix: "correct the id in the imports entry, or remove the entry to create a new volume",
-  address: pair.address,
-  source: pair.import?.source,
 });
