@@ -1,7 +1,7 @@
 /** The steps of a volume. They answer at once; after a lost answer the volume's own record tells. */
 
 import type { LiveVolume } from "../core/model/live";
-import type { Failure } from "../core/model/outcome";
+import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { createOnce } from "./create-once";
@@ -17,7 +17,7 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
-import { readVm } from "./perform-vm";
+import { readVm, waitForVm } from "./perform-vm";
 
 type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
 
@@ -31,11 +31,9 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
     case "volume.attach": {
       const vmId = idOf(action.vm, run);
       if (vmId === undefined) return noId(action.vm);
-      const outcome = await sendAndLook(
-        () => client.attachVolume(id, vmId, options),
-        lookForAttachment(run, id, vmId, true),
-        run,
-        isConflict,
+      const look = lookForAttachment(run, id, vmId, true);
+      const outcome = await onceSteady(step, run, vmId, () =>
+        sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict),
       );
       if (outcome.status !== "accepted") return failedBy(outcome);
       return recordDone(step, run, step.address.startsWith("volume.") ? { attachedTo: vmId } : {});
@@ -43,11 +41,9 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
     case "volume.detach": {
       const vmId = idOf(action.vm, run);
       if (vmId === undefined) return noId(action.vm);
-      const outcome = await sendAndLook(
-        () => client.detachVolume(id, vmId, true, options),
-        lookForAttachment(run, id, vmId, false),
-        run,
-        isConflict,
+      const look = lookForAttachment(run, id, vmId, false);
+      const outcome = await onceSteady(step, run, vmId, () =>
+        sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
       );
       return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
@@ -68,6 +64,16 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
     default:
       return action satisfies never;
   }
+}
+
+/** A VM on its way takes no volume and gives none back. It arrives by itself, so it is waited for and asked once more. */
+async function onceSteady<T>(step: Step, run: Run, vmId: string, ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  const outcome = await ask();
+  if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
+  const read = await readVm(run, vmId);
+  if (!read.seen || read.vm?.phase !== "changing") return outcome;
+  const waited = await waitForVm(step, run, vmId, { for: "steady" });
+  return waited.end === "done" ? ask() : outcome;
 }
 
 /** Refusals that may mean "it is so already"; the look decides. */
