@@ -10,7 +10,7 @@ import type { Clock } from "./clock";
 import { type ControlDecision, control, type Instruments } from "./control";
 import { type Decision, errorBody, refuse, type Settings } from "./decision";
 import type { Change } from "./entities";
-import { type FaultSpec, takeFaults } from "./faults";
+import { breakingFault, decidedFaults, type FaultSpec, failVms, takeFaults } from "./faults";
 import type { Journal } from "./journal";
 import { decide, operations } from "./operations";
 import { type LoggedRequest, logRequest } from "./request-log";
@@ -50,7 +50,7 @@ export async function exchange(service: Service, request: IncomingMessage, respo
 
   const latency = faults.reduce((ms, fault) => ms + (fault.kind === "latency" ? (fault.ms ?? 0) : 0), 0);
   if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
-  const broken = faults.find((fault) => fault.kind !== "latency" && fault.kind !== "stale-list");
+  const broken = breakingFault(faults);
   if (broken?.kind === "drop-before") request.socket.destroy();
   else if (broken !== undefined && whenOf(broken) === "before") sendBroken(response, entry, broken, undefined);
   else {
@@ -93,8 +93,8 @@ async function serve(
   const { world } = service;
   const caller = authenticate(world, request.headers.authorization, settings.strict);
   if (caller === undefined) return refuse(401, "the Authorization header is missing or not valid");
-  const stale = faults.find((fault) => fault.kind === "stale-list");
-  const decision = decide(operation, {
+  const { vmFails, ...distortion } = decidedFaults(faults);
+  const decided = decide(operation, {
     world,
     settings,
     caller,
@@ -103,8 +103,9 @@ async function serve(
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,
-    staleMs: stale?.ms ?? 0,
+    ...distortion,
   });
+  const decision = vmFails ? failVms(decided) : decided;
   await persist(service, decision.changes);
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
   return decision;

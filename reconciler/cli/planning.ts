@@ -75,6 +75,7 @@ export async function prepare(
     clock: systemClock,
     lineage: newLineage(),
     observe,
+    discoveryWindowMs: service.timing.discoveryWindowMs,
     emit: (event) => {
       if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
         invocation.output.note(`Looking at ${event.resources} resources in the service.`);

@@ -2,12 +2,13 @@
 import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
-import type { Outcome } from "../core/model/outcome";
+import { accepted, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedGroup, StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import type { Step, StepAction } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
+import { confirmGone } from "./confirm-gone";
 import {
   done,
   failedBy,
@@ -50,9 +51,9 @@ export async function performGroupStep(step: Step, action: GroupAction, run: Run
     case "group.rule.create":
       return createRule(step, action.rule, id, run);
     case "group.rule.delete": {
-      const outcome = await client.deleteRule(id, action.ruleId, options);
-      const gone = outcome.status === "rejected" && outcome.condition === "not_found";
-      if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
+      const deleted = await client.deleteRule(id, action.ruleId, options);
+      const outcome = await confirmGone(deleted, () => findRule(id, action.ruleId, run));
+      if (outcome.status !== "accepted") return failedBy(outcome);
       const key = ruleKey(action.rule);
       return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule) !== key));
     }
@@ -61,6 +62,15 @@ export async function performGroupStep(step: Step, action: GroupAction, run: Run
     default:
       return action satisfies never;
   }
+}
+
+async function findRule(id: string, ruleId: string, run: Run): Promise<Outcome<LiveRule>> {
+  const listed = await run.ports.client.listRules(id, { signal: run.signal });
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find((rule) => rule.id === ruleId);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "the list of rules does not show it" }
+    : accepted(found);
 }
 
 const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) => idOf(group, run);
@@ -243,10 +253,10 @@ async function deleteGroup(
   id: string,
   run: Run,
 ): Promise<StepResult> {
-  const outcome = await run.ports.client.deleteGroup(id, optionsFor(step, run));
-  const gone =
-    outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");
-  if (outcome.status !== "accepted" && !gone) {
+  const { client } = run.ports;
+  const deleted = await client.deleteGroup(id, optionsFor(step, run));
+  const outcome = await confirmGone(deleted, () => client.listRules(id, { signal: run.signal }));
+  if (outcome.status !== "accepted") {
     if (action.retired && outcome.status === "rejected" && outcome.condition === "group_attached")
       return {
         end: "waiting",
