@@ -54,7 +54,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         if (answer.status === 429 || answer.status >= 500) throw new Unavailable(answer.status);
         return { status: answer.status, text };
       },
-      () => true,
+      // A certificate that is not believed is not believed a second later either.
+      (error) => certificateProblemOf(error) === undefined,
       (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
     );
 
@@ -297,10 +298,18 @@ class Unavailable extends Error {
   }
 }
 
+function certificateProblemOf(error: unknown): string | undefined {
+  const { certificateProblem } =
+    require("../core/text/certificate-problems") as typeof import("../core/text/certificate-problems");
+  return certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "");
+}
+
 function problemOf(error: unknown): string {
   if (error instanceof Unavailable) return `answers ${error.status}`;
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
+  const certificate = certificateProblemOf(error);
+  if (certificate !== undefined) return `is not believed: ${certificate}`;
   return `cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
 }
 
