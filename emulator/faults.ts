@@ -36,7 +36,7 @@ export interface FaultSpec {
   readonly code?: number;
   /** status: the Retry-After header, in seconds. */
   readonly retry_after?: number;
-  /** status, html, garbage, truncate: whether the request has had its effect. */
+  /** status, html, garbage, truncate, latency: whether the request has had its effect. */
   readonly when?: "before" | "after";
 }
 

@@ -48,14 +48,14 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   const entry = logRequest(service.instruments.log, { operation, method, path, status: 0, at });
   const faults = takeFaults(service.instruments.faults, operation);
 
-  const latency = faults.reduce((ms, fault) => ms + (fault.kind === "latency" ? (fault.ms ?? 0) : 0), 0);
-  if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
+  await linger(faults, "before");
   const broken = breakingFault(faults);
   if (broken?.kind === "drop-before") request.socket.destroy();
   else if (broken !== undefined && whenOf(broken) === "before") sendBroken(response, entry, broken, undefined);
   else {
     const decision = await serve(service, request, match, url, mark, faults, entry);
     if (decision === undefined) return;
+    await linger(faults, "after");
     if (broken?.kind === "drop-after") request.socket.destroy();
     else if (broken !== undefined) sendBroken(response, entry, broken, decision);
     else {
@@ -167,7 +167,13 @@ const isLocalHost = (host: string | undefined): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? "");
 
 const whenOf = (fault: FaultSpec): "before" | "after" =>
-  fault.when ?? (fault.kind === "status" || fault.kind === "html" ? "before" : "after");
+  fault.when ?? (["status", "html", "latency"].includes(fault.kind) ? "before" : "after");
+
+async function linger(faults: readonly FaultSpec[], when: "before" | "after"): Promise<void> {
+  let ms = 0;
+  for (const fault of faults) if (fault.kind === "latency" && whenOf(fault) === when) ms += fault.ms ?? 0;
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 function send(response: ServerResponse, entry: LoggedRequest, decision: Decision): void {
   entry.status = decision.status;

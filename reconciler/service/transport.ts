@@ -4,6 +4,7 @@
  */
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { certificateProblem } from "../core/text/certificate-problems";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
 
@@ -154,8 +155,6 @@ function describeError(error: Error & { code?: unknown; cause?: unknown }): stri
   const code = typeof error.code === "string" ? error.code : "";
   const words = errorWords[code];
   if (words !== undefined) return `${words} (${code})`;
-  const { certificateProblem } =
-    require("../core/text/certificate-problems") as typeof import("../core/text/certificate-problems");
   const certificate = certificateProblem(code);
   if (certificate !== undefined) return `the service is not believed: ${certificate}`;
   return code !== ""

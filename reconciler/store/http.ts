@@ -7,6 +7,7 @@
  * document when it locks, and looks before every write whether it is still its own.
  */
 import { createHash, randomUUID } from "node:crypto";
+import { certificateProblem } from "../core/text/certificate-problems";
 import { lastEpoch, readHolder, unknownHolder } from "./lease";
 import { repeat } from "./remote";
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
@@ -298,11 +299,8 @@ class Unavailable extends Error {
   }
 }
 
-function certificateProblemOf(error: unknown): string | undefined {
-  const { certificateProblem } =
-    require("../core/text/certificate-problems") as typeof import("../core/text/certificate-problems");
-  return certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "");
-}
+const certificateProblemOf = (error: unknown): string | undefined =>
+  certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "");
 
 function problemOf(error: unknown): string {
   if (error instanceof Unavailable) return `answers ${error.status}`;

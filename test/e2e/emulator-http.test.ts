@@ -239,6 +239,25 @@ describe("faults", () => {
     expect(made(running)).toBe(effects);
   });
 
+  it("latency holds the answer back, before the effect or after it", async () => {
+    const { call, running } = await start();
+    for (const [when, effects] of [
+      ["after", 1],
+      ["before", 0],
+    ] as const) {
+      await call("POST", "/_control/faults", { kind: "latency", ms: 300, when, operation: "volume.create" });
+      const before = made(running);
+      const answered = call(...volume);
+      await expect.poll(() => running.requests().counts["volume.create"]).toBe(1);
+      await new Promise((done) => setTimeout(done, 50));
+      expect(made(running) - before).toBe(effects);
+      await answered;
+      expect(made(running) - before).toBe(1);
+      await call("DELETE", "/_control/faults");
+      await call("DELETE", "/_control/requests");
+    }
+  });
+
   it("stale-list hides what is young, and only from lists", async () => {
     const { call } = await start({ faults: [parseFault("kind=stale-list,ms=60000,count=1")], with: ["volume.list"] });
     await call("GET", "/api/v1/region/list");

@@ -125,6 +125,18 @@ describe("a VM that two lists in a row lack", () => {
   });
 });
 
+describe("a rule of a group that nobody could look at when it was planned", () => {
+  it("is looked up when it is removed, and is gone afterwards", async () => {
+    const present = await stand({ with: everything });
+    await present.control("POST", "/faults", { ...notFound("group.rule.list", 1), code: 403 });
+    const { report } = await present.apply(file({ groups: { front: { rules: [] } } }), { targets: ["group.front"] });
+    expect(report?.steps.map(({ step, result }) => [step.id, result.end])).toEqual([
+      ["group.front/remove-rule-0", "done"],
+    ]);
+    expect(present.emulator.dump().rules.filter(({ direction }) => direction === "ingress")).toEqual([]);
+  });
+});
+
 describe("a VM that failed", () => {
   it("cannot be stopped for a flush, so taking its volumes off is for a person to allow", async () => {
     const present = await startBenchWorld();

@@ -18,6 +18,8 @@ export interface Story {
   readonly neverSettles?: true;
   /** What the edit lets go of on purpose, as `volume spare`. */
   readonly letsGo?: readonly string[];
+  /** What it does depends on what it sees: unseen, and said so, it is left to the next run. */
+  readonly looks?: true;
   /** How this service behaves beyond its calls. */
   readonly emulator?: { readonly autoConfirmResize?: boolean };
   /** Only where the service has all its operations, or only where it has what the built-in dialect assumes. */
@@ -250,6 +252,7 @@ export const stories: Readonly<Record<string, Story>> = {
         { to: "group.front", id: known("group") },
       ],
     }),
+    looks: true,
     letsGo: ["vm web", "vm other", "volume data", "volume web-data", "group front"],
   },
   "resize where the service confirms by itself": {
