@@ -27,6 +27,8 @@ export interface Request {
   readonly newId: () => string;
   /** Lists do not show what is younger than this: a list that lags behind its creates. */
   readonly staleMs: number;
+  /** A page after the first begins so many entries later: what a list that changes while it is read does. */
+  readonly pageShift: number;
 }
 
 export interface Decision {

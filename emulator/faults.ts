@@ -1,7 +1,8 @@
 /**
  * Faults on purpose: which request is hit by which, by operation and count. What a fault then does to the exchange is
- * the server's to carry out; nothing here touches the world.
+ * the server's to carry out, and what it does to the decision is the decision's; nothing here touches the world.
  */
+import { type Decision, refuse } from "./decision";
 import { isOperation, operations } from "./operations";
 
 export const faultKinds = [
@@ -13,7 +14,12 @@ export const faultKinds = [
   "drop-before",
   "drop-after",
   "stale-list",
+  "page-skips",
+  "page-repeats",
+  "vm-fails",
 ] as const;
+/** These change what is decided; all others change what becomes of the exchange. */
+const decidedKinds: readonly string[] = ["stale-list", "page-skips", "page-repeats", "vm-fails"];
 export type FaultKind = (typeof faultKinds)[number];
 
 export interface FaultSpec {
@@ -30,7 +36,7 @@ export interface FaultSpec {
   readonly code?: number;
   /** status: the Retry-After header, in seconds. */
   readonly retry_after?: number;
-  /** status, html, garbage, truncate: whether the request has had its effect. */
+  /** status, html, garbage, truncate, latency: whether the request has had its effect. */
   readonly when?: "before" | "after";
 }
 
@@ -112,3 +118,34 @@ function concerns(spec: FaultSpec, operation: string): boolean {
   if (!isOperation(operation)) return false;
   return (operations[operation].method === "GET") === (spec.operation === "read");
 }
+
+/** What of the faults the decision has to know. */
+export function decidedFaults(faults: readonly FaultSpec[]): {
+  readonly staleMs: number;
+  readonly pageShift: number;
+  readonly vmFails: boolean;
+} {
+  const has = (kind: FaultKind): boolean => faults.some((fault) => fault.kind === kind);
+  return {
+    staleMs: faults.find((fault) => fault.kind === "stale-list")?.ms ?? 0,
+    pageShift: has("page-skips") ? 1 : has("page-repeats") ? -1 : 0,
+    vmFails: has("vm-fails"),
+  };
+}
+
+/** The fault that breaks the exchange, if any. */
+export const breakingFault = (faults: readonly FaultSpec[]): FaultSpec | undefined =>
+  faults.find(({ kind }) => kind !== "latency" && !decidedKinds.includes(kind));
+
+/** A VM that is on its way somewhere does not arrive; a call that blocks until it has says so. */
+export function failVms(decision: Decision): Decision {
+  const changes = decision.changes.map((change) =>
+    "put" in change && change.put === "vm" && change.value.pending !== null
+      ? { put: change.put, value: { ...change.value, pending: { ...change.value.pending, becomes: failed } } }
+      : change,
+  );
+  return decision.holdUntil === undefined
+    ? { ...decision, changes }
+    : { ...refuse(500, "the VM ended in state ERROR"), changes, holdUntil: decision.holdUntil };
+}
+const failed = { status: "ERROR" };

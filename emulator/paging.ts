@@ -13,7 +13,8 @@ export function pageOf(request: Request, list: Ordered | undefined, show: (id: s
   const size = request.settings.pageSize;
   const cursor = request.query.get("page") ?? "";
   if (!/^[0-9]{0,15}$/.test(cursor)) return refuse(400, "page must be the next or prev of another page");
-  const start = cursor === "" ? 0 : firstAtOrAfter(list ?? nothing, Number(cursor));
+  const found = cursor === "" ? 0 : firstAtOrAfter(list ?? nothing, Number(cursor)) + request.pageShift;
+  const start = Math.max(0, found);
   const data: unknown[] = [];
   for (const id of ids.slice(start, start + size)) {
     const record = show(id);

@@ -10,7 +10,7 @@ import type { Clock } from "./clock";
 import { type ControlDecision, control, type Instruments } from "./control";
 import { type Decision, errorBody, refuse, type Settings } from "./decision";
 import type { Change } from "./entities";
-import { type FaultSpec, takeFaults } from "./faults";
+import { breakingFault, decidedFaults, type FaultSpec, failVms, takeFaults } from "./faults";
 import type { Journal } from "./journal";
 import { decide, operations } from "./operations";
 import { type LoggedRequest, logRequest } from "./request-log";
@@ -48,14 +48,14 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   const entry = logRequest(service.instruments.log, { operation, method, path, status: 0, at });
   const faults = takeFaults(service.instruments.faults, operation);
 
-  const latency = faults.reduce((ms, fault) => ms + (fault.kind === "latency" ? (fault.ms ?? 0) : 0), 0);
-  if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
-  const broken = faults.find((fault) => fault.kind !== "latency" && fault.kind !== "stale-list");
+  await linger(faults, "before");
+  const broken = breakingFault(faults);
   if (broken?.kind === "drop-before") request.socket.destroy();
   else if (broken !== undefined && whenOf(broken) === "before") sendBroken(response, entry, broken, undefined);
   else {
     const decision = await serve(service, request, match, url, mark, faults, entry);
     if (decision === undefined) return;
+    await linger(faults, "after");
     if (broken?.kind === "drop-after") request.socket.destroy();
     else if (broken !== undefined) sendBroken(response, entry, broken, decision);
     else {
@@ -93,8 +93,8 @@ async function serve(
   const { world } = service;
   const caller = authenticate(world, request.headers.authorization, settings.strict);
   if (caller === undefined) return refuse(401, "the Authorization header is missing or not valid");
-  const stale = faults.find((fault) => fault.kind === "stale-list");
-  const decision = decide(operation, {
+  const { vmFails, ...distortion } = decidedFaults(faults);
+  const decided = decide(operation, {
     world,
     settings,
     caller,
@@ -103,8 +103,9 @@ async function serve(
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,
-    staleMs: stale?.ms ?? 0,
+    ...distortion,
   });
+  const decision = vmFails ? failVms(decided) : decided;
   await persist(service, decision.changes);
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
   return decision;
@@ -166,7 +167,13 @@ const isLocalHost = (host: string | undefined): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? "");
 
 const whenOf = (fault: FaultSpec): "before" | "after" =>
-  fault.when ?? (fault.kind === "status" || fault.kind === "html" ? "before" : "after");
+  fault.when ?? (["status", "html", "latency"].includes(fault.kind) ? "before" : "after");
+
+async function linger(faults: readonly FaultSpec[], when: "before" | "after"): Promise<void> {
+  let ms = 0;
+  for (const fault of faults) if (fault.kind === "latency" && whenOf(fault) === when) ms += fault.ms ?? 0;
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 function send(response: ServerResponse, entry: LoggedRequest, decision: Decision): void {
   entry.status = decision.status;

@@ -75,12 +75,32 @@ export async function prepare(
     clock: systemClock,
     lineage: newLineage(),
     observe,
+    discoveryWindowMs: service.timing.discoveryWindowMs,
     emit: (event) => {
       if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
         invocation.output.note(`Looking at ${event.resources} resources in the service.`);
     },
   });
 }
+
+/**
+ * A plan that takes no lock, beside a run that may be changing things: what looks wrong in it may be what that run has
+ * made or deleted since the state was read. Then both are read again, and after a few times the other run is the news.
+ */
+export async function prepareBeside(session: Session, options: PlanOptions): Promise<Prepared> {
+  for (let tried = 1; ; tried++) {
+    const prepared = await prepare(session, options);
+    const looksWrong = prepared.plan.diagnostics.some(
+      ({ severity, code }) => severity === "error" || code === "plan/gone",
+    );
+    if (!looksWrong) return prepared;
+    const moved = await findMove(session, prepared);
+    if (moved === undefined) return prepared;
+    if (tried === mostPlans) throw moved;
+  }
+}
+
+const mostPlans = 3;
 
 /** So many take long enough to look at that a person wonders. */
 const manyResources = 200;
@@ -136,13 +156,19 @@ export async function awaitOthers({ store, invocation }: Session, signal: AbortS
  * A run that began after the state was read and made things before the service was asked makes a plan look wrong: a name
  * seems taken that the other run's state has by now. Then the other run is the news, not the plan's errors.
  */
-async function assertUnmoved(session: Session, { state }: Prepared, signal: AbortSignal): Promise<void> {
+async function assertUnmoved(session: Session, prepared: Prepared, signal: AbortSignal): Promise<void> {
   await awaitOthers(session, signal);
+  const moved = await findMove(session, prepared);
+  if (moved !== undefined) throw moved;
+}
+
+/** Whether the state is no longer the one that was planned on. */
+async function findMove(session: Session, { state }: Prepared): Promise<Error | undefined> {
   const { readState } = require("../core/state/text") as typeof import("../core/state/text");
   const now = readState(await session.store.read(), state.lineage);
-  if (!now.ok || now.state.serial === state.serial) return;
+  if (!now.ok || now.state.serial === state.serial) return undefined;
   const { StateMovedOn } = applying();
-  throw new StateMovedOn(
+  return new StateMovedOn(
     `the state ${session.store.location} was changed by somebody else while this was planned (serial ${state.serial} then, ${now.state.serial} now); plan again`,
   );
 }

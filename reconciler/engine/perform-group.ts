@@ -2,12 +2,13 @@
 import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
-import type { Outcome } from "../core/model/outcome";
+import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedGroup, StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import type { Step, StepAction } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
+import { confirmGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
 import { done, failedBy, idOf, noId, optionsFor, type Run, recordDone, type StepResult, sendAndLook } from "./perform";
 import { patchRecord } from "./recorder";
@@ -38,18 +39,46 @@ export async function performGroupStep(step: Step, action: GroupAction, run: Run
       return deleteGroup(step, action, id, run);
     case "group.rule.create":
       return createRule(step, action.rule, id, run);
-    case "group.rule.delete": {
-      const outcome = await client.deleteRule(id, action.ruleId, options);
-      const gone = outcome.status === "rejected" && outcome.condition === "not_found";
-      if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
-      const key = ruleKey(action.rule);
-      return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule) !== key));
-    }
+    case "group.rule.delete":
+      return deleteRule(step, action, id, run);
     case "group.verify":
       return verifyRules(step, action.rules, id, run);
     default:
       return action satisfies never;
   }
+}
+
+async function deleteRule(
+  step: Step,
+  action: Extract<GroupAction, { operation: "group.rule.delete" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
+  const key = ruleKey(action.rule, identify);
+  // Planned from the record, because nobody could look: the rule has its id only now.
+  const find = () =>
+    findRule(id, run, (rule) =>
+      action.ruleId === "" ? ruleKey(canonicalLiveRule(rule)) === key : rule.id === action.ruleId,
+    );
+  const target = action.ruleId === "" ? await find() : accepted({ id: action.ruleId });
+  if (target.status !== "accepted" && !isGone(target)) return failedBy(target);
+  if (target.status === "accepted") {
+    const deleted = await client.deleteRule(id, target.value.id, optionsFor(step, run));
+    const outcome = await confirmGone(deleted, find);
+    if (outcome.status !== "accepted") return failedBy(outcome);
+  }
+  return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule, identify) !== key));
+}
+
+async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
+  const listed = await run.ports.client.listRules(id, { signal: run.signal });
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find(isIt);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "the list of rules does not show it" }
+    : accepted(found);
 }
 
 const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) => idOf(group, run);
@@ -204,10 +233,10 @@ async function deleteGroup(
   id: string,
   run: Run,
 ): Promise<StepResult> {
-  const outcome = await run.ports.client.deleteGroup(id, optionsFor(step, run));
-  const gone =
-    outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");
-  if (outcome.status !== "accepted" && !gone) {
+  const { client } = run.ports;
+  const deleted = await client.deleteGroup(id, optionsFor(step, run));
+  const outcome = await confirmGone(deleted, () => client.listRules(id, { signal: run.signal }));
+  if (outcome.status !== "accepted") {
     if (action.retired && outcome.status === "rejected" && outcome.condition === "group_attached")
       return {
         end: "waiting",

@@ -1,9 +1,11 @@
 /** The steps of a VM: asynchronous all of them, so each knows what to wait for and how to find out after a lost answer. */
 import { catalogueId } from "../core/canonical/catalogue";
 import type { LiveVm } from "../core/model/live";
+import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { settleVm, type Wait } from "../core/schedule/settle";
+import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { createVm } from "./create-vm";
 import {
   done,
@@ -133,21 +135,26 @@ const isResizing = (step: Step, run: Run): boolean => {
   return record?.kind === "vm" && record.resizing !== undefined;
 };
 
-/** Reads one VM the cheapest way there is; `undefined` when nobody can see it. */
+/** Reads one VM the cheapest way there is. */
+async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
+  const { client } = run.ports;
+  if (!client.has("vm.list")) return client.getVm(id, { signal: run.signal });
+  const listed = await client.listVms({ signal: run.signal });
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find((vm) => vm.id === id);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "the list of VMs does not show it" }
+    : accepted(found);
+}
+
+/** `vm: undefined`: it is not there. `seen: false`: nobody can tell. */
 export async function readVm(
   run: Run,
   id: string,
 ): Promise<{ readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false }> {
-  const { client } = run.ports;
-  if (client.has("vm.list")) {
-    const listed = await client.listVms({ signal: run.signal });
-    return listed.status === "accepted" ? { seen: true, vm: listed.value.find((vm) => vm.id === id) } : { seen: false };
-  }
-  const outcome = await client.getVm(id, { signal: run.signal });
+  const outcome = await findVm(run, id);
   if (outcome.status === "accepted") return { seen: true, vm: outcome.value };
-  return outcome.status === "rejected" && outcome.condition === "not_found"
-    ? { seen: true, vm: undefined }
-    : { seen: false };
+  return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false };
 }
 
 const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<Seen> => {
@@ -337,12 +344,11 @@ async function deleteVm(
 ): Promise<StepResult> {
   const { client } = run.ports;
   const record = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
-  const outcome = await client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run));
-  const gone = outcome.status === "rejected" && outcome.condition === "not_found";
-  if (outcome.status !== "accepted" && !gone) return failedBy(outcome);
+  const deleted = await client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run));
+  const outcome = await confirmGone(deleted, canSee(run) ? () => findVm(run, id) : undefined);
+  if (outcome.status !== "accepted") return failedBy(outcome);
   const managed = new Set(action.managedVolumes);
-  const preserved =
-    (outcome.status === "accepted" ? outcome.value.preservedVolumes : undefined) ?? lastKnownVolumes(id, record, run);
+  const preserved = outcome.value?.preservedVolumes ?? lastKnownVolumes(id, record, run);
   const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
   const orphans = left.map(
     (volume): Orphan => ({
@@ -375,8 +381,10 @@ function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run):
 
 async function deleteLeftovers(orphans: readonly Orphan[], run: Run): Promise<StepResult> {
   for (const orphan of orphans) {
-    const outcome = await run.ports.client.deleteVolume(orphan.id, { signal: run.signal });
-    if (outcome.status !== "accepted" && !(outcome.status === "rejected" && outcome.condition === "not_found"))
+    const { client } = run.ports;
+    const deleted = await client.deleteVolume(orphan.id, { signal: run.signal });
+    const outcome = await confirmVolumeGone(deleted, orphan.id, client);
+    if (outcome.status !== "accepted")
       return {
         ...failedBy(outcome),
         message: `the VM is deleted, but its volume ${orphan.id} is not: ${failedBy(outcome).message}`,

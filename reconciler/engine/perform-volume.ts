@@ -4,6 +4,7 @@ import type { LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
+import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
 import {
   done,
@@ -57,9 +58,8 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
     case "volume.delete": {
-      const outcome = await client.deleteVolume(id, options);
-      const gone = outcome.status === "rejected" && outcome.condition === "not_found";
-      return outcome.status === "accepted" || gone ? recordDone(step, run) : failedBy(outcome);
+      const outcome = await confirmVolumeGone(await client.deleteVolume(id, options), id, client);
+      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
     default:
       return action satisfies never;

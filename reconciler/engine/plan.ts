@@ -50,6 +50,8 @@ export interface PreparePlan {
   readonly observe: boolean;
   readonly emit?: (event: EngineEvent) => void;
   readonly signal?: AbortSignal;
+  /** How long after its create a list may be without a VM. */
+  readonly discoveryWindowMs?: number;
 }
 
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
@@ -57,7 +59,10 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { state, notes } = openState(await input.store.read(), input.store.location, input.lineage);
   const started = input.clock.now();
   input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
-  const seen = input.observe ? await refresh(client, desired, state, input.signal) : { live: unobserved, findings: [] };
+  const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
+  const seen = input.observe
+    ? await refresh(client, desired, state, input.signal, isYoung)
+    : { live: unobserved, findings: [] };
   input.emit?.({
     type: "refresh",
     status: "done",

@@ -7,7 +7,7 @@ import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Catalogue, CatalogueEntry, Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
 import type { Operation } from "../core/model/operation";
-import type { Failure, Outcome } from "../core/model/outcome";
+import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedVm, State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 
@@ -21,9 +21,14 @@ export async function refresh(
   desired: Desired,
   state: State,
   signal?: AbortSignal,
+  isYoung: (createdAt: string) => boolean = () => false,
 ): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
-  const options = signal === undefined ? {} : { signal };
+  const young = new Set<string>();
+  for (const record of state.resources.values())
+    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined && isYoung(record.createdAt))
+      young.add(record.id);
+  const options = { young, ...(signal === undefined ? {} : { signal }) };
   const ids = knownIds(desired, state);
   const [vms, volumes, groups] = await Promise.all([
     observeVms(client, ids.vm, desired, state, findings, options),
@@ -71,7 +76,7 @@ async function observeVms(
   desired: Desired,
   state: State,
   findings: Diagnostic[],
-  options: Options,
+  options: Options & { readonly young: ReadonlySet<string> },
 ) {
   const vmById = new Map<string, Sighting<LiveVm>>();
   const concerned =
@@ -112,13 +117,17 @@ async function lookAgain(
   unlisted: ReadonlySet<string>,
   vmById: Map<string, Sighting<LiveVm>>,
   findings: Diagnostic[],
-  options: Options,
+  options: Options & { readonly young: ReadonlySet<string> },
 ): Promise<LiveVm[]> {
   if (client.has("vm.get")) await observeEach(unlisted, (id) => client.getVm(id, options), vmById, "VM", findings);
   else {
     const listed = await client.listVms(options);
     if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
     else for (const vm of listed.value) if (unlisted.has(vm.id)) vmById.set(vm.id, { seen: "yes", value: vm });
+    // Two lists in a row may lack what they have shown already: until its window is over, that says nothing.
+    for (const id of unlisted)
+      if (options.young.has(id) && !vmById.has(id))
+        vmById.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
   }
   return [...unlisted].flatMap((id) => {
     const sighting = vmById.get(id);
@@ -199,11 +208,17 @@ async function observeEach<T>(
   what: string,
   findings: Diagnostic[],
 ): Promise<void> {
-  const sightings = await Promise.all([...ids].map(async (id) => [id, await read(id)] as const));
+  // One wrong answer must make nothing anew: "not found" is believed when it is said twice.
+  const readTwice = async (id: string): Promise<Outcome<T>> => {
+    const outcome = await read(id);
+    return isGone(outcome) ? read(id) : outcome;
+  };
+  const sightings = await Promise.all([...ids].map(async (id) => [id, await readTwice(id)] as const));
   for (const [id, outcome] of sightings) {
     if (outcome.status === "accepted") into.set(id, { seen: "yes", value: outcome.value });
-    else if (outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id"))
-      into.set(id, { seen: "gone" });
+    else if (isGone(outcome) && into.has(id))
+      findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome as Failure));
+    else if (isGone(outcome)) into.set(id, { seen: "gone" });
     else if (outcome.status === "rejected" && outcome.condition === "forbidden") {
       into.set(id, { seen: "unobserved", reason: outcome.message });
       findings.push({

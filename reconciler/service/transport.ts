@@ -4,6 +4,7 @@
  */
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { certificateProblem } from "../core/text/certificate-problems";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
 
@@ -154,6 +155,8 @@ function describeError(error: Error & { code?: unknown; cause?: unknown }): stri
   const code = typeof error.code === "string" ? error.code : "";
   const words = errorWords[code];
   if (words !== undefined) return `${words} (${code})`;
+  const certificate = certificateProblem(code);
+  if (certificate !== undefined) return `the service is not believed: ${certificate}`;
   return code !== ""
     ? `${error.message || "the connection failed"} (${code})`
     : error.message || "the connection failed";
@@ -172,13 +175,6 @@ const errorWords: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed before the answer",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is shorter than it says",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
-  CERT_HAS_EXPIRED: "the service's certificate has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the service's certificate is signed by itself alone",
-  SELF_SIGNED_CERT_IN_CHAIN: "the service's certificate is signed by an authority that is not known here",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the service's certificate is signed by an authority that is not known here",
-  ERR_TLS_CERT_ALTNAME_INVALID: "the service's certificate is for another host",
-  EPROTO: "the service does not speak TLS here",
-  ERR_SSL_WRONG_VERSION_NUMBER: "the service does not speak TLS here",
 };
 
 function describeMs(ms: number): string {

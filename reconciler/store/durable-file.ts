@@ -5,14 +5,16 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { StoreFailed } from "./store";
 
 /** The file a link ends at, so that a rename replaces the target and not the link. */
@@ -115,6 +117,50 @@ export function removeIfThere(path: string): void {
     unlinkSync(path);
   } catch (error) {
     if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) throw error;
+  }
+}
+
+/**
+ * Removes what processes that were killed while they wrote this state have left beside it. Only inside the mark: there
+ * nobody else is writing the snapshot, the journal or the lock; what the mark itself is made of counts by its age.
+ */
+export function removeLeftBehind(path: string, markPatienceMs: number): void {
+  const folder = dirname(path);
+  const prefix = basename(path);
+  for (const name of listIfThere(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const file = join(folder, name);
+    const rest = name.slice(prefix.length);
+    if (unfinished.test(rest) || (unfinishedMark.test(rest) && isOlder(file, markPatienceMs))) removeIfPossible(file);
+  }
+}
+
+const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const unfinished = new RegExp(`^((\\.journal)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
+const unfinishedMark = new RegExp(`^\\.lock\\.mark\\.${uuid}\\.(new|stale)$`);
+
+function listIfThere(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isOlder(path: string, ms: number): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > ms;
+  } catch {
+    return false;
+  }
+}
+
+/** Tidying up is no reason for a run to fail. */
+function removeIfPossible(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It stays for the next holder.
   }
 }
 

@@ -27,7 +27,7 @@ export interface FileLock {
   remove(): void;
 }
 
-const markPatienceMs = 10_000;
+export const markPatienceMs = 10_000;
 
 export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock {
   const lock: FileLock = {

@@ -11,13 +11,14 @@ import {
   followLinks,
   readIfThere,
   removeIfThere,
+  removeLeftBehind,
   replaceDurably,
   syncFolder,
   tell,
   tellLater,
   writeAll,
 } from "./durable-file";
-import { createFileLock, type FileLock, type Lock } from "./file-lock";
+import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
 import { lastEpoch, startHeartbeat } from "./lease";
 import {
   defaultLease,
@@ -55,6 +56,7 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
     },
     async lock(holder) {
       return lock.take(holder, (mine) => {
+        removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);
         const journal = tell(paths.journal, () => ownJournal(paths, mine.token, stored.journal));
         return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, journal });

@@ -7,6 +7,7 @@
  * document when it locks, and looks before every write whether it is still its own.
  */
 import { createHash, randomUUID } from "node:crypto";
+import { certificateProblem } from "../core/text/certificate-problems";
 import { lastEpoch, readHolder, unknownHolder } from "./lease";
 import { repeat } from "./remote";
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
@@ -54,7 +55,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         if (answer.status === 429 || answer.status >= 500) throw new Unavailable(answer.status);
         return { status: answer.status, text };
       },
-      () => true,
+      // A certificate that is not believed is not believed a second later either.
+      (error) => certificateProblemOf(error) === undefined,
       (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
     );
 
@@ -297,10 +299,15 @@ class Unavailable extends Error {
   }
 }
 
+const certificateProblemOf = (error: unknown): string | undefined =>
+  certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "");
+
 function problemOf(error: unknown): string {
   if (error instanceof Unavailable) return `answers ${error.status}`;
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
+  const certificate = certificateProblemOf(error);
+  if (certificate !== undefined) return `is not believed: ${certificate}`;
   return `cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
 }
 

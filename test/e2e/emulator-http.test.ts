@@ -239,6 +239,25 @@ describe("faults", () => {
     expect(made(running)).toBe(effects);
   });
 
+  it("latency holds the answer back, before the effect or after it", async () => {
+    const { call, running } = await start();
+    for (const [when, effects] of [
+      ["after", 1],
+      ["before", 0],
+    ] as const) {
+      await call("POST", "/_control/faults", { kind: "latency", ms: 300, when, operation: "volume.create" });
+      const before = made(running);
+      const answered = call(...volume);
+      await expect.poll(() => running.requests().counts["volume.create"]).toBe(1);
+      await new Promise((done) => setTimeout(done, 50));
+      expect(made(running) - before).toBe(effects);
+      await answered;
+      expect(made(running) - before).toBe(1);
+      await call("DELETE", "/_control/faults");
+      await call("DELETE", "/_control/requests");
+    }
+  });
+
   it("stale-list hides what is young, and only from lists", async () => {
     const { call } = await start({ faults: [parseFault("kind=stale-list,ms=60000,count=1")], with: ["volume.list"] });
     await call("GET", "/api/v1/region/list");
@@ -247,6 +266,30 @@ describe("faults", () => {
     await call("POST", "/_control/faults", { kind: "stale-list", ms: 60_000 });
     expect((await call("GET", "/api/v1/volume/list")).body.data).toHaveLength(0);
     expect((await call("GET", `/api/v1/volume/${body.id}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["page-skips", "misses the entry that slipped to the page before", ["a", "b", "d"]],
+    ["page-repeats", "shows again what slipped to the next page", ["a", "b", "b", "c"]],
+  ])("%s: a list that changes while it is read %s", async (kind, _, expected) => {
+    const seed = { volumes: ["a", "b", "c", "d"].map((name) => ({ name, size: 1 })) };
+    const { call } = await start({ seed, pageSize: 2, with: ["volume.list"] });
+    const first = (await call("GET", "/api/v1/volume/list")).body;
+    await call("POST", "/_control/faults", { kind, operation: "volume.list", count: 1 });
+    const second = (await call("GET", `/api/v1/volume/list?page=${first.page.next}`)).body;
+    expect([...first.data, ...second.data].map(({ name }: { name: string }) => name)).toEqual(expected);
+  });
+
+  it("vm-fails: the VM does not arrive, and a call that blocks until it has says so", async () => {
+    const seed = { vms: [{ id: "v", name: "web" }] };
+    const { call, running } = await start({ seed, timeScale: 0 });
+    await call("POST", "/_control/faults", { kind: "vm-fails", operation: "vm.resize", count: 1 });
+    expect((await call("POST", "/api/v1/vm/resize/v", { flavor: "m1.large" })).status).toBe(200);
+    expect(running.dump().vms[0]!.status).toBe("ERROR");
+    await call("PATCH", "/_control/vm/v", { status: "ACTIVE" });
+    await call("POST", "/_control/faults", { kind: "vm-fails", operation: "vm.stop", count: 1 });
+    expect((await call("POST", "/api/v1/vm/stop/v")).status).toBe(500);
+    expect(running.dump().vms[0]!.status).toBe("ERROR");
   });
 
   it("are set, shown and cleared by control", async () => {

@@ -73,6 +73,28 @@ describe("the file store", () => {
     }
   });
 
+  it("the next holder removes what killed writers of this state left, and nothing else", async () => {
+    await write();
+    const id = "0b5d7c4e-1f2a-4b3c-8d9e-0a1b2c3d4e5f";
+    const left = [`s.json.${id}.tmp`, `s.json.journal.${id}.tmp`, `s.json.lock.${id}.new`];
+    const old = [`s.json.lock.mark.${id}.new`, `s.json.lock.mark.${id}.stale`];
+    const others = [
+      `other.s.json.${id}.tmp`,
+      `s.json.old.${id}.tmp`,
+      `s.json2.${id}.tmp`,
+      "s.json.tmp",
+      `s.json.${id}.tmp.bak`,
+      "s.json.lock.mark.ffffffff-1f2a-4b3c-8d9e-0a1b2c3d4e5f.new",
+    ];
+    for (const name of [...left, ...old, ...others]) writeFileSync(join(folder, name), "half");
+    const longAgo = new Date(Date.now() - 60_000);
+    for (const name of old) utimesSync(join(folder, name), longAgo, longAgo);
+    expect(await keysIn(createFileStore(path))).toEqual(["a", "v2"]);
+    await (await createFileStore(path).lock(holder())).release();
+    expect(readdirSync(folder).sort()).toEqual([...others, "s.json", "s.json.journal"].sort());
+    expect(await keysIn(createFileStore(path))).toEqual(["a", "v2"]);
+  });
+
   it("takes over at once from a process of this machine that is gone", async () => {
     const space = lockOf(await createFileStore(path).lock({ ...holder(), host: hostname(), pid: process.pid }), path);
     writeFileSync(`${path}.lock`, JSON.stringify({ ...space, pid: 4_000_000 }));

@@ -115,7 +115,10 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
   let seen = 0;
   const lineage = randomUUID();
   const prepare = (desired: Desired, options: PlanOptions, through: Partial<Through> = {}) =>
-    preparePlan({ desired, store, client, options, clock: systemClock, lineage, observe: true, ...through });
+    preparePlan({
+      ...{ desired, store, client, options, clock: systemClock, lineage, observe: true, ...through },
+      discoveryWindowMs: timing.discoveryWindowMs,
+    });
   return {
     emulator,
     client,

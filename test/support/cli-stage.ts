@@ -60,7 +60,11 @@ export interface CliStage {
 }
 
 export async function openCliStage(story: Story, service: Service, timeScale = 0): Promise<CliStage> {
-  const emulator = await startEmulator({ timeScale, ...(service === "everything" ? { with: everything } : {}) });
+  const emulator = await startEmulator({
+    timeScale,
+    ...story.emulator,
+    ...(service === "everything" ? { with: everything } : {}),
+  });
   const proxy = await startDeadlyProxy(emulator.url);
   const root = mkdtempSync(join(tmpdir(), "reconcile-kill-"));
   const folder = join(root, "now");
@@ -134,6 +138,7 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
   writeFileSync(join(folder, "reconcile.yaml"), text(story.before));
   const first = await run(["apply", ...consents]);
   if (first.exitCode !== 0) throw new Error(`the world before does not stand: ${first.stdout}${first.stderr}`);
+  await story.between?.(control);
   writeFileSync(join(folder, "reconcile.yaml"), text(story.after));
   cpSync(folder, saved, { recursive: true });
   const world = await control("GET", "/world");

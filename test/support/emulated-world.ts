@@ -11,6 +11,7 @@ export interface CallOptions {
   readonly as?: string;
   readonly query?: string;
   readonly staleMs?: number;
+  readonly pageShift?: number;
 }
 
 export interface EmulatedWorld {
@@ -49,6 +50,7 @@ export function emulatedWorld(settings: Partial<Settings> = {}, seed: Partial<Wo
         now: emulated.nowMs,
         newId,
         staleMs: options.staleMs ?? 0,
+        pageShift: options.pageShift ?? 0,
       });
       applyChanges(world, decision.changes);
       return decision;

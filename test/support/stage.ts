@@ -1,6 +1,7 @@
 /**
  * One story on one world: the world before, a run of the edit that something happens to, and what must hold after it.
  */
+import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { Desired } from "../../reconciler/core/model/desired";
 import type { StateChange } from "../../reconciler/core/model/recorded";
 import { applyChange, type FoldedState } from "../../reconciler/core/state/fold";
@@ -20,8 +21,10 @@ export type Service = "everything" | "built-in";
 
 export interface Stage {
   readonly world: BenchWorld;
+  /** The VMs that the plan says have failed. */
+  failed(): Promise<readonly string[]>;
   /** One run of the edit. */
-  run(through?: Partial<Through>): ReturnType<BenchWorld["apply"]>;
+  run(through?: Partial<Through>, replace?: readonly string[]): ReturnType<BenchWorld["apply"]>;
   state(): FoldedState;
   dump(): Promise<Dump>;
   close(): Promise<void>;
@@ -31,6 +34,7 @@ export async function setStage(story: Story, service: Service, options: Partial<
   const capabilities = service === "everything" ? { with: everything } : {};
   const world = await startBenchWorld({
     ...capabilities,
+    ...story.emulator,
     ...options,
     dialect: dialectFor(capabilities),
     checkHealth: async () => story.unhealthy !== true,
@@ -46,9 +50,15 @@ export async function setStage(story: Story, service: Service, options: Partial<
     throw error;
   }
   const after: Desired = desiredOf(JSON.stringify(story.after));
+  const planOptions: PlanOptions = story.destroy === true ? { destroy: true } : {};
   return {
     world,
-    run: (through) => world.apply(after, story.destroy === true ? { destroy: true } : {}, through),
+    async failed() {
+      const { diagnostics } = await world.plan(after, planOptions);
+      return diagnostics.flatMap(({ code, address }) => (code === "plan/vm-failed" && address ? [address] : []));
+    },
+    run: (through, replace = []) =>
+      world.apply(after, { ...planOptions, ...(replace.length > 0 ? { replace } : {}) }, through),
     state: () => foldedState(world),
     dump: async () => readDump(await world.control("GET", "/world")),
     close: () => world.close(),
@@ -111,12 +121,18 @@ export function differences(found: Shape, expected: Shape): string[] {
 }
 
 /** The next run, as its user would do it; what is wrong afterwards, in words. */
-export async function recover(stage: Stage, story: Story, expected?: Shape): Promise<string[]> {
+export async function recover(
+  stage: Stage,
+  story: Story,
+  expected?: Shape,
+  apartFrom: (shape: Shape) => Shape = (shape) => shape,
+): Promise<string[]> {
   const problems: string[] = [];
   await stage.world.store.breakLock();
   const lost = unnamed(await stage.dump(), stage.state(), story.letsGo);
   if (lost.length > 0) problems.push(`named nowhere after the stop: ${lost.join(", ")}`);
-  let { plan, report } = await stage.run();
+  // A VM that had been built and then failed is replaced only when its user says so, as the plan offers.
+  let { plan, report } = await stage.run({}, await stage.failed());
   if (plan.diagnostics.some(({ code }) => code === "plan/outcome-unknown")) {
     if ((await settleUnknown(stage)) === 0) problems.push("an unknown outcome that nothing settles");
     ({ plan, report } = await stage.run());
@@ -136,6 +152,7 @@ export async function recover(stage: Stage, story: Story, expected?: Shape): Pro
   const dump = await stage.dump();
   const lostLater = unnamed(dump, stage.state(), story.letsGo);
   if (lostLater.length > 0) problems.push(`named nowhere in the end: ${lostLater.join(", ")}`);
-  if (expected !== undefined) problems.push(...differences(shapeOf(withoutOrphans(dump, stage.state())), expected));
+  if (expected !== undefined)
+    problems.push(...differences(apartFrom(shapeOf(withoutOrphans(dump, stage.state()))), expected));
   return problems;
 }

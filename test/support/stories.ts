@@ -18,6 +18,10 @@ export interface Story {
   readonly neverSettles?: true;
   /** What the edit lets go of on purpose, as `volume spare`. */
   readonly letsGo?: readonly string[];
+  /** What it does depends on what it sees: unseen, and said so, it is left to the next run. */
+  readonly looks?: true;
+  /** How this service behaves beyond its calls. */
+  readonly emulator?: { readonly autoConfirmResize?: boolean };
   /** Only where the service has all its operations, or only where it has what the built-in dialect assumes. */
   readonly only?: "everything" | "built-in";
 }
@@ -60,6 +64,14 @@ const mailbox = {
   vms: { web: {} },
   volumes: { one: { size: 5, attach_to: "web", ...ask }, two: { size: 6, attach_to: "web", ...ask } },
 };
+
+const checked = { verify_resize: { check: { command: ["true"] } }, snapshot_before: ["resize"] };
+
+/** Ids of what is there before this tool is. */
+const known = (what: string): string =>
+  `00000000-0000-4000-9000-${Buffer.from(what.slice(0, 6)).toString("hex").padStart(12, "0")}`;
+const ubuntu = "00000000-0000-4000-8003-000000000001";
+const ports = (port: number) => ({ port_range_min: port, port_range_max: port });
 
 export const stories: Readonly<Record<string, Story>> = {
   "create everything": { before: file({}), after: file(standing) },
@@ -209,6 +221,49 @@ export const stories: Readonly<Record<string, Story>> = {
       removed: [{ from: "volume.spare", destroy: false }],
     }),
     letsGo: ["volume spare"],
+  },
+  "take over what exists, and change it": {
+    before: file({}),
+    between: async (control) => {
+      const since = new Date(Date.now() - 86_400_000).toISOString();
+      const id = known;
+      await control("POST", "/world", {
+        vms: [
+          { id: id("vm"), name: "web", flavor_id: "m1.small", image_id: ubuntu, root_size: 50, created_at: since },
+          { id: id("other"), name: "other", flavor_id: "m1.small", image_id: ubuntu, created_at: since },
+        ],
+        volumes: [
+          { id: id("root"), name: "web-root", size: 50, root: true, attached_to: id("vm"), created_at: since },
+          { id: id("own"), name: "web-data", size: 10, attached_to: id("vm"), created_at: since },
+          { id: id("volume"), name: "data", size: 5, created_at: since },
+          { id: id("stranger"), name: "data", size: 5, created_at: since },
+        ],
+        groups: [{ id: id("group"), name: "front", description: "first", created_at: since }],
+        rules: [{ security_group_id: id("group"), protocol: "tcp", ...ports(80), remote_ip_prefix: "0.0.0.0/0" }],
+      });
+    },
+    after: file({
+      vms: { web: { flavor_id: "m1.large" } },
+      volumes: { store: { name: "data", size: 7, attach_to: "web", ...ask }, more: { size: 3, ...ask } },
+      groups: { front: { description: "first", rules: [tcp(80), tcp(443)] } },
+      imports: [
+        { to: "vm.web", id: known("vm") },
+        { to: "volume.store", id: known("volume") },
+        { to: "group.front", id: known("group") },
+      ],
+    }),
+    looks: true,
+    letsGo: ["vm web", "vm other", "volume data", "volume web-data", "group front"],
+  },
+  "resize where the service confirms by itself": {
+    before: file({ vms: { web: {} } }),
+    after: file({ vms: { web: { flavor_id: "m1.large" } } }),
+    emulator: { autoConfirmResize: true },
+  },
+  "resize with a check and a snapshot where the service confirms by itself": {
+    before: file({ vms: { web: { lifecycle: checked } } }),
+    after: file({ vms: { web: { flavor_id: "m1.large", lifecycle: checked } } }),
+    emulator: { autoConfirmResize: true },
   },
   "destroy everything": { before: file(standing), after: file(standing), destroy: true },
 };

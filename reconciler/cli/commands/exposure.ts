@@ -2,14 +2,14 @@
 import { exposureOf } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, planOptions, prepare, withSession } from "../planning";
+import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
 export function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const workspace = readWorkspace(invocation, { needed: false });
   return withSession(invocation, workspace, async (session) => {
-    const prepared = await prepare(session, planOptions(flags));
+    const prepared = await prepareBeside(session, planOptions(flags));
     const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
     // What cannot be planned has no after.
     if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });

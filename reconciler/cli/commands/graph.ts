@@ -4,7 +4,7 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, planOptions, prepare, withSession } from "../planning";
+import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 
 const formats = ["mermaid", "dot", "svg"] as const;
@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
 
 function graphOfPlan(invocation: Invocation, workspace: Workspace, format: string): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
-    const { plan } = await prepare(session, planOptions(invocation.flags));
+    const { plan } = await prepareBeside(session, planOptions(invocation.flags));
     const diagnostics = allDiagnostics(session, plan);
     const failed = hasErrors(diagnostics);
     if (!failed) show(invocation, draw(planGraph(plan), format));

@@ -1,5 +1,6 @@
 /** `reconcile orphans …`: what deletes left alive, and ending it. */
 import { orphanKey } from "../../core/model/recorded";
+import { confirmVolumeGone } from "../../engine/confirm-gone";
 import { failedBy } from "../../engine/perform";
 import { openState } from "../../engine/plan";
 import { fail, newLineage, openStore } from "../compose";
@@ -49,9 +50,9 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
         })),
       });
     for (const orphan of wanted) {
-      const outcome = await service.client.deleteVolume(orphan.id);
-      const gone = outcome.status === "rejected" && outcome.condition === "not_found";
-      if (outcome.status !== "accepted" && !gone) {
+      const { client } = service;
+      const outcome = await confirmVolumeGone(await client.deleteVolume(orphan.id), orphan.id, client);
+      if (outcome.status !== "accepted") {
         const failure = failedBy(outcome);
         throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
       }

@@ -3,7 +3,7 @@ import { hasErrors } from "../../core/model/diagnostic";
 import type { Prepared } from "../../engine/plan";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, plannedExposure, planOptions, prepare, showPlan, withSession } from "../planning";
+import { allDiagnostics, plannedExposure, planOptions, prepareBeside, showPlan, withSession } from "../planning";
 import { nameState, savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
@@ -14,7 +14,7 @@ async function plan(invocation: Invocation): Promise<number> {
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
   return withSession(invocation, workspace, async (session) => {
-    const prepared = await prepare(session, planOptions(flags));
+    const prepared = await prepareBeside(session, planOptions(flags));
     const { plan, desired } = prepared;
     const diagnostics = allDiagnostics(session, plan);
     if (format !== undefined) printAnnotations(invocation, format, diagnostics, plan);

@@ -10,7 +10,7 @@ import type { TwinSetting } from "../../rehearse/twin-run";
 import type { ServiceClient } from "../../service/client";
 import { fail, readCount, readNumber } from "../compose";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, planOptions, prepare, type Session, withSession } from "../planning";
+import { allDiagnostics, planOptions, prepareBeside, type Session, withSession } from "../planning";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 
@@ -35,7 +35,7 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
   const { invocation, store, service } = session;
   const { flags, output } = invocation;
   const stored = await store.read();
-  const prepared = await withCatalogue(await prepare(session, planOptions(flags)), service.client);
+  const prepared = await withCatalogue(await prepareBeside(session, planOptions(flags)), service.client);
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });

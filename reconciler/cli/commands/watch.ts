@@ -19,7 +19,7 @@ import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../.
 import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
 import { asDiagnostics } from "../crash";
 import type { Invocation } from "../invocation";
-import { allDiagnostics, carryOut, grantsOf, planOptions, prepare, type Session } from "../planning";
+import { allDiagnostics, carryOut, grantsOf, planOptions, prepareBeside, type Session } from "../planning";
 import { startStatusServer } from "../status-server";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -104,7 +104,7 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
     const ports = createPorts(service, workspace, () => undefined);
     await awaitInterrupted(store, service.client, ports, newLineage(), stop.soft);
   }
-  const prepared = await prepare(session, planOptions(invocation.flags));
+  const prepared = await prepareBeside(session, planOptions(invocation.flags));
   const drift = await findDrift(service.client, prepared.state);
   const seen = observation(
     prepared,

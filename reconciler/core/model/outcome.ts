@@ -52,4 +52,8 @@ export interface Accepted<T> {
 export type Outcome<T> = Accepted<T> | Rejection | Unavailable | Unknown;
 export type Failure = Exclude<Outcome<never>, Accepted<never>>;
 
+/** The service knows no such thing. */
+export const isGone = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");
+
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });

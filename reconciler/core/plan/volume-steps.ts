@@ -68,12 +68,14 @@ function attach(
 }
 
 /** Takes a volume off its VM; the flush, whatever it is, comes first. */
-function detach(difference: VolumeDifference, flush: FlushPolicy, draft: Draft, needs: readonly Need[]): string {
+function detach(difference: VolumeDifference, policy: FlushPolicy, draft: Draft, needs: readonly Need[]): string {
   const { address } = difference;
   const id = difference.id!;
   const vm: Reference = { id: difference.attachedTo! };
   const before: Need[] = [...needs];
   const label = difference.live?.name ?? difference.change!.name;
+  // A failed VM can be stopped by nobody, so whether its volumes are flushed is for a person to say.
+  const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
   const reason: FlushReason = flush.via;
   if (flush.via === "command")
     before.push(
@@ -104,6 +106,11 @@ function detach(difference: VolumeDifference, flush: FlushPolicy, draft: Draft, 
   if (detaches === undefined) draft.detachesOf.set(vm.id, [step]);
   else detaches.push(step);
   return step;
+}
+
+function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
+  const live = draft.context.live.vmById.get(vm.id);
+  return live?.seen === "yes" && live.value.phase === "failed";
 }
 
 /** One stop for all volumes of a VM, its own where the file asks for one; edges.ts starts it again when the last is done. */

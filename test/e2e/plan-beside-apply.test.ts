@@ -1,0 +1,90 @@
+/** A plan takes no lock: an apply may run between its look at the state and its look at the service. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { type Ran, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-beside-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const write = (name: string, vms: readonly string[]): void =>
+  writeFileSync(
+    join(folder, name),
+    `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 20ms, discovery_window: 500ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { app: { for_each: [${vms.join(", ")}], name: "app-\${each}" } }
+`,
+  );
+
+const reconcile = (args: readonly string[], baseUrl = emulator.url): Promise<Ran> =>
+  runCli([...args, "--state", join(folder, "s.json")], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: baseUrl },
+  });
+
+/** The service, which is never quicker to list the VMs than somebody else's apply. */
+async function withMeanwhile<T>(meanwhile: () => Promise<unknown>, use: (url: string) => Promise<T>): Promise<T> {
+  const { hostname, port } = new URL(emulator.url);
+  const server = createServer(async (incoming, outgoing) => {
+    if (incoming.url?.startsWith("/api/v1/vm/list") === true) await meanwhile();
+    const { method, url: path, headers } = incoming;
+    const forwarded = send({ hostname, port, method, path, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe("plan beside an apply", () => {
+  it("that has made everything meanwhile: it looks again, and there is nothing to do", async () => {
+    write("reconcile.yaml", ["a", "b"]);
+    let applied: Promise<Ran> | undefined;
+    const meanwhile = () => {
+      applied ??= reconcile(["apply", "-y"]);
+      return applied;
+    };
+    const ran = await withMeanwhile(meanwhile, (url) => reconcile(["plan", "--detailed-exitcode"], url));
+    expect((await applied)?.exitCode).toBe(0);
+    expect([ran.exitCode, ran.stderr], ran.stdout).toEqual([0, ""]);
+  }, 60_000);
+
+  it("that goes on and on: it says so, and shows no plan that is wrong", async () => {
+    write("reconcile.yaml", ["a", "b", "c", "d", "e"]);
+    const made: string[] = [];
+    const meanwhile = async () => {
+      made.push(["a", "b", "c", "d", "e"][made.length]!);
+      write("other.yaml", made);
+      const ran = await reconcile(["apply", "-y", "-f", "other.yaml"]);
+      expect(ran.exitCode, ran.stderr).toBe(0);
+    };
+    const ran = await withMeanwhile(meanwhile, (url) => reconcile(["plan"], url));
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toMatch(/was changed by somebody else while this was planned \(serial \d+ then, \d+ now\)/);
+    expect(ran.stderr + ran.stdout).not.toMatch(/exists already|to create/);
+    expect(made).toEqual(["a", "b", "c"]);
+    expect(readFileSync(join(folder, "s.json"), "utf8")).toContain("app-c");
+  }, 60_000);
+});

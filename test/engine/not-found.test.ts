@@ -1,0 +1,157 @@
+/** "Not found" for an id the state knows, once or for good, and lists that are behind: nothing is made twice or forgotten. */
+import { afterEach, describe, expect, it } from "vitest";
+import type { EmulatorOptions } from "../../emulator";
+import { systemClock } from "../../reconciler/cli/compose";
+import { preparePlan } from "../../reconciler/engine/plan";
+import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { everything } from "../support/stories";
+
+const file = (blocks: object) =>
+  desiredOf(
+    JSON.stringify({
+      version: 1,
+      project: "acme",
+      region: "in-west-1",
+      defaults: {
+        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+      },
+      ...blocks,
+    }),
+  );
+const standing = file({
+  vms: { web: {} },
+  volumes: { data: { size: 5, flush: { via: "ask" } } },
+  groups: { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_ip: "0.0.0.0/0" }] } },
+});
+
+let world: BenchWorld | undefined;
+afterEach(() => world?.close());
+
+async function stand(options: EmulatorOptions = {}): Promise<BenchWorld> {
+  world = await startBenchWorld({ ...options, dialect: dialectFor(options) });
+  const { report } = await world.apply(standing);
+  expect(report?.counts).toMatchObject({ failed: 0, waiting: 0 });
+  return world;
+}
+const notFound = (operation: string, count?: number) => ({
+  kind: "status",
+  code: 404,
+  when: "before",
+  operation,
+  ...(count === undefined ? {} : { count }),
+});
+const stateOf = (present: BenchWorld) => JSON.stringify(present.store.stored);
+
+describe("a read that finds nothing at a known id", () => {
+  it.each(["volume.get", "group.rule.list"])("once, at %s: it is asked again, and nothing is planned", async (at) => {
+    const present = await stand();
+    await present.control("POST", "/faults", notFound(at, 1));
+    const plan = await present.plan(standing);
+    expect([plan.changes, plan.steps, plan.diagnostics.filter(({ severity }) => severity === "error")]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  it("for good, while the list shows the group: no plan, and no second group", async () => {
+    const present = await stand({ with: everything });
+    await present.control("POST", "/faults", notFound("group.rule.list"));
+    const { plan, report } = await present.apply(standing);
+    expect(report).toBeUndefined();
+    expect(plan.diagnostics).toEqual([
+      expect.objectContaining({
+        severity: "error",
+        code: "service/not_found",
+        summary: expect.stringMatching(/^security group \S+, which its list shows, could not be read \(HTTP 404\)/),
+      }),
+    ]);
+  });
+
+  it("for good, where there is no list: it is said before the volume is made anew", async () => {
+    const present = await stand();
+    await present.control("POST", "/faults", notFound("volume.get"));
+    const plan = await present.plan(standing);
+    expect(plan.diagnostics).toContainEqual(expect.objectContaining({ severity: "warning", code: "plan/gone" }));
+    expect(plan.changes).toEqual([expect.objectContaining({ address: "volume.data", action: "create" })]);
+  });
+});
+
+describe("a delete that finds nothing", () => {
+  it.each(["vm.delete", "volume.delete", "group.delete"])(
+    "does not make %s forget what a look still shows",
+    async (at) => {
+      const present = await stand();
+      await present.control("POST", "/faults", notFound(at));
+      const { report } = await present.apply(standing, { destroy: true });
+      expect(report?.steps.map(({ result }) => result).filter(({ end }) => end === "failed")).toEqual([
+        expect.objectContaining({
+          code: "service/not_found",
+          message: "refused (HTTP 404): injected fault, and yet the service shows it",
+        }),
+      ]);
+      await present.control("DELETE", "/faults");
+      await present.apply(standing, { destroy: true });
+      const { vms, groups } = present.emulator.dump();
+      expect([vms, groups.filter(({ platform }) => !platform)]).toEqual([[], []]);
+    },
+  );
+
+  it("is done when the look finds nothing either", async () => {
+    const present = await stand();
+    const [volume] = present.emulator.dump().volumes.filter(({ name }) => name === "data");
+    const plan = await present.plan(standing, { destroy: true });
+    expect(plan.steps.map(({ id }) => id)).toContain("volume.data/delete");
+    await present.control("POST", "/faults", { kind: "latency", ms: 150, operation: "volume.delete" });
+    const destroyed = present.apply(standing, { destroy: true });
+    await expect.poll(() => present.emulator.requests().counts["volume.delete"]).toBe(1);
+    await present.control("DELETE", `/volume/${volume!.id}`);
+    expect((await destroyed).report?.counts.failed).toBe(0);
+    expect(stateOf(present)).not.toContain(volume!.id);
+  });
+});
+
+describe("a VM that two lists in a row lack", () => {
+  it.each([
+    ["within its discovery window is not taken for gone", 60_000, []],
+    ["after its discovery window is gone", 0, ["create"]],
+  ])("%s", async (_, discoveryWindowMs, actions) => {
+    const present = await stand();
+    await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
+    const { store, client } = present;
+    const parts = { desired: standing, store, client, options: {}, clock: systemClock, lineage: "unborn" };
+    const { plan } = await preparePlan({ ...parts, observe: true, discoveryWindowMs });
+    expect(plan.changes.map(({ action }) => action)).toEqual(actions);
+  });
+});
+
+describe("a rule of a group that nobody could look at when it was planned", () => {
+  it("is looked up when it is removed, and is gone afterwards", async () => {
+    const present = await stand({ with: everything });
+    await present.control("POST", "/faults", { ...notFound("group.rule.list", 1), code: 403 });
+    const { report } = await present.apply(file({ groups: { front: { rules: [] } } }), { targets: ["group.front"] });
+    expect(report?.steps.map(({ step, result }) => [step.id, result.end])).toEqual([
+      ["group.front/remove-rule-0", "done"],
+    ]);
+    expect(present.emulator.dump().rules.filter(({ direction }) => direction === "ingress")).toEqual([]);
+  });
+});
+
+describe("a VM that failed", () => {
+  it("cannot be stopped for a flush, so taking its volumes off is for a person to allow", async () => {
+    const present = await startBenchWorld();
+    world = present;
+    const flushed = file({
+      vms: { web: {} },
+      volumes: { data: { size: 5, attach_to: "web", flush: { via: "stop" } } },
+    });
+    await present.apply(flushed);
+    const [vm] = present.emulator.dump().vms;
+    await present.control("PATCH", `/vm/${vm!.id}`, { status: "ERROR" });
+    const plan = await present.plan(flushed, { replace: ["vm.web"] });
+    expect(plan.steps.map(({ action }) => action.operation)).not.toContain("vm.stop");
+    expect(plan.consents).toContainEqual(expect.objectContaining({ kind: "flush", address: "volume.data" }));
+    const { report } = await present.apply(flushed, { replace: ["vm.web"] });
+    expect(report?.counts).toMatchObject({ failed: 0, skipped: 0 });
+  });
+});
