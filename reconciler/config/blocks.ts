@@ -39,6 +39,8 @@ export function expandBlocks(
 ): { blocks: Map<string, Block>; instances: Instance[] } {
   const blocks = new Map<string, Block>();
   const instances: Instance[] = [];
+  const sources = new Set([...entries.map(({ source }) => source), ...defaults.sources.values()]);
+  const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
   for (const entry of entries) {
     const { key, value } = entry;
     if ((value !== null && !isMap(value)) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
@@ -47,7 +49,11 @@ export function expandBlocks(
     if (!Object.hasOwn(own, "for_each")) {
       const block: Block = { kind, key, entry, defaults };
       blocks.set(key, block);
-      instances.push(makeInstance(block, undefined, merged, { vars }, problems));
+      instances.push(
+        interpolates
+          ? makeInstance(block, undefined, merged, { vars }, problems)
+          : { block, address: formatAddress({ kind, key }), values: merged },
+      );
       continue;
     }
     const items = expandForEach(own["for_each"], entry, kind, vars, mostInstances - instances.length, problems);
@@ -76,6 +82,9 @@ function makeInstance(
   ) as YamlMap;
   return { block, address, values, ...(each === undefined ? {} : { each: each.key }) };
 }
+
+/** Whether a file holds an interpolation: it says so, or has escapes that could. Without any, no value is looked through. */
+const mayInterpolate = (text: string): boolean => text.includes("${") || text.includes("\\");
 
 /** Maps are merged, everything else is replaced. */
 function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {

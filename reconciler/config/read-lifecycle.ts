@@ -20,7 +20,18 @@ import {
 const within = ["lifecycle"] as const;
 const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
 
+/** Of the many resources that say nothing about it; shared, because nothing changes a desired state. */
+const usualVm: DesiredVm["lifecycle"] = {
+  preventDestroy: false,
+  ignoreChanges: [],
+  onImageChange: "rebuild",
+  snapshotBefore: [],
+  preservedVolumes: "retain",
+  verifyResize: defaultVerify,
+};
+
 export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["lifecycle"] {
+  if (fieldOf(values, "lifecycle") === undefined) return usualVm;
   const lifecycle = readMap(subject, values, "lifecycle");
   const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", within);
   return {

@@ -2,8 +2,6 @@
  * Refuses text that nests too deeply before the parser composes it: composing recurses, and a stack that runs out there
  * can end the whole process (the regular expressions it compiles on the way fail fatally), which nothing can catch.
  */
-import { Parser } from "yaml";
-
 /** Deeper than any file that means something, and far from the end of the stack. */
 const deepestNesting = 64;
 
@@ -56,6 +54,7 @@ interface Token {
 
 /** The syntax tree says it exactly; it is walked with a list, not with the stack. */
 function measureDepth(text: string): number | undefined {
+  const { Parser } = require("yaml") as typeof import("yaml");
   const open: { token: Token; depth: number }[] = [];
   try {
     for (const token of new Parser().parse(text)) open.push({ token: token as Token, depth: 0 });

@@ -62,6 +62,16 @@ export function setEntry(map: YamlMap, key: string, value: unknown, keyOffset: n
   at.values[key] = valueOffset;
 }
 
+/** All entries of one map into another, with their places; false when a key is there already. */
+export function moveEntries(from: YamlMap, to: YamlMap): boolean {
+  const { keys, values } = (from as Marked)[marks]!;
+  for (const key of Object.keys(from)) {
+    if (Object.hasOwn(to, key)) return false;
+    setEntry(to, key, from[key], keys[key]!, values[key]!);
+  }
+  return true;
+}
+
 export function pushItem(list: unknown[], value: unknown, offset: number): void {
   (list as Marked)[marks]!.values[list.length] = offset;
   list.push(value);

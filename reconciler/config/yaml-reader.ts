@@ -1,40 +1,15 @@
 /**
- * YAML text to plain values with their places. It decides what of YAML is allowed (one document, unique keys, no tags,
- * aliases within reason) and reports every violation; what the values mean is for others. The dialect is read by it too.
+ * YAML text to plain values with their places, for desired states, dialects and variables. It decides who reads what:
+ * common YAML is read directly (yaml-plain.ts), the rest by the library (yaml-library.ts), and a large file in pieces,
+ * so that one odd entry does not cost the whole file. What the values mean is for others.
  */
-import { type Alias, isAlias, isMap as isMapNode, isScalar, isSeq, type Pair, parseDocument, type YAMLMap } from "yaml";
 import { countProblems, type Problems } from "./problems";
-import { findTooDeep } from "./yaml-depth";
-import {
-  type ConfigSource,
-  isMap,
-  keyOffset,
-  newList,
-  newMap,
-  ownOffset,
-  positionOf,
-  pushItem,
-  setEntry,
-  type YamlFile,
-  type YamlMap,
-} from "./yaml-file";
+import { type ConfigSource, moveEntries, newMap, setEntry, type YamlFile, type YamlMap } from "./yaml-file";
+import { readPiece, readWhole } from "./yaml-library";
 import { cutIntoPieces, type Pieces } from "./yaml-pieces";
+import { readPlain } from "./yaml-plain";
 
-/** How many values all aliases of a file together may stand for. */
-const mostAliasedValues = 200_000;
-
-type Node = unknown;
-
-interface Reading {
-  readonly source: YamlFile;
-  readonly problems: Problems;
-  readonly anchors: Map<string, { value: unknown; size: number }>;
-  /** Values made so far, those behind aliases included. */
-  size: number;
-  aliased: number;
-}
-
-/** `cut` decides what is parsed piece by piece; the result is the same for every cut. */
+/** `cut` decides what is read piece by piece; the result is the same for every cut. */
 export function readYaml(
   { file, text: raw }: ConfigSource,
   problems: Problems,
@@ -42,15 +17,15 @@ export function readYaml(
 ): YamlFile {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const source = { file, text, root: undefined as unknown };
-  if (checkEncoding(source, problems) && checkDepth(source, problems))
-    source.root = readInPieces(source, cut(text)) ?? readWhole(source, problems);
+  if (!checkEncoding(source, problems)) return source;
+  const pieces = cut(text);
+  source.root = (pieces === undefined ? readPlain(text) : readInPieces(source, pieces)) ?? readWhole(source, problems);
   return source;
 }
 
 /** A value given on a command line, read as it would be in a file; text when it is nothing else. */
 export function parseValue(text: string): unknown {
-  const value =
-    findTooDeep(text) === undefined ? readWhole({ file: "", text, root: undefined }, countProblems()) : text;
+  const value = readWhole({ file: "", text, root: undefined }, countProblems());
   return value === undefined ? text : value;
 }
 
@@ -67,179 +42,17 @@ function checkEncoding(source: YamlFile, problems: Problems): boolean {
   return odd === null;
 }
 
-function checkDepth(source: YamlFile, problems: Problems): boolean {
-  const offset = findTooDeep(source.text);
-  if (offset !== undefined)
-    problems.add({
-      code: "config/yaml-syntax",
-      summary: "the file is nested too deeply to be read",
-      at: { source, offset },
-    });
-  return offset === undefined;
-}
-
-/** The fast way for large files; `undefined` when the file has to be looked at as a whole, be it for its errors. */
-function readInPieces(source: YamlFile, cut: Pieces | undefined): unknown {
-  if (cut === undefined) return undefined;
-  const problems = countProblems();
-  const reading = newReading(source, problems);
+/** `undefined` when the file has to be looked at as a whole, be it for its errors. */
+function readInPieces(source: YamlFile, { sections, pieces }: Pieces): YamlMap | undefined {
   const root = newMap(0);
-  for (const { name, offset, body } of cut.sections) {
+  for (const { name, offset, body } of sections) {
     if (Object.hasOwn(root, name)) return undefined;
     setEntry(root, name, newMap(body), offset, body);
   }
-  for (const { section, start, end } of cut.pieces) {
-    const document = parse(source.text.slice(start, end));
-    if (document.errors.length + document.warnings.length > 0) return undefined;
-    if (document.contents === null) continue;
-    if (!isMapNode(document.contents)) return undefined;
+  for (const { section, start, end } of pieces) {
+    const piece = readPlain(source.text.slice(start, end), start) ?? readPiece(source, start, end);
     const target = section === undefined ? root : (root[section] as YamlMap);
-    fillMap(target, document.contents, start, reading);
-    if (problems.reported > 0) return undefined;
+    if (piece === undefined || !moveEntries(piece, target)) return undefined;
   }
   return root;
 }
-
-function readWhole(source: YamlFile, problems: Problems): unknown {
-  const document = parse(source.text);
-  for (const { pos, code, message } of [...document.errors, ...document.warnings])
-    problems.add({
-      code: "config/yaml-syntax",
-      summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
-      detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: syntaxFixes[code],
-      at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
-    });
-  if (document.errors.length > 0) return undefined;
-  const reading = newReading(source, problems);
-  const value = convert(document.contents, 0, reading);
-  return value === null ? undefined : value;
-}
-
-const syntaxFixes: Record<string, string> = {
-  MULTIPLE_DOCS: "put each document into a file of its own and name both with -f",
-  TAB_AS_INDENT: "indent with spaces",
-  TAG_RESOLVE_FAILED: "leave the tag out",
-  BAD_ALIAS: "put the text in quotes",
-};
-
-const newReading = (source: YamlFile, problems: Problems): Reading => ({
-  source,
-  problems,
-  anchors: new Map(),
-  size: 0,
-  aliased: 0,
-});
-
-/** Keys are compared here and not by the parser, which compares each with all before it. */
-const parse = (text: string) =>
-  parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
-
-function convert(node: Node, base: number, reading: Reading): unknown {
-  reading.size++;
-  if (isScalar(node)) {
-    const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
-    if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: 1 });
-    return value;
-  }
-  if (isAlias(node)) return resolveAlias(node, base, reading);
-  const before = reading.size;
-  let value: unknown = null;
-  if (isMapNode(node)) {
-    const map = newMap(base + startOf(node));
-    fillMap(map, node, base, reading);
-    value = map;
-  } else if (isSeq(node)) {
-    const list = newList(base + startOf(node));
-    for (const item of node.items) pushItem(list, convert(item, base, reading), base + startOf(item));
-    value = list;
-  }
-  const anchor = (node as { anchor?: string } | null)?.anchor;
-  if (anchor !== undefined) reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
-  return value;
-}
-
-/** Numbers that JavaScript would round stay text, so that a long id is never another id. */
-function plainValue(value: unknown, source: string | undefined): unknown {
-  return typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
-    ? source
-    : value;
-}
-
-function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
-  const merged: unknown[] = [];
-  for (const pair of node.items) {
-    const at = { source: reading.source, offset: base + startOf(pair.key) };
-    const key = keyText(pair);
-    if (key === undefined) {
-      reading.problems.add({
-        code: "config/forbidden-key",
-        summary: "a key must be a word",
-        detail: "found a list, a map or an alias as key",
-        at,
-      });
-      continue;
-    }
-    const value = convert(pair.value, base, reading);
-    const valueStart = pair.value === null ? at.offset : base + startOf(pair.value);
-    if (key === "__proto__") {
-      reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
-    } else if (key === "<<" && isScalar(pair.key) && pair.key.type === "PLAIN") {
-      merged.push(...(Array.isArray(value) ? value : [value]));
-    } else if (Object.hasOwn(map, key)) {
-      const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
-      reading.problems.add({
-        code: "config/duplicate-key",
-        summary: `the key ${key} is given twice`,
-        detail: `first given on line ${positionOf(first).line}`,
-        fix: "keep one of the two",
-        at,
-      });
-    } else {
-      setEntry(map, key, value, at.offset, valueStart);
-    }
-  }
-  for (const part of merged) mergeInto(map, part);
-}
-
-/** `<<: *base`: the keys of the base that the map does not have itself. */
-function mergeInto(map: YamlMap, part: unknown): void {
-  if (!isMap(part)) return;
-  for (const key of Object.keys(part))
-    if (!Object.hasOwn(map, key)) {
-      const offset = keyOffset(part, key) ?? ownOffset(part);
-      setEntry(map, key, part[key], offset, offset);
-    }
-}
-
-function keyText({ key }: Pair): string | undefined {
-  if (!isScalar(key)) return undefined;
-  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
-}
-
-function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
-  const target = reading.anchors.get(node.source);
-  const at = { source: reading.source, offset: base + startOf(node) };
-  if (target === undefined) {
-    reading.problems.add({
-      code: "config/yaml-syntax",
-      summary: `no anchor &${node.source} comes before this alias`,
-      fix: "define the anchor first, or put the text in quotes",
-      at,
-    });
-    return null;
-  }
-  reading.size += target.size;
-  reading.aliased += target.size;
-  if (reading.aliased <= mostAliasedValues) return target.value;
-  reading.problems.add({
-    code: "config/alias-limit",
-    summary: "the aliases of this file stand for too many values",
-    detail: `more than ${mostAliasedValues} in all`,
-    fix: "use defaults and for_each instead of aliases",
-    at: { source: reading.source, offset: 0 },
-  });
-  return null;
-}
-
-const startOf = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

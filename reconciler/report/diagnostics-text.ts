@@ -5,7 +5,7 @@
  */
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { printable, printableLine } from "../core/text/printable";
-import { wrapText } from "./style";
+import { numberText, wrapText } from "./style";
 
 export interface DiagnosticsStyle {
   readonly color?: boolean;
@@ -80,7 +80,7 @@ function diagnosticText(
       "also",
       further.length <= othersShown
         ? further.join(", ")
-        : `${further.slice(0, othersShown - 1).join(", ")} and ${(further.length - othersShown + 1).toLocaleString("en-US")} more`,
+        : `${further.slice(0, othersShown - 1).join(", ")} and ${numberText(further.length - othersShown + 1)} more`,
     );
   if (detail?.startsWith("expected ")) note("expected", detail.slice("expected ".length));
   else note("found", detail);

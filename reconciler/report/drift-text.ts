@@ -1,7 +1,7 @@
 /** What the service shows that is not as the state has it, for people. */
 import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
-import { columnsOf, countOf, hang, padTo, painter, type TextOptions, valueText } from "./style";
+import { columnsOf, countOf, hang, numberText, padTo, painter, type TextOptions, valueText } from "./style";
 
 /** The shape of the engine's finding that is shown here. */
 export interface DriftView {
@@ -41,7 +41,7 @@ export function driftText({ drifts, compared }: DriftView, options: TextOptions 
   const word = drifts.length === 1 ? "differs" : "differ";
   lines.push(
     "",
-    `Drift: ${drifts.length.toLocaleString("en-US")} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
+    `Drift: ${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
   );
   return `${lines.join("\n")}\n`;
 }

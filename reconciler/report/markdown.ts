@@ -9,7 +9,7 @@ import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import { type Block, consentBlocks, outlinePlan, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type Look, signs, stepLines } from "./plan-text";
-import { countOf, durationText, fitTo, painter } from "./style";
+import { countOf, durationText, fitTo, numberText, painter } from "./style";
 
 export interface MarkdownOptions {
   /** In characters; the default is what the usual hosts take. */
@@ -161,9 +161,7 @@ function fenceFor(lines: readonly string[]): string {
 function footPart(plan: Plan, all: number, cut: number, touched: number, artifact: string | undefined): string {
   const parts: string[] = [];
   if (cut > 0)
-    parts.push(
-      `**${cut.toLocaleString("en-US")} of ${countOf(all, "changed resource")} are not shown here**, for want of room.`,
-    );
+    parts.push(`**${numberText(cut)} of ${countOf(all, "changed resource")} are not shown here**, for want of room.`);
   if (artifact !== undefined) parts.push(`The whole plan: ${codeText(artifact)}.`);
   if (touched > 0) parts.push(`${countOf(touched, "resource")} only touched on the way.`);
   if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs still alive.`);

@@ -10,7 +10,7 @@ import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
-import { countOf, durationText, listText } from "./style";
+import { countOf, durationText, listText, numberText } from "./style";
 
 export interface Block {
   readonly change: Change;
@@ -236,7 +236,7 @@ export function summaryText(plan: Plan): string {
   const losing = plan.changes.filter((change) => change.losses.length > 0).length;
   const parts = [`Plan: ${changes}`];
   if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);
-  if (plan.unchanged > 0) parts.push(`${plan.unchanged.toLocaleString("en-US")} unchanged`);
+  if (plan.unchanged > 0) parts.push(`${numberText(plan.unchanged)} unchanged`);
   if (plan.steps.length > 0)
     parts.push(`${countOf(plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length, "step")}`);
   const { durationMs } = plan.estimate;
@@ -248,6 +248,6 @@ export function changeWords(plan: Plan): string[] {
   const counts = countChanges(plan.changes);
   const forgets = plan.changes.filter((change) => change.action === "forget").length;
   return [...Object.entries(counts), ["forget", forgets] as const].flatMap(([action, count]) =>
-    count === 0 ? [] : [`${count.toLocaleString("en-US")} to ${action}`],
+    count === 0 ? [] : [`${numberText(count)} to ${action}`],
   );
 }

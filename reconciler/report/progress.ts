@@ -10,7 +10,7 @@ import { createScheduler } from "../core/schedule/scheduler";
 import { printable } from "../core/text/printable";
 import type { EngineEvent, StepEvent } from "../engine/events";
 import { isGate } from "./plan-outline";
-import { columnsOf, countOf, durationText, fitTo, padTo, painter, type TextOptions } from "./style";
+import { columnsOf, countOf, durationText, fitTo, numberText, padTo, painter, type TextOptions } from "./style";
 
 interface Running {
   readonly address: string;
@@ -120,7 +120,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
   const ended = counts.done + counts.failed + counts.skipped + counts.waiting;
   const total = Math.max(state.total, ended + running.size);
   const rows = Math.max(2, Math.min(height - 1, highest));
-  const parts = [`${ended.toLocaleString("en-US")} of ${countOf(total, "step")}`];
+  const parts = [`${numberText(ended)} of ${countOf(total, "step")}`];
   for (const status of ["failed", "skipped", "waiting"] as const)
     if (counts[status] > 0) parts.push(`${counts[status]} ${status}`);
   if (state.startedAt !== undefined) parts.push(durationText(now - state.startedAt));
@@ -145,7 +145,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
     lines.push(`  ${paint("note", frame)} ${padTo(fitTo(text, room), room)}  ${paint("quiet", time)}`);
   }
   if (running.size > shown && shown < rows - 1)
-    lines.push(paint("quiet", `  … and ${(running.size - shown).toLocaleString("en-US")} more running`));
+    lines.push(paint("quiet", `  … and ${numberText(running.size - shown)} more running`));
   for (const problem of problems) lines.push(paint("danger", fitTo(`  ! ${problem}`, width)));
   return lines.slice(0, rows);
 }

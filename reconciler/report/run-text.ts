@@ -9,7 +9,7 @@ import { type Plan, sortChanges } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { sortOrphans } from "./state-text";
-import { countOf, durationText, hang, type Paint, painter, type TextOptions } from "./style";
+import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
 
 const listed = 20;
 
@@ -63,7 +63,7 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
     return `  ${paint("good", "✓")} ${participles[action].padEnd(9)}  ${printable(address)}${known ? paint("quiet", ` (${printable(id)})`) : ""}`;
   });
   if (shown.length < finished.length)
-    lines.push(paint("quiet", `    and ${(finished.length - shown.length).toLocaleString("en-US")} more`));
+    lines.push(paint("quiet", `    and ${numberText(finished.length - shown.length)} more`));
   return lines;
 }
 
@@ -97,7 +97,7 @@ function skippedLines(run: RunReport, width: number): string[] {
     "",
     ...hang("  - ", `skipped ${countOf(titles.length, "step")}, ${printable(reason)}`, width),
     ...titles.slice(0, listed).flatMap((title) => hang("      ", printable(title), width)),
-    ...(titles.length > listed ? [`      and ${(titles.length - listed).toLocaleString("en-US")} more`] : []),
+    ...(titles.length > listed ? [`      and ${numberText(titles.length - listed)} more`] : []),
   ]);
 }
 
@@ -123,7 +123,7 @@ export function orphanLines(orphans: readonly Orphan[], paint: Paint, width: num
     ...sortOrphans(orphans)
       .slice(0, listed)
       .flatMap((orphan) => hang("      ", orphanText(orphan), width)),
-    ...(orphans.length > listed ? [`      and ${(orphans.length - listed).toLocaleString("en-US")} more`] : []),
+    ...(orphans.length > listed ? [`      and ${numberText(orphans.length - listed)} more`] : []),
     "      → reconcile orphans list, reconcile orphans delete ID",
   ];
 }

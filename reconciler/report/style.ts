@@ -97,8 +97,11 @@ export function durationText(ms: number): string {
   return minutes % 60 === 0 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** `12,345`. Written here because the runtime's own formatting of numbers takes 11 ms to load. */
+export const numberText = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+  `${numberText(count)} ${count === 1 ? one : many}`;
 
 const sizes = new Set(["size", "root_size"]);
 

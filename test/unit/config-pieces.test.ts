@@ -2,13 +2,18 @@ import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
 import { readDesired } from "../../reconciler/config/read-desired";
 import { offsetAt } from "../../reconciler/config/yaml-file";
+import { readWhole } from "../../reconciler/config/yaml-library";
 import { cutIntoPieces } from "../../reconciler/config/yaml-pieces";
 import { readYaml } from "../../reconciler/config/yaml-reader";
 
 const everywhere = (text: string) => cutIntoPieces(text, 0, 1);
-const parse = (text: string, cut: typeof everywhere | (() => undefined)) => {
+const inPieces = (text: string) => {
   const problems = collectProblems();
-  return { ...readYaml({ file: "f.yaml", text }, problems, cut), diagnostics: problems.diagnostics };
+  return { ...readYaml({ file: "f.yaml", text }, problems, everywhere), diagnostics: problems.diagnostics };
+};
+const asWhole = (text: string) => {
+  const problems = collectProblems();
+  return { root: readWhole({ file: "f.yaml", text, root: undefined }, problems), diagnostics: problems.diagnostics };
 };
 
 const cuttable: [string, string][] = [
@@ -29,8 +34,8 @@ const cuttable: [string, string][] = [
 describe("a file read in pieces", () => {
   it.each(cuttable)("gives the values and places of the whole: %s", (_, text) => {
     expect(cutIntoPieces(text, 0, 1)?.pieces.length).toBeGreaterThan(1);
-    const pieces = parse(text, everywhere);
-    const whole = parse(text, () => undefined);
+    const pieces = inPieces(text);
+    const whole = asWhole(text);
     expect(pieces.root).toEqual(whole.root);
     for (const path of [
       ["vms", "b"],
@@ -57,8 +62,8 @@ describe("a file read in pieces", () => {
     ["a section given twice", "vms:\n  a: 1\nvms:\n  b: 2\n"],
     ["a flow map left open", "vms:\n  a: { x: 1\n  b: 2\n"],
   ])("has the diagnostics of the whole: %s", (_, text) => {
-    const pieces = parse(text, everywhere);
-    expect(pieces.diagnostics).toEqual(parse(text, () => undefined).diagnostics);
+    const pieces = inPieces(text);
+    expect(pieces.diagnostics).toEqual(asWhole(text).diagnostics);
     expect(pieces.diagnostics).not.toEqual([]);
   });
 

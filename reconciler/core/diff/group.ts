@@ -42,23 +42,36 @@ export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: 
   for (const [address, entry] of found) if (entry.how === "known") ids.set(address, entry.id);
 
   // First who is replaced, then everything else again with that known: a rule to a replaced group points at the new one.
-  const identify = identifyBy(ids, new Set());
+  let identify = identifyBy(ids, new Set());
+  let compared = compareGroups(pairs, found, context, identify, dying);
   const replaced = new Set<Address>();
+  for (const [address, { replaces }] of compared) if (replaces) replaced.add(address);
+  if (replaced.size > 0) {
+    for (const address of replaced) dying.add(ids.get(address)!);
+    identify = identifyBy(ids, replaced);
+    compared = compareGroups(pairs, found, context, identify, dying);
+  }
+  return pairs.map((pair) => {
+    const { address } = pair;
+    return diffGroup(pair, found.get(address)!, context, identify, compared.get(address), replaced.has(address));
+  });
+}
+
+/** The rules of all groups that are wanted and there. */
+function compareGroups(
+  pairs: readonly Pair[],
+  found: ReadonlyMap<Address, FoundGroup>,
+  context: DiffContext,
+  identify: GroupIdentity,
+  dying: ReadonlySet<string>,
+): Map<Address, Comparison> {
+  const compared = new Map<Address, Comparison>();
   for (const pair of pairs) {
     const entry = found.get(pair.address)!;
-    if (
-      entry.how === "known" &&
-      pair.desired !== undefined &&
-      comparison(pair, entry, context, identify, dying).replaces
-    )
-      replaced.add(pair.address);
+    if (entry.how === "known" && pair.desired !== undefined)
+      compared.set(pair.address, comparison(pair, entry, context, identify, dying));
   }
-  const dyingAndReplaced = new Set(dying);
-  for (const address of replaced) dyingAndReplaced.add(ids.get(address)!);
-  const identifyAfter = identifyBy(ids, replaced);
-  return pairs.map((pair) =>
-    diffGroup(pair, found.get(pair.address)!, context, identifyAfter, dyingAndReplaced, replaced.has(pair.address)),
-  );
+  return compared;
 }
 
 /** Ids of groups that will not be there after this plan, those of earlier replacements included. */
@@ -87,7 +100,7 @@ function diffGroup(
   entry: Found<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
-  dying: ReadonlySet<string>,
+  rules: Comparison | undefined,
   replaced: boolean,
 ): GroupDifference {
   const desired = pair.desired as DesiredGroup | undefined;
@@ -112,7 +125,7 @@ function diffGroup(
       entry.gone === undefined ? [] : [goneNote(pair, "security group", entry.gone, "it will be created again")];
     return { ...base, added: desired.rules, change: createChange(desired, entry.gone, identify), diagnostics };
   }
-  const compared = comparison(pair, entry, context, identify, dying);
+  const compared = rules!;
   const diagnostics = groupNotes(desired, compared, entry, context);
   const fields = groupFieldChanges(desired, recorded, entry.live, compared, context);
   // The rules that were applied, whatever became of the groups they name.

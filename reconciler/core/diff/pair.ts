@@ -2,7 +2,7 @@
  * Brings the three inputs together: what is wanted, what is remembered and what the file says about moving, taking
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
-import { type Address, compareAddresses, type Kind, kindOf, parseAddress } from "../model/address";
+import { type Address, compareAddresses, type Kind, parseAddress } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Intent, RecordedResource, State } from "../model/recorded";
@@ -38,10 +38,11 @@ export function pairResources(desired: Desired, state: State): Pairs {
   const addresses = new Set([...wanted.keys(), ...recorded.keys(), ...intents.keys(), ...quarantined]);
   const pairs: Pair[] = [];
   for (const address of addresses) {
-    if (parseAddress(address) === undefined) continue;
+    const kind = parseAddress(address)?.kind;
+    if (kind === undefined) continue;
     pairs.push({
       address,
-      kind: kindOf(address),
+      kind,
       desired: wanted.get(address),
       recorded: recorded.get(address),
       intent: intents.get(address),

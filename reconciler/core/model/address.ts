@@ -58,7 +58,7 @@ function compareNaturally(a: string, b: string): number {
     if (isDigit(x) && isDigit(y)) {
       const endA = endOfDigits(a, i);
       const endB = endOfDigits(b, j);
-      const difference = compareDigits(a.slice(i, endA), b.slice(j, endB));
+      const difference = compareDigits(a, i, endA, b, j, endB);
       if (difference !== 0) return difference;
       i = endA;
       j = endB;
@@ -72,12 +72,17 @@ function compareNaturally(a: string, b: string): number {
 }
 
 /** By value and without numbers, which a very long row of digits does not fit into. */
-function compareDigits(a: string, b: string): number {
-  const x = a.replace(/^0+(?=.)/, "");
-  const y = b.replace(/^0+(?=.)/, "");
-  return x.length - y.length || (x < y ? -1 : x > y ? 1 : 0);
+function compareDigits(a: string, startA: number, endA: number, b: string, startB: number, endB: number): number {
+  let i = startA;
+  let j = startB;
+  while (i < endA - 1 && a.charCodeAt(i) === zero) i++;
+  while (j < endB - 1 && b.charCodeAt(j) === zero) j++;
+  let difference = endA - i - (endB - j);
+  for (; difference === 0 && i < endA; i++, j++) difference = a.charCodeAt(i) - b.charCodeAt(j);
+  return difference;
 }
 
+const zero = 48;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 function endOfDigits(text: string, start: number): number {

@@ -1,5 +1,5 @@
 /** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
-import { kindOf, parseAddress } from "../model/address";
+import { type Kind, parseAddress } from "../model/address";
 
 type Check = (value: unknown) => boolean;
 
@@ -34,7 +34,7 @@ const rule: Check = (value) => {
   );
 };
 
-const shapes: Record<string, Record<string, Check>> = {
+const shapes: Record<Kind, Record<string, Check>> = {
   vm: {
     id: optional(text),
     name: text,
@@ -81,15 +81,20 @@ const shapes: Record<string, Record<string, Check>> = {
   },
 };
 
+const checks: Record<Kind, readonly (readonly [string, Check])[]> = {
+  vm: Object.entries(shapes.vm),
+  volume: Object.entries(shapes.volume),
+  group: Object.entries(shapes.group),
+};
+
 export function recordProblem(address: string, record: unknown): string | undefined {
-  if (parseAddress(address) === undefined) return `${JSON.stringify(address)} is no address`;
+  const kind = parseAddress(address)?.kind;
+  if (kind === undefined) return `${JSON.stringify(address)} is no address`;
   if (!object(record)) return "it is not a record";
   const fields = record as Record<string, unknown>;
-  const kind = kindOf(address);
   if (fields.kind !== kind) return `its kind is ${JSON.stringify(fields.kind ?? null)}, not ${kind}`;
   if (fields.address !== address) return `it says it is ${JSON.stringify(fields.address ?? null)}`;
-  for (const [field, check] of Object.entries(shapes[kind]!))
-    if (!check(fields[field])) return `its ${field} is not readable`;
+  for (const [field, check] of checks[kind]) if (!check(fields[field])) return `its ${field} is not readable`;
   return undefined;
 }
 

@@ -1,0 +1,212 @@
+/**
+ * What the YAML library says of a text, as plain values with their places: one document, unique keys, no tags, aliases
+ * within reason, and a problem for every violation. yaml-reader.ts asks it where yaml-plain.ts has no answer, which in
+ * most runs is never.
+ */
+import type { Alias, Pair, YAMLMap } from "yaml";
+import { countProblems, type Problems } from "./problems";
+import { findTooDeep } from "./yaml-depth";
+import {
+  isMap,
+  keyOffset,
+  newList,
+  newMap,
+  ownOffset,
+  positionOf,
+  pushItem,
+  setEntry,
+  type YamlFile,
+  type YamlMap,
+} from "./yaml-file";
+
+/** How many values all aliases of a file together may stand for. */
+const mostAliasedValues = 200_000;
+
+let loaded: typeof import("yaml") | undefined;
+/** Loaded when there is something to read: that takes longer than reading a small file. */
+function yaml(): typeof import("yaml") {
+  loaded ??= require("yaml") as typeof import("yaml");
+  return loaded;
+}
+
+type Node = unknown;
+
+interface Reading {
+  readonly source: YamlFile;
+  readonly problems: Problems;
+  readonly anchors: Map<string, { value: unknown; size: number }>;
+  /** Values made so far, those behind aliases included. */
+  size: number;
+  aliased: number;
+}
+
+function checkDepth(source: YamlFile, problems: Problems): boolean {
+  const offset = findTooDeep(source.text);
+  if (offset !== undefined)
+    problems.add({
+      code: "config/yaml-syntax",
+      summary: "the file is nested too deeply to be read",
+      at: { source, offset },
+    });
+  return offset === undefined;
+}
+
+/** The map that one piece of a file holds; `undefined` when the file has to be looked at as a whole. */
+export function readPiece(source: YamlFile, start: number, end: number): YamlMap | undefined {
+  const text = source.text.slice(start, end);
+  if (findTooDeep(text) !== undefined) return undefined;
+  const document = parse(text);
+  if (document.errors.length + document.warnings.length > 0) return undefined;
+  if (document.contents !== null && !yaml().isMap(document.contents)) return undefined;
+  const problems = countProblems();
+  const map = newMap(start);
+  if (document.contents !== null) fillMap(map, document.contents, start, newReading(source, problems));
+  return problems.reported > 0 ? undefined : map;
+}
+
+/** The root of a file; what is wrong with it is reported. */
+export function readWhole(source: YamlFile, problems: Problems): unknown {
+  if (!checkDepth(source, problems)) return undefined;
+  const document = parse(source.text);
+  for (const { pos, code, message } of [...document.errors, ...document.warnings])
+    problems.add({
+      code: "config/yaml-syntax",
+      summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
+      detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
+      fix: syntaxFixes[code],
+      at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
+    });
+  if (document.errors.length > 0) return undefined;
+  const reading = newReading(source, problems);
+  const value = convert(document.contents, 0, reading);
+  return value === null ? undefined : value;
+}
+
+const syntaxFixes: Record<string, string> = {
+  MULTIPLE_DOCS: "put each document into a file of its own and name both with -f",
+  TAB_AS_INDENT: "indent with spaces",
+  TAG_RESOLVE_FAILED: "leave the tag out",
+  BAD_ALIAS: "put the text in quotes",
+};
+
+const newReading = (source: YamlFile, problems: Problems): Reading => ({
+  source,
+  problems,
+  anchors: new Map(),
+  size: 0,
+  aliased: 0,
+});
+
+/** Keys are compared here and not by the parser, which compares each with all before it. */
+const parse = (text: string) =>
+  yaml().parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
+
+function convert(node: Node, base: number, reading: Reading): unknown {
+  const { isAlias, isMap: isMapNode, isScalar, isSeq } = yaml();
+  reading.size++;
+  if (isScalar(node)) {
+    const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
+    if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: 1 });
+    return value;
+  }
+  if (isAlias(node)) return resolveAlias(node, base, reading);
+  const before = reading.size;
+  let value: unknown = null;
+  if (isMapNode(node)) {
+    const map = newMap(base + startOf(node));
+    fillMap(map, node, base, reading);
+    value = map;
+  } else if (isSeq(node)) {
+    const list = newList(base + startOf(node));
+    for (const item of node.items) pushItem(list, convert(item, base, reading), base + startOf(item));
+    value = list;
+  }
+  const anchor = (node as { anchor?: string } | null)?.anchor;
+  if (anchor !== undefined) reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
+  return value;
+}
+
+/** Numbers that JavaScript would round stay text, so that a long id is never another id. */
+function plainValue(value: unknown, source: string | undefined): unknown {
+  return typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
+    ? source
+    : value;
+}
+
+function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
+  const merged: unknown[] = [];
+  for (const pair of node.items) {
+    const at = { source: reading.source, offset: base + startOf(pair.key) };
+    const key = keyText(pair);
+    if (key === undefined) {
+      reading.problems.add({
+        code: "config/forbidden-key",
+        summary: "a key must be a word",
+        detail: "found a list, a map or an alias as key",
+        at,
+      });
+      continue;
+    }
+    const value = convert(pair.value, base, reading);
+    const valueStart = pair.value === null ? at.offset : base + startOf(pair.value);
+    if (key === "__proto__") {
+      reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
+    } else if (key === "<<" && yaml().isScalar(pair.key) && pair.key.type === "PLAIN") {
+      merged.push(...(Array.isArray(value) ? value : [value]));
+    } else if (Object.hasOwn(map, key)) {
+      const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
+      reading.problems.add({
+        code: "config/duplicate-key",
+        summary: `the key ${key} is given twice`,
+        detail: `first given on line ${positionOf(first).line}`,
+        fix: "keep one of the two",
+        at,
+      });
+    } else {
+      setEntry(map, key, value, at.offset, valueStart);
+    }
+  }
+  for (const part of merged) mergeInto(map, part);
+}
+
+/** `<<: *base`: the keys of the base that the map does not have itself. */
+function mergeInto(map: YamlMap, part: unknown): void {
+  if (!isMap(part)) return;
+  for (const key of Object.keys(part))
+    if (!Object.hasOwn(map, key)) {
+      const offset = keyOffset(part, key) ?? ownOffset(part);
+      setEntry(map, key, part[key], offset, offset);
+    }
+}
+
+function keyText({ key }: Pair): string | undefined {
+  if (!yaml().isScalar(key)) return undefined;
+  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+}
+
+function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
+  const target = reading.anchors.get(node.source);
+  const at = { source: reading.source, offset: base + startOf(node) };
+  if (target === undefined) {
+    reading.problems.add({
+      code: "config/yaml-syntax",
+      summary: `no anchor &${node.source} comes before this alias`,
+      fix: "define the anchor first, or put the text in quotes",
+      at,
+    });
+    return null;
+  }
+  reading.size += target.size;
+  reading.aliased += target.size;
+  if (reading.aliased <= mostAliasedValues) return target.value;
+  reading.problems.add({
+    code: "config/alias-limit",
+    summary: "the aliases of this file stand for too many values",
+    detail: `more than ${mostAliasedValues} in all`,
+    fix: "use defaults and for_each instead of aliases",
+    at: { source: reading.source, offset: 0 },
+  });
+  return null;
+}
+
+const startOf = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
