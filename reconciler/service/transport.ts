@@ -6,6 +6,7 @@ import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
+import { onAbort } from "./abort-listeners";
 
 export interface TransportRequest {
   readonly method: Method;
@@ -70,12 +71,13 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
   let headers: Record<string, string | string[] | undefined> = {};
   let received = 0;
   const chunks: Buffer[] = [];
+  let leave: (() => void) | undefined;
 
   const end = (exchange: Exchange): void => {
     if (over) return;
     over = true;
     clearTimeout(timer);
-    request.signal?.removeEventListener("abort", cancel);
+    leave?.();
     resolve(exchange);
   };
   const cut = (reason: string): void => {
@@ -88,7 +90,7 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
     cancel();
     return;
   }
-  request.signal?.addEventListener("abort", cancel, { once: true });
+  if (request.signal !== undefined) leave = onAbort(request.signal, cancel);
 
   const requestHeaders: Record<string, string> = { authorization: request.authorization, accept: "application/json" };
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
