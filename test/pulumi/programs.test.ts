@@ -76,9 +76,13 @@ const made = ["Vm db-1", "Volume data", "VolumeAttachment attached", "SecurityGr
 const each = (what: string, names: readonly string[] = made): string[] => names.map((name) => `${what} ${name}`).sort();
 const vms = () => emulator.dump().vms;
 
-describe.each(Object.entries(programs))("a whole program: %s", (_, files) => {
+const ways = [
+  ...Object.entries(programs).map(([name, files]) => [name, "dynamic", files] as const),
+  ["JavaScript (CommonJS)", "plugin", programs["JavaScript (CommonJS)"]] as const,
+];
+describe.each(ways)("a whole program: %s, %s", (_, mode, files) => {
   it("previews, comes up, has nothing to do after that, and goes", async () => {
-    const engine = engineFor(files, "dynamic", { typescript: Object.keys(files)[0] === "index.ts" });
+    const engine = engineFor(files, mode, { typescript: Object.keys(files)[0] === "index.ts" });
     const preview = await engine.preview();
     expect([preview.errors, cloudSteps(preview), vms()]).toEqual([[], each("create"), []]);
     const up = await engine.up();
@@ -178,16 +182,23 @@ const opts = config.get("mode") === "plugin" ? { provider: new cloud.Provider("c
   });
 });
 
-it("an interrupt in the plugin ends a create early, with its id in the state; the next update goes on from there", async () => {
-  await emulator.close();
-  emulator = await startEmulator({ timeScale: 6, with: everything });
-  const engine = engineFor(programs["JavaScript (CommonJS)"], "plugin");
-  const running = engine.up();
-  for (let tries = 0; tries < 400 && vms().length === 0; tries++) await new Promise((done) => setTimeout(done, 25));
-  for (const provider of await engine.providers()) await provider.cancel();
-  expect((await running).ok).toBe(false);
-  const id = vms()[0]?.id;
-  expect([...engine.state.values()].find(({ type }) => type.endsWith(":Vm"))?.id).toBe(id);
-  expect((await engine.up()).errors).toEqual([]);
-  expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
-}, 60_000);
+it.each([
+  ["dynamic", "is waited for, where nothing can be cancelled", true],
+  ["plugin", "ends early, with its id in the state; the next update goes on from there", false],
+] as const)(
+  "an interrupt during a create, %s: it %s",
+  async (mode, _, ends) => {
+    await emulator.close();
+    emulator = await startEmulator({ timeScale: 6, with: everything });
+    const engine = engineFor(programs["JavaScript (CommonJS)"], mode);
+    const running = engine.up();
+    for (let tries = 0; tries < 400 && vms().length === 0; tries++) await new Promise((done) => setTimeout(done, 25));
+    for (const provider of await engine.providers()) await provider.cancel();
+    expect((await running).ok).toBe(ends);
+    const id = vms()[0]?.id;
+    expect([...engine.state.values()].find(({ type }) => type.endsWith(":Vm"))?.id).toBe(id);
+    expect((await engine.up()).errors).toEqual([]);
+    expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
+  },
+  60_000,
+);

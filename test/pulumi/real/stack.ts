@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../../emulator";
 import { linkModules } from "../../support/pulumi-sdk";
+import type { Outcome, ProgramStack } from "../shared-scenarios";
 
 const root = resolve(__dirname, "../../..");
 
@@ -99,16 +100,8 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     start: (...args) => spawn("pulumi", args, { cwd: program, env: environment, stdio: ["ignore", "pipe", "pipe"] }),
     async changes(...args) {
       const ran = await pulumi(...args);
-      const counts: Record<string, number> = {};
-      const lines = ran.text.split("\n");
-      const from = lines.lastIndexOf("Resources:");
-      for (const line of from < 0 ? [] : lines.slice(from + 1)) {
-        const match = /^\s+(?:(?:\+-|[-+~=<>])\s*)?(\d+) (?:to )?(\w+)/.exec(line);
-        if (match === null) break;
-        counts[match[2]!] = Number(match[1]);
-      }
       if (ran.code !== 0) throw new Error(ran.text);
-      return counts;
+      return countsIn(ran.text);
     },
     async exported(showSecrets = false) {
       return (await pulumi("stack", "export", ...(showSecrets ? ["--show-secrets"] : []))).text;
@@ -125,4 +118,60 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
   const created = await pulumi("stack", "init", "dev");
   if (created.code !== 0) throw new Error(created.text);
   return stack;
+}
+
+/** What the last summary counts. */
+function countsIn(text: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const lines = text.split("\n");
+  const from = lines.lastIndexOf("Resources:");
+  for (const line of from < 0 ? [] : lines.slice(from + 1)) {
+    const match = /^\s+(?:(?:\+-|[-+~=<>])\s*)?(\d+) (?:to )?(\w+)/.exec(line);
+    if (match === null) break;
+    counts[match[2]!] = Number(match[1]);
+  }
+  return counts;
+}
+
+/** The same stack for the scenarios that also run on the in-process engine. */
+export async function startScenarioStack(
+  mode: "dynamic" | "plugin",
+  options: StackOptions,
+): Promise<ProgramStack & { close(): Promise<void> }> {
+  const stack = await startStack(options);
+  const others: RunningEmulator[] = [];
+  const run = async (...args: string[]): Promise<Outcome> => {
+    const { code, text } = await stack.pulumi(...args);
+    const { unchanged: _unchanged, ...changes } = countsIn(text);
+    return { ok: code === 0, text, changes };
+  };
+  const set = (key: string, value: string) =>
+    stack.pulumi("config", "set", ...(key === "token" ? ["--secret"] : []), key, value);
+  await set("mode", mode);
+  const configure = async (key: string, value: string): Promise<void> => {
+    await set(key, value);
+    await set(`reconcile-cloud:${key}`, value);
+  };
+  return {
+    emulator: stack.emulator,
+    write: stack.write,
+    set,
+    configure,
+    preview: () => run("preview"),
+    up: () => run("up", "--yes", "--skip-preview"),
+    refresh: () => run("refresh", "--yes", "--skip-preview"),
+    destroy: () => run("destroy", "--yes", "--skip-preview"),
+    output: async (name) =>
+      (JSON.parse((await stack.pulumi("stack", "output", "--json")).text) as Record<string, unknown>)[name],
+    state: () => stack.exported(),
+    async startOther() {
+      const other = await startEmulator({ timeScale: 0, ...(options.with ? { with: options.with } : {}) });
+      others.push(other);
+      return other;
+    },
+    async close() {
+      for (const one of others) await one.close();
+      await stack.close();
+    },
+  };
 }
