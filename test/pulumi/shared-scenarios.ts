@@ -78,6 +78,20 @@ export const scenarios: Readonly<Record<string, (stack: ProgramStack) => Promise
     expect(stack.emulator.dump().vms.map((vm) => vm.id)).toEqual([id]);
   },
 
+  "an ES module is a program like any other": async (stack) => {
+    stack.write({
+      "package.json": JSON.stringify({ name: "demo", private: true, type: "module" }),
+      "index.js": `
+import * as pulumi from "@pulumi/pulumi";
+import { Provider, Volume } from "reconcile-cloud/pulumi";
+const provider = new pulumi.Config().get("mode") === "plugin" ? new Provider("cloud") : undefined;
+export const volume = new Volume("data", { size: 5 }, { provider }).id;`,
+    });
+    await succeeds(stack.up());
+    expect(await stack.output("volume")).toBe(stack.emulator.dump().volumes[0]?.id);
+    await succeeds(stack.up(), nothing);
+  },
+
   "what is protected stays, until it no longer is": async (stack) => {
     const program = (protect: boolean) => `${head} new cloud.Vm("db-1", vmArgs, { ...opts, protect: ${protect} });`;
     stack.write({ "index.js": program(true) });

@@ -136,6 +136,21 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
     expect(await up()).toEqual({ unchanged: 2 + provided });
   });
 
+  it.runIf(mode === "plugin")("a custom timeout ends a create early, and `up` again finishes it", async () => {
+    await open(
+      `${head} new cloud.Vm("slow-1", vmArgs, { ...opts, customTimeouts: { create: config.get("timeout") ?? "1s" } });`,
+      {
+        timeScale: 6,
+      },
+    );
+    expect((await stack.pulumi("up", "--yes", "--skip-preview")).code).not.toBe(0);
+    const [vm] = vms();
+    expect(await stack.exported()).toContain(vm?.id);
+    await set("timeout", "5m");
+    await up();
+    expect(vms().map(({ id, status }) => [id, status])).toEqual([[vm?.id, "ACTIVE"]]);
+  });
+
   it("takes over what exists instead of creating it", async () => {
     await open(program);
     await up();

@@ -13,13 +13,34 @@ import type { Outcome, ProgramStack } from "../shared-scenarios";
 const root = resolve(__dirname, "../../..");
 
 /** Why the suite cannot run; `undefined` when it can. */
-export function whyNot(): string | undefined {
+export function whyNot(language?: string): string | undefined {
   try {
     execFileSync("pulumi", ["version"], { stdio: "pipe" });
-    return undefined;
   } catch {
     return "there is no `pulumi` on PATH: nothing was tried with the real engine";
   }
+  return language === undefined || hasLanguage(language)
+    ? undefined
+    : `there is no pulumi-language-${language} on PATH`;
+}
+
+/** What keeps the command line on this machine. */
+export const engineSettings: NodeJS.ProcessEnv = {
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+  PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+  PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
+  PULUMI_SKIP_CONFIRMATIONS: "true",
+};
+
+export const pathWith = (...folders: string[]): string => [...folders, process.env["PATH"]].join(delimiter);
+
+/** The SDK's launcher of dynamic providers; it comes without its executable bit from some registries. */
+export function makeLauncherFolder(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-launcher-"));
+  const launcher = join(folder, "pulumi-resource-pulumi-nodejs");
+  copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
+  chmodSync(launcher, 0o755);
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export const hasLanguage = (language: string): boolean =>
@@ -62,24 +83,17 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     ...(options.with ? { with: options.with } : {}),
   });
   const program = join(folder, "program");
-  const bin = join(folder, "bin");
-  for (const name of ["state", "home", "program", "bin"]) mkdirSync(join(folder, name), { recursive: true });
+  const launchers = makeLauncherFolder();
+  for (const name of ["state", "home", "program"]) mkdirSync(join(folder, name), { recursive: true });
   linkModules(program);
-  // The script comes without its executable bit from some registries.
-  const launcher = join(bin, "pulumi-resource-pulumi-nodejs");
-  copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
-  chmodSync(launcher, 0o755);
   const { RECONCILE_TOKEN: _token, RECONCILE_BASE_URL: _url, ...inherited } = process.env;
   const environment: NodeJS.ProcessEnv = {
     ...inherited,
-    PATH: [bin, join(root, "bin"), process.env["PATH"]].join(delimiter),
+    ...engineSettings,
+    PATH: pathWith(launchers.folder, join(root, "bin")),
     PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_HOME: join(folder, "home"),
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
-    PULUMI_SKIP_CONFIRMATIONS: "true",
     RECONCILE_BASE_URL: options.embedded === true ? "embedded" : emulator.url,
     ...(options.embedded === true ? {} : { RECONCILE_TOKEN: secretToken }),
   };
@@ -108,6 +122,7 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     },
     async close() {
       await emulator.close();
+      launchers.remove();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
