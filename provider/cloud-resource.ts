@@ -20,8 +20,10 @@ export abstract class CloudResource extends pulumi.CustomResource {
     if (properties.includes("name") && opts.id === undefined) props["name"] ??= name;
     const byPlugin = isByPlugin(opts, type);
     if (!byPlugin) props[capturedKey] = capturedProvider(type);
-    // The former token: a stack can move from dynamic resources to the plugin without touching the cloud.
-    const aliases = byPlugin ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
+    // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. What is only
+    // looked up has nothing to move, and the SDK cannot work out an alias for it.
+    const aliases =
+      byPlugin && opts.id === undefined ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
     super(byPlugin ? pluginToken(type) : dynamicToken(type), name, props, {
       ...opts,
       ...(aliases === undefined ? {} : { aliases }),

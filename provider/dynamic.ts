@@ -32,7 +32,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
 
   const context = (): HandlerContext => ({
     service: () => connectionFor(config).service(),
-    signal: neverAborted.signal,
+    // Nobody can cancel what a dynamic provider does.
+    signal: new AbortController().signal,
     // Shown to the user by the process that serves us. What is going on is left out: it would be a line a step.
     log: (severity, message) => {
       if (severity === "warning") console.log(`warning: ${message}`);
@@ -94,8 +95,6 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
   };
 }
-
-const neverAborted = new AbortController();
 
 /** One connection for all resource types of a process: they are configured alike. */
 let connection: Connection | undefined;

@@ -62,6 +62,7 @@ const rules = [
       "reconciler/config",
       "reconciler/dialect",
       "reconciler/service/client",
+      "reconciler/service/abort-listeners",
       "reconciler/store/store",
     ],
     [],

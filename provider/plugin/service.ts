@@ -39,7 +39,9 @@ const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
 
 /** One method a call, by the names of the protocol; each answers with a message or throws. */
 export function createService(log: Log) {
-  const aborter = new AbortController();
+  /** What is under way. */
+  const running = new Set<AbortController>();
+  let cancelled = false;
   let settings: Settings = {};
   let connection: Connection | undefined;
   const { unknownValue } = handlerModule();
@@ -53,7 +55,7 @@ export function createService(log: Log) {
     return handler;
   }
 
-  const context = (urn: string, signal: AbortSignal = aborter.signal): HandlerContext => ({
+  const context = (urn: string, signal: AbortSignal): HandlerContext => ({
     service() {
       connection ??= connect(settings);
       return connection.service();
@@ -65,16 +67,14 @@ export function createService(log: Log) {
   /** Ends early when the engine cancels, or after the resource's own custom timeout. */
   async function within<T>(urn: string, seconds: number, call: (context: HandlerContext) => Promise<T>): Promise<T> {
     const own = new AbortController();
-    const abort = (): void => own.abort();
-    // Combined by hand: a combination of signals that nobody else holds may be collected before it fires.
-    if (aborter.signal.aborted) abort();
-    else aborter.signal.addEventListener("abort", abort, { once: true });
-    const timer = seconds > 0 ? setTimeout(abort, seconds * 1000) : undefined;
+    if (cancelled) own.abort();
+    running.add(own);
+    const timer = seconds > 0 ? setTimeout(() => own.abort(), seconds * 1000) : undefined;
     try {
       return await call(context(urn, own.signal));
     } finally {
       clearTimeout(timer);
-      aborter.signal.removeEventListener("abort", abort);
+      running.delete(own);
     }
   }
 
@@ -129,7 +129,8 @@ export function createService(log: Log) {
       return new Empty();
     },
     async cancel() {
-      aborter.abort(new Error("cancelled"));
+      cancelled = true;
+      for (const one of running) one.abort();
       return new Empty();
     },
     async checkConfig(request: CheckRequest) {
@@ -182,7 +183,8 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const before = ownProps(readStruct(request.getOlds()));
-      const found = await handler.diff(context(urn), request.getId(), before, ownProps(readStruct(request.getNews())));
+      const inputs = ownProps(readStruct(request.getNews()));
+      const found = await within(urn, 0, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, warning);
       const response = new messages.DiffResponse();
       response.setChanges(found.changes.length > 0 ? changesOf.some : changesOf.none);

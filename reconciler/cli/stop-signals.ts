@@ -6,7 +6,7 @@ import type { Output } from "./output";
 export function listenForStop(output: Output): StopSignals & { close(): void } {
   const soft = new AbortController();
   const hard = new AbortController();
-  // Every step that waits listens; Node takes more than ten listeners for a leak and says so.
+  // Every command that runs listens; Node takes more than ten listeners for a leak and says so.
   setMaxListeners(0, soft.signal, hard.signal);
   const onSignal = (): void => {
     if (!soft.signal.aborted) {

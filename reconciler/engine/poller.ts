@@ -4,6 +4,7 @@
  */
 import type { LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
+import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
 
@@ -33,7 +34,7 @@ interface Watcher {
   readonly ids: readonly string[];
   readonly since: number;
   readonly deadline: number;
-  readonly signal?: AbortSignal;
+  leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
@@ -42,8 +43,6 @@ const blindAfter = 10;
 
 export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
   const watchers = new Set<Watcher>();
-  // One listener a signal, not one a watcher: adding a listener looks at all that are there already.
-  const listenedTo = new WeakSet<AbortSignal>();
   let turn = 0;
   let running = false;
   let failures = 0;
@@ -90,17 +89,9 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
     return { status: "accepted" as const, value: seenOf(vms) };
   }
 
-  function listen(signal: AbortSignal): void {
-    if (listenedTo.has(signal)) return;
-    listenedTo.add(signal);
-    const onAbort = (): void => {
-      for (const watcher of [...watchers]) if (watcher.signal === signal) finish(watcher, { ended: "aborted" });
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-  }
-
   function finish(watcher: Watcher, waited: Waited<unknown>): void {
     watchers.delete(watcher);
+    watcher.leave?.();
     watcher.settle(waited);
   }
 
@@ -108,15 +99,15 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
     watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal) {
       return new Promise<Waited<T>>((resolve) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
-        watchers.add({
+        const watcher: Watcher = {
           look,
           ids,
           since: turn,
           deadline: clock.now() + timeoutMs,
-          ...(signal === undefined ? {} : { signal }),
           settle: resolve as (waited: Waited<unknown>) => void,
-        });
-        if (signal !== undefined) listen(signal);
+        };
+        watchers.add(watcher);
+        if (signal !== undefined) watcher.leave = onAbort(signal, () => finish(watcher, { ended: "aborted" }));
         if (!running) void poll();
       });
     },

@@ -1,5 +1,6 @@
 /** The machine's clock, for whoever composes the engine. */
 import type { Clock } from "../engine/ports";
+import { onAbort } from "../service/abort-listeners";
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -8,10 +9,10 @@ export const systemClock: Clock = {
       if (signal?.aborted === true) return done();
       const end = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
+        leave?.();
         done();
       };
       const timer = setTimeout(end, ms);
-      signal?.addEventListener("abort", end, { once: true });
+      const leave = signal === undefined ? undefined : onAbort(signal, end);
     }),
 };

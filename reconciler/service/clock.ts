@@ -1,4 +1,6 @@
 /** Time as it is handed in, so that tests need not wait for it. */
+import { onAbort } from "./abort-listeners";
+
 export interface Clock {
   /** Milliseconds, never going back. */
   now(): number;
@@ -16,10 +18,10 @@ export const systemClock: Clock = {
       if (signal?.aborted === true) return resolve();
       const end = () => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
+        leave?.();
         resolve();
       };
       const timer = setTimeout(end, ms);
-      signal?.addEventListener("abort", end, { once: true });
+      const leave = signal === undefined ? undefined : onAbort(signal, end);
     }),
 };

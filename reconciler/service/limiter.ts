@@ -2,6 +2,7 @@
  * The slots that requests wait for: the most important first, as many at once as concurrency.ts allows, none while the
  * service asked for a pause. Waiting for a state or for the next try is not a request and holds no slot.
  */
+import { onAbort } from "./abort-listeners";
 import type { Clock } from "./clock";
 import { adjustConcurrency, type Sample, startConcurrency } from "./concurrency";
 
@@ -19,7 +20,7 @@ interface Waiter {
   readonly priority: number;
   readonly order: number;
   readonly give: (given: boolean) => void;
-  readonly signal?: AbortSignal;
+  leave?: () => void;
   gone: boolean;
 }
 
@@ -30,8 +31,6 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let waking = false;
   const queue: Waiter[] = [];
-  // One listener a signal, not one a waiter: adding a listener looks at all that are there already.
-  const listenedTo = new WeakSet<AbortSignal>();
 
   const isFree = () => inUse < Math.floor(concurrency.limit) && clock.now() >= pausedUntil;
 
@@ -40,22 +39,10 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
       const waiter = takeFirst(queue)!;
       if (waiter.gone) continue;
       inUse += 1;
+      waiter.leave?.();
       waiter.give(true);
     }
     if (queue.length > 0 && clock.now() < pausedUntil) wakeAfterPause();
-  }
-
-  function listen(signal: AbortSignal): void {
-    if (listenedTo.has(signal)) return;
-    listenedTo.add(signal);
-    const leave = (): void => {
-      for (const waiter of queue) {
-        if (waiter.signal !== signal || waiter.gone) continue;
-        waiter.gone = true;
-        waiter.give(false);
-      }
-    };
-    signal.addEventListener("abort", leave, { once: true });
   }
 
   function wakeAfterPause(): void {
@@ -75,8 +62,13 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
         return true;
       }
       return new Promise((resolve) => {
-        add(queue, { priority, order: order++, give: resolve, gone: false, ...(signal !== undefined && { signal }) });
-        if (signal !== undefined) listen(signal);
+        const waiter: Waiter = { priority, order: order++, give: resolve, gone: false };
+        if (signal !== undefined)
+          waiter.leave = onAbort(signal, () => {
+            waiter.gone = true;
+            resolve(false);
+          });
+        add(queue, waiter);
         grant();
       });
     },

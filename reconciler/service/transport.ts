@@ -7,6 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { certificateProblem } from "../core/text/certificate-problems";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
+import { onAbort } from "./abort-listeners";
 
 export interface TransportRequest {
   readonly method: Method;
@@ -71,12 +72,13 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
   let headers: Record<string, string | string[] | undefined> = {};
   let received = 0;
   const chunks: Buffer[] = [];
+  let leave: (() => void) | undefined;
 
   const end = (exchange: Exchange): void => {
     if (over) return;
     over = true;
     clearTimeout(timer);
-    request.signal?.removeEventListener("abort", cancel);
+    leave?.();
     resolve(exchange);
   };
   const cut = (reason: string): void => {
@@ -89,7 +91,7 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
     cancel();
     return;
   }
-  request.signal?.addEventListener("abort", cancel, { once: true });
+  if (request.signal !== undefined) leave = onAbort(request.signal, cancel);
 
   const requestHeaders: Record<string, string> = { authorization: request.authorization, accept: "application/json" };
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";

@@ -58,7 +58,12 @@ function installCommands(root, bin) {
   write("reconcile", `exec "${process.execPath}" "${join(root, "bin/reconcile.js")}" "$@"`);
   // What a reader gets from a registry is here already.
   write("npx", 'shift_to=$1; shift; exec "$shift_to" "$@"');
-  write("npm", 'case "$1" in ci|install) exit 0 ;; *) echo "npm $1 is not run from a document" >&2; exit 1 ;; esac');
+  const link = (from, to) => `ln -sfn "${join(root, from)}" "node_modules/${to}"`;
+  const install = ["mkdir -p node_modules", link("", "reconcile-cloud"), link("node_modules/@pulumi", "@pulumi")];
+  write(
+    "npm",
+    `case "$1" in ci|install) ${install.join(" && ")} ;; *) echo "npm $1 is not run from a document" >&2; exit 1 ;; esac`,
+  );
 }
 
 function scriptOf(root, home, blocks, ownPort) {

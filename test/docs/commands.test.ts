@@ -4,7 +4,10 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/run-cli";
 
-/** These need a service, a store or a program beside them, and are run by the tests of those parts. */
+/**
+ * These need a service, a store or a program beside them, and are run by the tests of those parts: of pulumi.md the
+ * programs by test/pulumi/document.test.ts, the commands with a `pulumi` on PATH by test/pulumi/real/document.test.ts.
+ */
 const runElsewhere = new Set(["exposure.md", "gitops.md", "pulumi.md", "state.md", "takeover.md"]);
 
 const documents = [

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { capturedProvider } from "../../provider/captured";
 import {
@@ -8,6 +8,9 @@ import {
   startProviderProcess,
   unknownText,
 } from "../support/provider-process";
+
+// Processes of their own: a machine that has other work takes its time.
+vi.setConfig({ testTimeout: 120_000 });
 
 const vmInputs = {
   name: "Web-1",

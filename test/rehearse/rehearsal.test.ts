@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
@@ -63,7 +62,6 @@ async function settingFor(
 }
 
 const quiet = new AbortController().signal;
-setMaxListeners(0, quiet);
 const rehearseOn = async (world: BenchWorld, text: string, dialect?: Dialect): Promise<Rehearsal> =>
   rehearse(await settingFor(world, text, dialect), quiet);
 

@@ -3,7 +3,6 @@
  * Time is compressed to nothing, so thousands of worlds fit into a test run.
  */
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
 import { readDesired } from "../../reconciler/config/read-desired";
@@ -136,7 +135,6 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
     async apply(desired, planOptions = {}, through = {}) {
       const quiet = new AbortController();
-      setMaxListeners(0, quiet.signal);
       const parts: Through = { client, store, clock: systemClock, ...through };
       const runPorts: Ports = { ...ports, client: parts.client, clock: parts.clock };
       await awaitInterrupted(parts.store, parts.client, runPorts, lineage, quiet.signal);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type RealStack, type StackOptions, secretToken, startStack, whyNot } from "./stack";
+import { dialectWithRuleDelete as dialect, everything, scenarios } from "../shared-scenarios";
+import { type RealStack, type StackOptions, secretToken, startScenarioStack, startStack, whyNot } from "./stack";
 
 const reason = whyNot();
 if (reason !== undefined) console.error(`\n*** ${reason} ***\n`);
@@ -22,11 +23,6 @@ new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp",
 exports.address = vm.floatingIp;
 exports.vmId = vm.id;
 `;
-
-const everything = ["volume.list", "group.list", "group.get", "group.rule.delete"];
-const dialect = JSON.stringify({
-  operations: { "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" } },
-});
 
 describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the real engine, %s", (mode) => {
   let stack: RealStack;
@@ -140,21 +136,25 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
     expect(await up()).toEqual({ unchanged: 2 + provided });
   });
 
-  it("looks up what exists by id, and takes over what exists instead of creating it", async () => {
+  it.runIf(mode === "plugin")("a custom timeout ends a create early, and `up` again finishes it", async () => {
+    await open(
+      `${head} new cloud.Vm("slow-1", vmArgs, { ...opts, customTimeouts: { create: config.get("timeout") ?? "1s" } });`,
+      {
+        timeScale: 6,
+      },
+    );
+    expect((await stack.pulumi("up", "--yes", "--skip-preview")).code).not.toBe(0);
+    const [vm] = vms();
+    expect(await stack.exported()).toContain(vm?.id);
+    await set("timeout", "5m");
+    await up();
+    expect(vms().map(({ id, status }) => [id, status])).toEqual([[vm?.id, "ACTIVE"]]);
+  });
+
+  it("takes over what exists instead of creating it", async () => {
     await open(program);
     await up();
     const id = vms()[0]!.id;
-    await set("port", "22");
-    stack.write({
-      "index.js": `${program}
-const found = cloud.Vm.get("found", "${id}", opts);
-exports.found = found.name;`,
-    });
-    await up();
-    expect((await stack.pulumi("stack", "output", "found")).text.trim()).toContain("db-1");
-    stack.write({ "index.js": `${program}\ncloud.Vm.get("found", "no-such-vm", opts);` });
-    expect((await stack.pulumi("up", "--yes", "--skip-preview")).text).toContain("does not exist");
-
     const other = await startStack({ with: everything });
     try {
       other.environment["RECONCILE_BASE_URL"] = stack.emulator.url;
@@ -213,3 +213,19 @@ new cloud.VolumeAttachment("attached", { vmId: "${ids.vm}", volumeId: "${ids.vol
     }
   });
 });
+
+describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)(
+  "as on the in-process engine: the real engine, %s",
+  (mode) => {
+    let stack: Awaited<ReturnType<typeof startScenarioStack>> | undefined;
+    afterEach(async () => {
+      await stack?.close();
+      stack = undefined;
+    });
+
+    it.each(Object.entries(scenarios))("%s", async (_, scenario) => {
+      stack = await startScenarioStack(mode, { with: everything });
+      await scenario(stack);
+    });
+  },
+);

@@ -8,17 +8,39 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../../emulator";
 import { linkModules } from "../../support/pulumi-sdk";
+import type { Outcome, ProgramStack } from "../shared-scenarios";
 
 const root = resolve(__dirname, "../../..");
 
 /** Why the suite cannot run; `undefined` when it can. */
-export function whyNot(): string | undefined {
+export function whyNot(language?: string): string | undefined {
   try {
     execFileSync("pulumi", ["version"], { stdio: "pipe" });
-    return undefined;
   } catch {
     return "there is no `pulumi` on PATH: nothing was tried with the real engine";
   }
+  return language === undefined || hasLanguage(language)
+    ? undefined
+    : `there is no pulumi-language-${language} on PATH`;
+}
+
+/** What keeps the command line on this machine. */
+export const engineSettings: NodeJS.ProcessEnv = {
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+  PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+  PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
+  PULUMI_SKIP_CONFIRMATIONS: "true",
+};
+
+export const pathWith = (...folders: string[]): string => [...folders, process.env["PATH"]].join(delimiter);
+
+/** The SDK's launcher of dynamic providers; it comes without its executable bit from some registries. */
+export function makeLauncherFolder(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-launcher-"));
+  const launcher = join(folder, "pulumi-resource-pulumi-nodejs");
+  copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
+  chmodSync(launcher, 0o755);
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export const hasLanguage = (language: string): boolean =>
@@ -61,24 +83,17 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     ...(options.with ? { with: options.with } : {}),
   });
   const program = join(folder, "program");
-  const bin = join(folder, "bin");
-  for (const name of ["state", "home", "program", "bin"]) mkdirSync(join(folder, name), { recursive: true });
+  const launchers = makeLauncherFolder();
+  for (const name of ["state", "home", "program"]) mkdirSync(join(folder, name), { recursive: true });
   linkModules(program);
-  // The script comes without its executable bit from some registries.
-  const launcher = join(bin, "pulumi-resource-pulumi-nodejs");
-  copyFileSync(join(root, "node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), launcher);
-  chmodSync(launcher, 0o755);
   const { RECONCILE_TOKEN: _token, RECONCILE_BASE_URL: _url, ...inherited } = process.env;
   const environment: NodeJS.ProcessEnv = {
     ...inherited,
-    PATH: [bin, join(root, "bin"), process.env["PATH"]].join(delimiter),
+    ...engineSettings,
+    PATH: pathWith(launchers.folder, join(root, "bin")),
     PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_HOME: join(folder, "home"),
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
-    PULUMI_SKIP_CONFIRMATIONS: "true",
     RECONCILE_BASE_URL: options.embedded === true ? "embedded" : emulator.url,
     ...(options.embedded === true ? {} : { RECONCILE_TOKEN: secretToken }),
   };
@@ -99,22 +114,15 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     start: (...args) => spawn("pulumi", args, { cwd: program, env: environment, stdio: ["ignore", "pipe", "pipe"] }),
     async changes(...args) {
       const ran = await pulumi(...args);
-      const counts: Record<string, number> = {};
-      const lines = ran.text.split("\n");
-      const from = lines.lastIndexOf("Resources:");
-      for (const line of from < 0 ? [] : lines.slice(from + 1)) {
-        const match = /^\s+(?:(?:\+-|[-+~=<>])\s*)?(\d+) (?:to )?(\w+)/.exec(line);
-        if (match === null) break;
-        counts[match[2]!] = Number(match[1]);
-      }
       if (ran.code !== 0) throw new Error(ran.text);
-      return counts;
+      return countsIn(ran.text);
     },
     async exported(showSecrets = false) {
       return (await pulumi("stack", "export", ...(showSecrets ? ["--show-secrets"] : []))).text;
     },
     async close() {
       await emulator.close();
+      launchers.remove();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
@@ -125,4 +133,60 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
   const created = await pulumi("stack", "init", "dev");
   if (created.code !== 0) throw new Error(created.text);
   return stack;
+}
+
+/** What the last summary counts. */
+function countsIn(text: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const lines = text.split("\n");
+  const from = lines.lastIndexOf("Resources:");
+  for (const line of from < 0 ? [] : lines.slice(from + 1)) {
+    const match = /^\s+(?:(?:\+-|[-+~=<>])\s*)?(\d+) (?:to )?(\w+)/.exec(line);
+    if (match === null) break;
+    counts[match[2]!] = Number(match[1]);
+  }
+  return counts;
+}
+
+/** The same stack for the scenarios that also run on the in-process engine. */
+export async function startScenarioStack(
+  mode: "dynamic" | "plugin",
+  options: StackOptions,
+): Promise<ProgramStack & { close(): Promise<void> }> {
+  const stack = await startStack(options);
+  const others: RunningEmulator[] = [];
+  const run = async (...args: string[]): Promise<Outcome> => {
+    const { code, text } = await stack.pulumi(...args);
+    const { unchanged: _unchanged, ...changes } = countsIn(text);
+    return { ok: code === 0, text, changes };
+  };
+  const set = (key: string, value: string) =>
+    stack.pulumi("config", "set", ...(key === "token" ? ["--secret"] : []), key, value);
+  await set("mode", mode);
+  const configure = async (key: string, value: string): Promise<void> => {
+    await set(key, value);
+    await set(`reconcile-cloud:${key}`, value);
+  };
+  return {
+    emulator: stack.emulator,
+    write: stack.write,
+    set,
+    configure,
+    preview: () => run("preview"),
+    up: () => run("up", "--yes", "--skip-preview"),
+    refresh: () => run("refresh", "--yes", "--skip-preview"),
+    destroy: () => run("destroy", "--yes", "--skip-preview"),
+    output: async (name) =>
+      (JSON.parse((await stack.pulumi("stack", "output", "--json")).text) as Record<string, unknown>)[name],
+    state: () => stack.exported(),
+    async startOther() {
+      const other = await startEmulator({ timeScale: 0, ...(options.with ? { with: options.with } : {}) });
+      others.push(other);
+      return other;
+    },
+    async close() {
+      for (const one of others) await one.close();
+      await stack.close();
+    },
+  };
 }

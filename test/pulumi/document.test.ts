@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { createFakeEngine } from "../support/fake-engine";
+import { makeProgramFolder } from "../support/pulumi-sdk";
+import { timing, token } from "./shared-scenarios";
+
+const root = resolve(__dirname, "../..");
+const document = readFileSync(join(root, "docs/pulumi.md"), "utf8");
+
+/** The programs that a reader copies; its commands are run with a real engine by test/pulumi/real/document.test.ts. */
+const programOf = (file: string): string =>
+  new RegExp(`^<!-- file: ${file} -->\\n\`\`\`\\w+\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(document)![1]!;
+
+describe("the programs of docs/pulumi.md come up, have nothing to do after that, and go", () => {
+  let emulator: RunningEmulator;
+  let folder: string;
+  beforeEach(async () => {
+    emulator = await startEmulator({ timeScale: 0 });
+    folder = makeProgramFolder();
+    execFileSync(process.execPath, [join(root, "bin/reconcile.js"), "init"], { cwd: folder, stdio: "pipe" });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(["index.ts", "index.js"])("%s", { timeout: 240_000 }, async (main) => {
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));
+    writeFileSync(join(folder, main), programOf(main));
+    const settings = { baseUrl: emulator.url, timing, token };
+    const engine = createFakeEngine({
+      folder,
+      main,
+      typescript: main.endsWith(".ts"),
+      config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`reconcile-cloud:${key}`, value])),
+    });
+    const up = await engine.up();
+    expect(up.errors).toEqual([]);
+    expect(emulator.dump().vms.map(({ floating_ip: address }) => address)).toContain(up.outputs["address"]);
+    const again = await engine.up();
+    expect(again.steps).toEqual(up.steps.map((step) => step.replace(/^create/, "same")));
+    expect((await engine.destroy()).errors).toEqual([]);
+    expect(emulator.dump().vms).toEqual([]);
+  });
+});

@@ -1,0 +1,248 @@
+/**
+ * Scenarios of whole programs that run word for word on the in-process engine and on the real one, with dynamic
+ * resources and with the plugin: what an engine is made of is the caller's.
+ */
+import { expect } from "vitest";
+import type { RunningEmulator } from "../../emulator";
+
+export const token = "ops-token";
+export const timing = JSON.stringify({ poll_interval: "20ms", discovery_window: "500ms" });
+export const everything = ["volume.list", "group.list", "group.get", "group.rule.delete"];
+/** The built-in dialect has no operation for it. */
+export const dialectWithRuleDelete = JSON.stringify({
+  operations: { "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" } },
+});
+
+export interface Outcome {
+  readonly ok: boolean;
+  readonly text: string;
+  /** How many were created, updated, replaced, deleted; what stayed as it is does not count. */
+  readonly changes: Readonly<Record<string, number>>;
+}
+
+export interface ProgramStack {
+  readonly emulator: RunningEmulator;
+  write(files: Readonly<Record<string, string>>): void;
+  /** A setting of the project. */
+  set(key: string, value: string): Promise<unknown>;
+  /** A setting of the provider, for both ways to run. */
+  configure(key: "timing" | "dialect", value: string): Promise<unknown>;
+  preview(): Promise<Outcome>;
+  up(): Promise<Outcome>;
+  refresh(): Promise<Outcome>;
+  destroy(): Promise<Outcome>;
+  output(name: string): Promise<unknown>;
+  /** Everything that is kept, secrets as they are kept. */
+  state(): Promise<string>;
+  /** Another service beside the first. */
+  startOther(): Promise<RunningEmulator>;
+}
+
+const head = `
+const pulumi = require("@pulumi/pulumi");
+const cloud = require("reconcile-cloud/pulumi");
+const config = new pulumi.Config();
+const plugin = config.get("mode") === "plugin";
+const settings = { timing: config.get("timing"), dialect: config.get("dialect") };
+const provider = plugin ? new cloud.Provider("cloud", settings) : undefined;
+const opts = { provider };
+const vmArgs = { flavorId: config.get("flavor") ?? "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: "in-west-1", size: 10 };
+`;
+
+const succeeds = async (running: Promise<Outcome>, changes?: Outcome["changes"]): Promise<void> => {
+  const { ok, text, changes: done } = await running;
+  expect(ok, text).toBe(true);
+  if (changes !== undefined) expect(done, text).toEqual(changes);
+};
+const fails = async (running: Promise<Outcome>, because: RegExp): Promise<void> => {
+  const { ok, text } = await running;
+  expect([ok, text]).toEqual([false, expect.stringMatching(because)]);
+};
+const nothing = {};
+
+export const scenarios: Readonly<Record<string, (stack: ProgramStack) => Promise<void>>> = {
+  "what the program does not manage is looked up by its id, and what is not there is an error": async (stack) => {
+    const program = `${head} const vm = new cloud.Vm("db-1", vmArgs, opts);`;
+    stack.write({ "index.js": program });
+    await succeeds(stack.up());
+    const { id } = stack.emulator.dump().vms[0]!;
+    stack.write({
+      "index.js": `${program} const found = cloud.Vm.get("found", "${id}", opts); exports.found = found.name;`,
+    });
+    await succeeds(stack.up());
+    expect(await stack.output("found")).toBe("db-1");
+    stack.write({ "index.js": `${program} cloud.Vm.get("found", "no-such-vm", opts);` });
+    await fails(stack.up(), /does not exist/);
+    stack.write({ "index.js": program });
+    await succeeds(stack.up());
+    expect(stack.emulator.dump().vms.map((vm) => vm.id)).toEqual([id]);
+  },
+
+  "an ES module is a program like any other": async (stack) => {
+    stack.write({
+      "package.json": JSON.stringify({ name: "demo", private: true, type: "module" }),
+      "index.js": `
+import * as pulumi from "@pulumi/pulumi";
+import { Provider, Volume } from "reconcile-cloud/pulumi";
+const provider = new pulumi.Config().get("mode") === "plugin" ? new Provider("cloud") : undefined;
+export const volume = new Volume("data", { size: 5 }, { provider }).id;`,
+    });
+    await succeeds(stack.up());
+    expect(await stack.output("volume")).toBe(stack.emulator.dump().volumes[0]?.id);
+    await succeeds(stack.up(), nothing);
+  },
+
+  "what is protected stays, until it no longer is": async (stack) => {
+    const program = (protect: boolean) => `${head} new cloud.Vm("db-1", vmArgs, { ...opts, protect: ${protect} });`;
+    stack.write({ "index.js": program(true) });
+    await succeeds(stack.up());
+    await fails(stack.destroy(), /protected/);
+    expect(stack.emulator.dump().vms).toHaveLength(1);
+    stack.write({ "index.js": program(false) });
+    await succeeds(stack.up());
+    await succeeds(stack.destroy());
+    expect(stack.emulator.dump().vms).toEqual([]);
+  },
+
+  "where the service cannot delete one rule, a separate rule goes with its group": async (stack) => {
+    const program = (rest: string) => `${head}
+const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared" }, opts);
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" }, { ...opts${rest} });`;
+    stack.write({ "index.js": program("") });
+    await succeeds(stack.up());
+    await fails(stack.destroy(), /deletedWith/);
+    stack.write({ "index.js": program(", deletedWith: group") });
+    await succeeds(stack.up());
+    await succeeds(stack.destroy());
+    expect(stack.emulator.dump().groups.filter(({ name }) => name === "web-group")).toEqual([]);
+  },
+
+  "inline rules and separate rules of one group leave each other alone": async (stack) => {
+    await stack.configure("dialect", dialectWithRuleDelete);
+    stack.write({
+      "index.js": `${head}
+const rules = [{ protocol: "tcp", dstPort: config.get("inline") ?? "443", remoteIp: "0.0.0.0/0" }, { protocol: "tcp", dstPort: "5432", remoteGroup: "self" }];
+const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared", rules }, opts);
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: config.get("separate") ?? "22", remoteIp: "10.0.0.0/8" }, opts);`,
+    });
+    const ports = () => {
+      const { groups, rules } = stack.emulator.dump();
+      const own = groups.find(({ name }) => name === "web-group")?.id;
+      return rules
+        .filter((rule) => rule.security_group_id === own && rule.direction === "ingress")
+        .map((rule) => rule.port_range_min)
+        .sort((a, b) => Number(a) - Number(b));
+    };
+    await succeeds(stack.up());
+    expect(ports()).toEqual([22, 443, 5432]);
+    await succeeds(stack.up(), nothing);
+    await stack.set("inline", "8443");
+    await succeeds(stack.up(), { updated: 1 });
+    expect(ports()).toEqual([22, 5432, 8443]);
+    await stack.set("separate", "2222");
+    await succeeds(stack.up(), { replaced: 1 });
+    expect(ports()).toEqual([2222, 5432, 8443]);
+    await succeeds(stack.up(), nothing);
+    await succeeds(stack.destroy());
+  },
+
+  "a resize is confirmed when its check passes, and taken back when it does not": async (stack) => {
+    stack.write({
+      "index.js": `${head}
+const works = [process.execPath, "-e", "process.exit(" + (config.get("works") ?? "0") + ")"];
+new cloud.Vm("db-1", { ...vmArgs, verifyResize: { check: { command: works }, timeout: "1s" } }, opts);`,
+    });
+    const flavor = () => {
+      const { vms, flavors } = stack.emulator.dump();
+      return [vms[0]!.status, flavors.find(({ id }) => id === vms[0]!.flavor_id)?.name];
+    };
+    await succeeds(stack.up());
+    await stack.set("works", "1");
+    await stack.set("flavor", "m1.large");
+    await fails(stack.up(), /check/);
+    expect(flavor()).toEqual(["ACTIVE", "m1.small"]);
+    await stack.set("works", "0");
+    await succeeds(stack.up());
+    expect(flavor()).toEqual(["ACTIVE", "m1.large"]);
+    await succeeds(stack.up(), nothing);
+  },
+
+  "a volume is not taken off before its flush is stated": async (stack) => {
+    const program = (attachment: string) => `${head}
+const vm = new cloud.Vm("db-1", vmArgs, opts);
+const volume = new cloud.Volume("data", { size: 5 }, opts);
+${attachment}`;
+    const attached = (flush: string) =>
+      program(`new cloud.VolumeAttachment("attached", { vmId: vm.id, volumeId: volume.id${flush} }, opts);`);
+    const host = () => stack.emulator.dump().volumes.find(({ name }) => name === "data")?.attached_to;
+    stack.write({ "index.js": attached("") });
+    await succeeds(stack.up());
+    const { id } = stack.emulator.dump().vms[0]!;
+    stack.write({ "index.js": program("") });
+    await fails(stack.up(), /flushConfirmed: true/);
+    expect(host()).toBe(id);
+    stack.write({ "index.js": attached(", flushConfirmed: true") });
+    await succeeds(stack.up(), { updated: 1 });
+    stack.write({ "index.js": program("") });
+    await succeeds(stack.up(), { deleted: 1 });
+    expect(host()).toBeNull();
+  },
+
+  "a whole file comes up as one component, follows the file, and goes": async (stack) => {
+    const file = (size: number, port: number) => `
+version: 1
+project: acme
+region: in-west-1
+vms:
+  db: { name: db-1, flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops, user_id: "1042", size: 10 }
+volumes:
+  data: { size: ${size}, attach_to: db, flush: { via: stop } }
+groups:
+  front: { name: front, rules: [ { protocol: tcp, dst_port: ${port}, remote_group: back } ] }
+  back: { name: back, rules: [ { protocol: tcp, dst_port: 5432, remote_group: front } ] }
+`;
+    stack.write({
+      "reconcile.yaml": file(20, 22),
+      "index.js": `${head}
+const all = cloud.DesiredState.fromYaml("reconcile.yaml", {}, plugin ? { providers: [provider] } : {});
+exports.ids = all.ids;
+exports.address = all.vm("db").floatingIp;`,
+    });
+    await succeeds(stack.preview());
+    expect(stack.emulator.dump().vms).toEqual([]);
+    await succeeds(stack.up());
+    const [vm] = stack.emulator.dump().vms;
+    expect(await stack.output("address")).toBe(vm?.floating_ip);
+    expect(await stack.output("ids")).toMatchObject({ "vm.db": vm?.id });
+    await succeeds(stack.up(), nothing);
+    await succeeds(stack.refresh(), nothing);
+    stack.write({ "reconcile.yaml": file(22, 22) });
+    await succeeds(stack.up(), { updated: 1 });
+    expect(stack.emulator.dump().volumes).toContainEqual(
+      expect.objectContaining({ name: "data", size: 22, attached_to: vm?.id }),
+    );
+    await succeeds(stack.destroy());
+    expect(stack.emulator.dump().vms).toEqual([]);
+  },
+
+  "two providers are two services, each with its own credential, which no state shows": async (stack) => {
+    const other = await stack.startOther();
+    await stack.set("token", token);
+    await stack.set("here", stack.emulator.url);
+    await stack.set("there", other.url);
+    stack.write({
+      "index.js": `${head}
+const Instance = plugin ? cloud.Provider : cloud.DynamicProvider;
+const instance = (name) => new Instance(name, { ...settings, baseUrl: config.require(name), token: config.requireSecret("token") });
+for (const name of ["here", "there"]) new cloud.Vm(name + "-1", vmArgs, { provider: instance(name) });`,
+    });
+    const names = () => [stack.emulator, other].map((one) => one.dump().vms.map(({ name }) => name));
+    await succeeds(stack.up());
+    expect(names()).toEqual([["here-1"], ["there-1"]]);
+    await succeeds(stack.up(), nothing);
+    await succeeds(stack.refresh(), nothing);
+    expect(await stack.state()).not.toContain(token);
+    await succeeds(stack.destroy());
+    expect(names()).toEqual([[], []]);
+  },
+};
