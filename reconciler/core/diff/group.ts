@@ -60,7 +60,7 @@ export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: 
 /** The rules of all groups that are wanted and there. */
 function compareGroups(
   pairs: readonly Pair[],
-  found: ReadonlyMap<Address, FoundGroup>,
+  found: ReadonlyMap<Address, Found<LiveGroup>>,
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
