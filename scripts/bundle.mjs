@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const outside = [/^node:/, "undici", "pg", /^@aws-sdk\//, /^@pulumi\//];
+const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//];
 
 const bundle = await rolldown({
   input: join(root, "dist/reconciler/cli/main.js"),

@@ -162,7 +162,7 @@ function checkFile(path) {
         problems.push(`${path}: ${pattern.source} is a clock, a chance or a side effect; hand it in as an argument`);
   }
   if (
-    /from "undici"|require\("undici"\)/.test(text) &&
+    /(?:from |require\()"undici[/"]/.test(text) &&
     !/^reconciler\/(service\/transport|store\/http)\.ts$/.test(path) &&
     /^reconciler\//.test(path)
   )

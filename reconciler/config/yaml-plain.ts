@@ -33,6 +33,8 @@ const number = /^(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-
 const wholeNumber = /^[0-9]{1,15}$/;
 const deepest = 32;
 
+/** In place of a character code. Asking for one behind the end would have V8 throw away what it compiled. */
+const over = -1;
 const newline = 0x0a;
 const space = 0x20;
 const hash = 0x23;
@@ -52,8 +54,8 @@ function toNextLine(reader: Reader, from: number): void {
   let start = from;
   for (;;) {
     let at = start;
-    while (text.charCodeAt(at) === space) at++;
-    const code = text.charCodeAt(at);
+    while (at < text.length && text.charCodeAt(at) === space) at++;
+    const code = at < text.length ? text.charCodeAt(at) : over;
     if (code === newline) {
       start = at + 1;
       continue;
@@ -63,7 +65,7 @@ function toNextLine(reader: Reader, from: number): void {
       start = end + 1;
       continue;
     }
-    const isOver = at >= text.length || code === hash;
+    const isOver = code === over || code === hash;
     reader.at = isOver ? text.length : at;
     reader.column = isOver ? -1 : at - start;
     return;
@@ -71,7 +73,8 @@ function toNextLine(reader: Reader, from: number): void {
 }
 
 function skipSpaces(reader: Reader): void {
-  while (reader.text.charCodeAt(reader.at) === space) reader.at++;
+  const { text } = reader;
+  while (reader.at < text.length && text.charCodeAt(reader.at) === space) reader.at++;
 }
 
 function readMap(reader: Reader, depth: number): YamlMap | typeof unusual {
@@ -123,12 +126,15 @@ function readList(reader: Reader, depth: number): unknown[] | typeof unusual {
 }
 
 const startsItem = ({ text, at }: Reader): boolean =>
-  text.charCodeAt(at) === dash && (text.charCodeAt(at + 1) === space || text.charCodeAt(at + 1) === newline);
+  at + 1 < text.length &&
+  text.charCodeAt(at) === dash &&
+  (text.charCodeAt(at + 1) === space || text.charCodeAt(at + 1) === newline);
 
 /** Nothing but a comment follows on this line. */
 function isLineOver({ text, at }: Reader): boolean {
+  if (at >= text.length) return true;
   const code = text.charCodeAt(at);
-  return at >= text.length || code === newline || (code === hash && text.charCodeAt(at - 1) === space);
+  return code === newline || (code === hash && text.charCodeAt(at - 1) === space);
 }
 
 function endOfLine({ text, at }: Reader): number {

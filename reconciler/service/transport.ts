@@ -43,8 +43,8 @@ export function createTransport({ baseUrl, connections }: TransportOptions): Tra
   let pool: Pool | undefined;
   // Loaded with the first request: it is the largest thing there is to load, and a plan from memory sends none.
   const open = (): Pool => {
-    const { Pool: UndiciPool } = require("undici") as typeof import("undici");
-    return new UndiciPool(origin, {
+    const LoadedPool = loadPool();
+    return new LoadedPool(origin, {
       connections,
       pipelining: 1,
       connect: { timeout: connectTimeoutMs },
@@ -62,6 +62,18 @@ export function createTransport({ baseUrl, connections }: TransportOptions): Tra
     },
     close: async () => pool?.destroy(),
   };
+}
+
+/**
+ * The pool alone: all of undici takes three times as long to load, for fetch, sockets and caches that nobody here asks
+ * for. Its folders are its own affair, so where this one has moved the whole will do.
+ */
+function loadPool(): typeof Pool {
+  try {
+    return require("undici/lib/dispatcher/pool") as typeof Pool;
+  } catch {
+    return (require("undici") as typeof import("undici")).Pool;
+  }
 }
 
 function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exchange) => void): void {
