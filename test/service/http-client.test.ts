@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { Pool } from "undici";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
@@ -7,6 +9,10 @@ import { json, type Script, startServer, text } from "./scripted-server";
 const withOperations = (operations: Partial<Dialect["operations"]>): Dialect => ({
   ...builtInDialect,
   operations: { ...builtInDialect.operations, ...operations },
+});
+
+test("the pool that is loaded by itself is the one that undici gives", () => {
+  expect(createRequire(__filename)("undici/lib/dispatcher/pool")).toBe(Pool);
 });
 
 describe("requests", () => {
