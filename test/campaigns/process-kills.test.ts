@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countCampaign } from "../support/campaign-count";
-import { type Kill, openCliStage } from "../support/cli-stage";
+import { killsOf, openCliStage } from "../support/cli-stage";
 import { stories } from "../support/stories";
 
 /** Every n-th kill point is tried, and of a few stories, or with EVERY_STORY=1 of all. */
@@ -20,7 +20,7 @@ describe.each(["everything", "built-in"] as const)(
             const violations: string[] = [];
             // Every edit writes: a run without a counted write is one that the kills would miss.
             expect(writes).toBeGreaterThan(0);
-            const kills = killsOf(requests, writes).filter((_, index) => index % stride === 0);
+            const kills = killsOf({ requests, writes }).filter((_, index) => index % stride === 0);
             for (const kill of kills) {
               await stage.reset();
               const killed = await stage.edit({ kill });
@@ -39,12 +39,3 @@ describe.each(["everything", "built-in"] as const)(
       );
   },
 );
-
-function killsOf(requests: number, writes: number): Kill[] {
-  const kills: Kill[] = [];
-  for (const when of ["after", "before"] as const) {
-    for (let nth = 1; nth <= requests; nth++) kills.push({ at: "request", nth, when });
-    for (let nth = 1; nth <= writes; nth++) kills.push({ at: "write", nth, when });
-  }
-  return kills;
-}

@@ -39,6 +39,16 @@ export type Kill =
   | { readonly at: "request"; readonly nth: number; readonly when: "before" | "after" }
   | { readonly at: "write"; readonly nth: number; readonly when: "before" | "after" };
 
+/** Every moment at which a run with so many requests and durable writes may be killed. */
+export function killsOf({ requests, writes }: { readonly requests: number; readonly writes: number }): Kill[] {
+  const kills: Kill[] = [];
+  for (const when of ["after", "before"] as const) {
+    for (let nth = 1; nth <= requests; nth++) kills.push({ at: "request", nth, when });
+    for (let nth = 1; nth <= writes; nth++) kills.push({ at: "write", nth, when });
+  }
+  return kills;
+}
+
 export interface CliStage {
   readonly folder: string;
   /** Puts everything back to the world before. */
@@ -47,13 +57,17 @@ export interface CliStage {
     args: readonly string[],
     options?: { readonly env?: NodeJS.ProcessEnv; readonly started?: (child: ChildProcess) => void },
   ): Promise<Ran>;
+  /** Applies the file after, or runs `args` instead. */
   edit(options?: {
+    readonly args?: readonly string[];
     readonly kill?: Kill;
     readonly env?: NodeJS.ProcessEnv;
     readonly started?: (child: ChildProcess) => void;
   }): Promise<Ran>;
   /** How many of each an undisturbed run of the edit has, and the world it leads to. */
-  measure(): Promise<{ readonly requests: number; readonly writes: number; readonly expected: Shape }>;
+  measure(
+    args?: readonly string[],
+  ): Promise<{ readonly requests: number; readonly writes: number; readonly expected: Shape }>;
   recover(expected: Shape): Promise<string[]>;
   control(method: string, path: string, body?: unknown): Promise<unknown>;
   close(): Promise<void>;
@@ -92,15 +106,14 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
       started?.(child);
     });
   const consents = ["-y", "--allow-data-loss", "--allow-empty", "--confirm-flush", "all"];
-  const edit: CliStage["edit"] = ({ kill, env = {}, started } = {}) => {
+  const edit: CliStage["edit"] = ({ args, kill, env = {}, started } = {}) => {
     const hook =
       kill?.at === "write" ? { NODE_OPTIONS: `--require ${killer}`, KILL_AT_WRITE: `${kill.nth}:${kill.when}` } : {};
     return run(
-      [
-        ...(story.destroy === true
+      args ??
+        (story.destroy === true
           ? ["destroy", "-y", "--allow-data-loss", "--confirm-flush", "all"]
           : ["apply", ...consents]),
-      ],
       {
         env: { ...hook, ...env },
         started: (child) => {
@@ -154,9 +167,12 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
       await control("POST", "/world", world);
       await control("DELETE", "/faults");
     },
-    async measure() {
+    async measure(args) {
       const counted = join(root, "writes");
-      await edit({ env: { NODE_OPTIONS: `--require ${killer}`, COUNT_WRITES: counted } });
+      await edit({
+        ...(args === undefined ? {} : { args }),
+        env: { NODE_OPTIONS: `--require ${killer}`, COUNT_WRITES: counted },
+      });
       return {
         requests: proxy.seen(),
         writes: Number(readFileSync(counted, "utf8")),
