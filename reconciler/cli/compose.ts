@@ -28,6 +28,8 @@ export interface Service {
   /** As it is without the embedded service's compressed time. */
   readonly realTiming: Timing;
   readonly embedded: boolean;
+  /** How many times faster than a real one it is; 0: it takes no time at all. */
+  readonly timeScale: number;
   /** Warnings about the dialect. */
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
@@ -77,7 +79,9 @@ export async function openService(workspace: Workspace, invocation: Invocation):
         : {}),
     });
     if (embedded !== undefined)
-      output.note(`Embedded service: no cloud, but a world in ${embedded.shown}, ${embedded.timeScale} times faster.`);
+      output.noteOnce(
+        `Embedded service: no cloud, but a world in ${embedded.shown}, ${embedded.timeScale} times faster than the times in a plan.`,
+      );
     return {
       client,
       dialect,
@@ -85,6 +89,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       timing,
       realTiming: readTiming(workspace, undefined),
       embedded: embedded !== undefined,
+      timeScale: embedded?.timeScale ?? 1,
       diagnostics,
       async close() {
         await client.close();

@@ -110,7 +110,6 @@ export const flagTable = {
   seed: { type: "string", value: "N", help: "the first seed of --chaos, to see a run again" },
   "not-created": { type: "boolean", help: "you looked: the lost create was not done" },
   force: { type: "boolean", help: "does it although the message says what speaks against it" },
-  host: { type: "string", value: "HOST", help: "a loopback address" },
 } as const satisfies Record<string, FlagRow>;
 
 export type FlagName = keyof typeof flagTable;

@@ -30,6 +30,8 @@ export interface Output {
   printLines(lines: Iterable<string>): void;
   /** For people, beside the output proper. */
   note(text: string): void;
+  /** The same, but only once however often it is said. */
+  noteOnce(text: string): void;
   /** With --json only. */
   event(event: object): void;
   /** Problems and the summary; answers with the exit code. */
@@ -42,6 +44,10 @@ export function createOutput(command: string, flags: Flags): Output {
   const silent = flags["log-level"] === "silent";
   const colour =
     !json && flags["no-color"] !== true && process.env["NO_COLOR"] === undefined && process.stdout.isTTY === true;
+  const noted = new Set<string>();
+  const note = (text: string): void => {
+    if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+  };
   return {
     json,
     colour,
@@ -61,8 +67,10 @@ export function createOutput(command: string, flags: Flags): Output {
       }
       process.stdout.write(chunk);
     },
-    note(text) {
-      if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+    note,
+    noteOnce(text) {
+      if (!noted.has(text)) note(text);
+      noted.add(text);
     },
     event(event) {
       if (!json) return;

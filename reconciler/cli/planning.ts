@@ -216,7 +216,7 @@ export async function approveAndApply(
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   const finish = (exitCode: number, more: readonly Diagnostic[] = []): number => {
-    const finished = { exitCode, diagnostics: [...diagnostics, ...more], plan };
+    const finished = { exitCode, diagnostics: [...forReaders(invocation, diagnostics), ...more], plan };
     writeReport(invocation, finished);
     return invocation.output.finish(finished);
   };
@@ -258,7 +258,7 @@ export async function carryOut(
   const { startProgress } = require("./progress") as typeof import("./progress");
   const { applyPlan } = applying();
   const { idOfUnsaved } = require("./saved-plan") as typeof import("./saved-plan");
-  const progress = startProgress(invocation.output, prepared.plan);
+  const progress = startProgress(invocation.output, prepared.plan, service.timeScale);
   const emit = (event: EngineEvent): void => {
     progress.event(event);
     listen?.(event);
@@ -287,12 +287,14 @@ function finishRun(
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
-  const shown = output.json
-    ? [...diagnostics, ...stepDiagnostics(report)]
-    : diagnostics.filter((diagnostic) => diagnostic.severity !== "note");
+  const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? stepDiagnostics(report) : [])];
   writeReport(session.invocation, { exitCode, diagnostics, plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
+
+/** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
+const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
 
 export function exitCodeOf(report: RunReport): number {
   if (report.broken !== undefined || report.counts.failed > 0 || report.interrupted) return 1;

@@ -10,7 +10,7 @@ export interface Progress {
 
 const redrawMs = 100;
 
-export function startProgress(output: Output, plan: Plan): Progress {
+export function startProgress(output: Output, plan: Plan, timeScale: number): Progress {
   if (output.json) {
     const { stepEvent } = require("../report/json-lines") as typeof import("../report/json-lines");
     return {
@@ -29,12 +29,12 @@ export function startProgress(output: Output, plan: Plan): Progress {
       },
       close: () => undefined,
     };
-  return liveProgress(output, plan);
+  return liveProgress(output, plan, timeScale);
 }
 
-function liveProgress(output: Output, plan: Plan): Progress {
+function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
   const { liveView, startLive, updateLive } = require("../report/progress") as typeof import("../report/progress");
-  let state = startLive(plan);
+  let state = startLive(plan, timeScale);
   let shown = 0;
   const clear = (): string => (shown === 0 ? "" : `\u001b[${shown}A\u001b[J`);
   const draw = (): void => {

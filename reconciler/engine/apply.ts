@@ -24,8 +24,9 @@ export async function openForWriting(
   store: StateStore,
   holder: Holder,
   lineage: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly recorder: Recorder; readonly lineage: string; readonly serial: number }> {
-  const session = await store.lock(holder);
+  const session = await store.lock(holder, signal);
   try {
     let stored = await session.read();
     if (stored.snapshot === undefined) {
@@ -52,7 +53,7 @@ export interface ApplyInput {
 export async function applyPlan(input: ApplyInput): Promise<RunReport> {
   const { prepared, store, ports } = input;
   const { plan } = prepared;
-  const opened = await openForWriting(store, input.holder, plan.lineage);
+  const opened = await openForWriting(store, input.holder, plan.lineage, input.stop.soft);
   try {
     if (opened.serial !== plan.serial || (opened.lineage !== plan.lineage && plan.serial !== 0))
       throw new StateMovedOn(

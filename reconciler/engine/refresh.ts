@@ -176,8 +176,7 @@ async function observeGroups(
     findings.push({
       severity: "note",
       code: "plan/group-names-unobserved",
-      summary: "names and descriptions of security groups are not observed: this service shows only their rules",
-      detail: "A name or description changed behind this tool's back is not seen.",
+      summary: "this service shows the rules of security groups, and not their names and descriptions",
     });
   for (const group of listed?.values() ?? []) groups.set(group.id, { seen: "yes", value: group });
   await observeEach(

@@ -19,8 +19,8 @@ export type RoundResult =
 export interface Observation {
   readonly drifted: readonly string[];
   readonly pending: Readonly<Partial<Record<Action, number>>>;
-  /** Rules of managed groups that admit inbound traffic from the whole internet; absent when no group was seen. */
-  readonly worldOpenRules?: number;
+  /** Administration ports that managed groups leave open to the world; absent when no group was seen. */
+  readonly worldOpenPorts?: number;
   readonly resources: number;
 }
 

@@ -27,7 +27,10 @@ export function annotationsText(
   firstFile: string,
 ): string {
   const findings = [
-    ...diagnostics.map((diagnostic) => fromDiagnostic(diagnostic, firstFile)),
+    // A note about the service as such belongs to no line; shown at some line, it would be noise on every merge request.
+    ...diagnostics
+      .filter(({ severity, source }) => severity !== "note" || source !== undefined)
+      .map((diagnostic) => fromDiagnostic(diagnostic, firstFile)),
     ...(plan === undefined ? [] : fromPlan(plan, firstFile)),
   ];
   return format === "github"

@@ -537,6 +537,10 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "The place where the state lives failed: rights, space or network.",
     "Mend it and run the same command again; nothing was sent after the failure.",
   ),
+  "state/wait-stopped": row(
+    "You stopped a run that waited for another one's lock.",
+    "Nothing was sent or written; run it again when you like.",
+  ),
   "state/unknown-address": row("The state has no such address.", "reconcile state list"),
   "state/unreadable": row(
     "The state as a whole cannot be read.",

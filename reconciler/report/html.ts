@@ -162,7 +162,14 @@ function changeRow({ change, verb, loses, downtimeMs }: Block): string {
   const fields = change.fields.map(({ field, before, after }) => {
     const gone = before === null ? "" : escapeHtml(valueText(field, before));
     const come = after === null ? "" : `<strong>${escapeHtml(valueText(field, after))}</strong>`;
-    const words = before === null ? come : after === null ? `<del>${gone}</del>` : `${gone} → ${come}`;
+    const words =
+      before === null
+        ? come
+        : after === null
+          ? `<del>${gone}</del>`
+          : before === after
+            ? `${come} (its new one)`
+            : `${gone} → ${come}`;
     return `<li>${code(field)} ${words}</li>`;
   });
   const losses = change.losses.map(

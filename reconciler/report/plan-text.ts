@@ -21,6 +21,7 @@ import {
   type Touched,
 } from "./plan-outline";
 import {
+  changeText,
   columnsOf,
   countOf,
   durationText,
@@ -141,7 +142,7 @@ function* changedLines(fields: readonly FieldChange[], look: Look) {
       continue;
     }
     const label = `      ${padTo(printable(field), labelWidth)}  `;
-    const values = `${valueText(field, before)} → ${valueText(field, after)}`;
+    const values = changeText(field, before, after);
     yield* hang(label, `${values}${forces === undefined ? "" : " (forces the replacement)"}`, look.width);
   }
 }

@@ -39,11 +39,13 @@ export interface LiveState {
 
 const problemsKept = 3;
 
-export function startLive(plan: Plan): LiveState {
+/** `timeScale`: how many times faster than a real service this one is. */
+export function startLive(plan: Plan, timeScale = 1): LiveState {
+  const here = (ms: number): number => (timeScale === 0 ? 0 : ms / timeScale);
   // What only runs after a failure is neither counted nor waited for until it starts.
   const expected = plan.steps.filter((step) => !isFallback(step));
   const scheduler = createScheduler(expected);
-  const pathMs = new Map(expected.map((step) => [step.id, scheduler.pathMs(step.id)]));
+  const pathMs = new Map(expected.map((step) => [step.id, here(scheduler.pathMs(step.id))]));
   const requests = expected.filter((step) => !isGate(step));
   return {
     total: requests.length,
@@ -52,7 +54,7 @@ export function startLive(plan: Plan): LiveState {
     seen: new Set(),
     problems: [],
     pathMs,
-    estimateOf: new Map(plan.steps.map((step) => [step.id, step.estimateMs])),
+    estimateOf: new Map(plan.steps.map((step) => [step.id, here(step.estimateMs)])),
     byPath: requests.map((step) => step.id).sort((a, b) => pathMs.get(b)! - pathMs.get(a)!),
     next: 0,
   };
@@ -139,7 +141,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
     if (index++ >= shown) break;
     const estimate = state.estimateOf.get(id) ?? 0;
     const had = durationText(now - step.startedAt);
-    const time = estimate >= 5000 ? `${had} of about ${durationText(estimate)}` : had;
+    const time = estimate >= 2000 ? `${had} of about ${durationText(estimate)}` : had;
     const text = `${step.title}${step.message === undefined ? "" : `: ${step.message}`}`;
     const room = Math.max(10, width - 4 - columnsOf(time) - 2);
     lines.push(`  ${paint("note", frame)} ${padTo(fitTo(text, room), room)}  ${paint("quiet", time)}`);

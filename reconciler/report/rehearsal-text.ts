@@ -63,7 +63,7 @@ function timeline(steps: readonly RehearsedStep[], paint: Paint, width: number):
   const ran = [...steps].sort((a, b) => (a.startMs ?? Number.MAX_VALUE) - (b.startMs ?? Number.MAX_VALUE));
   const shown = ran.slice(0, mostSteps).flatMap((step) => {
     const { word, hue } = signs[step.end];
-    const at = step.startMs === undefined ? "" : `at ${durationText(step.startMs)}`;
+    const at = step.startMs === undefined ? "" : step.startMs < 1000 ? "at once" : `at ${durationText(step.startMs)}`;
     const takes = step.startMs === undefined || step.endMs === undefined ? "" : durationText(step.endMs - step.startMs);
     const lead = `  ${padTo(at, 14)}${padTo(takes, 13)}`;
     const title = hang(lead, printable(step.title), width);

@@ -1,4 +1,4 @@
-/** The state for people: a table of what it holds, one record in full, and the orphans. */
+/** The state for people: a table of what it holds, and the orphans. One record in full is record-text's. */
 import { compareAddresses } from "../core/model/address";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
@@ -30,29 +30,6 @@ function remarkOf(record: RecordedResource | undefined, intent: Intent | undefin
   if (record?.kind === "group" && record.retired !== undefined && record.retired.length > 0)
     remarks.push(`${countOf(record.retired.length, "replaced group")} to delete`);
   return remarks.join(", ");
-}
-
-export function stateShowText(
-  address: string,
-  record: RecordedResource | undefined,
-  intent: Intent | undefined,
-): string {
-  const lines = [printable(address), ...fieldLines(record ?? {}, "  ")];
-  if (intent !== undefined) {
-    const { record: _, ...rest } = intent;
-    lines.push("  begun and not settled:", ...fieldLines(rest, "    "));
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-function fieldLines(value: object, indent: string): string[] {
-  const fields = Object.entries(value).filter(([key, item]) => item !== undefined && key !== "address");
-  let label = 0;
-  for (const [key] of fields) label = Math.max(label, key.length);
-  return fields.map(
-    ([key, item]) =>
-      `${indent}${key.padEnd(label)}  ${printable(typeof item === "string" ? item : JSON.stringify(item))}`,
-  );
 }
 
 export function orphansText(orphans: readonly Orphan[]): string {

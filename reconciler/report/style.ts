@@ -113,5 +113,11 @@ export function valueText(field: string, value: FieldValue): string {
   return sizes.has(field) ? `${value} GB` : String(value);
 }
 
+/** A reference to a resource that gets a new one in its place reads the same before and after. */
+export const changeText = (field: string, before: FieldValue, after: FieldValue): string =>
+  before === after
+    ? `${valueText(field, after)} (its new one)`
+    : `${valueText(field, before)} → ${valueText(field, after)}`;
+
 export const listText = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;

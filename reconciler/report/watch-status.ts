@@ -90,10 +90,10 @@ export function metricsText(status: WatchStatus): string {
     seen === undefined ? [] : actions.map((action) => [`{action="${action}"}`, seen.pending[action] ?? 0]),
   );
   metric(
-    "world_open_rules",
+    "world_open_ports",
     "gauge",
-    "Rules of managed groups that admit inbound traffic from the whole internet.",
-    one(seen?.worldOpenRules),
+    "Administration ports (as `exposure` flags them) that managed groups leave open to the world.",
+    one(seen?.worldOpenPorts),
   );
   metric(
     "blocked",

@@ -1,5 +1,5 @@
 /** Waiting for a lock that somebody else holds: as long as was asked for, and by name when it takes longer. */
-import { type Holder, StateLocked, type StateSession, type StateStore } from "./store";
+import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
@@ -14,7 +14,7 @@ export interface Patience {
 export function withPatience(store: StateStore, patience: Patience): StateStore {
   return {
     ...store,
-    lock: (holder): Promise<StateSession> => insist(() => store.lock(holder), patience),
+    lock: (holder, signal): Promise<StateSession> => insist(() => store.lock(holder), patience, signal),
   };
 }
 
@@ -33,6 +33,29 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
   );
 }
 
+/** Somebody would not wait any longer; nothing was sent or written. */
+export class WaitStopped extends Error {
+  override readonly name = "WaitStopped";
+  readonly code = "state/wait-stopped";
+  constructor(holder: Holder) {
+    super(`stopped while the state was locked by ${describeHolder(holder)}; nothing was sent`);
+  }
+}
+
+const isStopped = (signal?: AbortSignal): boolean => signal?.aborted === true;
+
+/** Ends at once when it is told to stop. */
+const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+
 async function insist<T>(attempt: () => Promise<T>, { waitMs, onWait }: Patience, signal?: AbortSignal): Promise<T> {
   const deadline = performance.now() + waitMs;
   let pauseMs = firstPauseMs;
@@ -41,9 +64,11 @@ async function insist<T>(attempt: () => Promise<T>, { waitMs, onWait }: Patience
       return await attempt();
     } catch (error) {
       const leftMs = deadline - performance.now();
-      if (!(error instanceof StateLocked) || leftMs <= 0 || signal?.aborted === true) throw error;
+      if (!(error instanceof StateLocked) || leftMs <= 0) throw error;
+      if (isStopped(signal)) throw new WaitStopped(error.holder);
       if (tried === 0) onWait(error.holder);
-      await new Promise((done) => setTimeout(done, Math.min(pauseMs, leftMs)));
+      await pause(Math.min(pauseMs, leftMs), signal);
+      if (isStopped(signal)) throw new WaitStopped(error.holder);
       pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
     }
   }

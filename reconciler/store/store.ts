@@ -39,8 +39,8 @@ export interface StateStore {
   /** False: nothing shows whether a holder is alive, so a lock stands until somebody takes it away. */
   readonly leases: boolean;
   read(): Promise<StoredState>;
-  /** Rejects with StateLocked while another holder's lease is alive. */
-  lock(holder: Holder): Promise<StateSession>;
+  /** Rejects with StateLocked while another holder's lease is alive. The signal ends a wait for it, where there is one. */
+  lock(holder: Holder, signal?: AbortSignal): Promise<StateSession>;
   /** Whose lease is alive; `undefined` as well where a store without leases cannot tell without locking. */
   holder(): Promise<Holder | undefined>;
   /** Takes the lock away from whoever holds it; its holder cannot write any more. */

@@ -14,7 +14,7 @@ afterEach(async () => {
 const yaml = (
   url: string,
   name: string,
-  groups = "groups: { web: { rules: [ { protocol: tcp, dst_port: 443 } ] } }",
+  groups = "groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }",
 ) => `version: 1
 project: acme
 region: in-west-1
@@ -63,7 +63,7 @@ it("looks only: tells drift and pending changes round after round, and sends no 
   const metrics = await (await fetch(`${url}/metrics`)).text();
   expect(metrics).toContain("reconcile_drifted_resources 1\n");
   expect(metrics).toContain('reconcile_pending_changes{action="update"} 1\n');
-  expect(metrics).toContain("reconcile_world_open_rules 1\n");
+  expect(metrics).toContain("reconcile_world_open_ports 1\n");
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect((await fetch(`${url}/other`)).status).toBe(404);
   child.kill("SIGTERM");

@@ -6,8 +6,9 @@ import type { EngineEvent } from "../../reconciler/engine/events";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { driftText } from "../../reconciler/report/drift-text";
 import { leftMs, liveView, progressLine, startLive, updateLive } from "../../reconciler/report/progress";
+import { recordText } from "../../reconciler/report/record-text";
 import { runText } from "../../reconciler/report/run-text";
-import { orphansText, stateListText, stateShowText } from "../../reconciler/report/state-text";
+import { orphansText, stateListText } from "../../reconciler/report/state-text";
 import { columnsOf } from "../../reconciler/report/style";
 import { hostilePlan } from "../support/hostile-plan";
 import { pretendRun } from "../support/pretend-run";
@@ -79,6 +80,13 @@ describe("the live view", () => {
           for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
         }
     }
+  });
+
+  it.each([
+    [20, 20],
+    [0, Number.POSITIVE_INFINITY],
+  ])("on a service %d times faster its estimates are that much shorter", (timeScale, factor) => {
+    expect(leftMs(startLive(plan, timeScale), 0)).toBeCloseTo(leftMs(startLive(plan), 0) / factor);
   });
 
   it("starts with the estimate of the plan and ends with nothing left", () => {
@@ -183,8 +191,8 @@ describe("drift and the state", () => {
       "ADDRESS   ID           NAME\nvm.a      (not known)  a     begun: vm.create\nvolume.d  v-1          d     prevent_destroy\n\n1 resource.\n",
     );
     expect(stateListText(emptyState("l"))).toBe("The state holds nothing.\n");
-    expect(stateShowText("volume.d", record, undefined)).toContain('  flush           {"via":"ask"}\n');
-    expect(stateShowText("vm.a", undefined, intent)).toContain("    sentAt     2026-01-02T03:04:05Z\n");
+    expect(recordText("volume.d", record, undefined)).toContain("  flush            via ask\n");
+    expect(recordText("vm.a", undefined, intent)).toContain("    sent at    2026-01-02T03:04:05Z\n");
   });
 
   it("lists orphans with the way to end one", () => {

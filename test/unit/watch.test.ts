@@ -52,12 +52,12 @@ describe("metrics and health", () => {
     at,
     durationMs: 500,
     result: { end },
-    seen: { drifted: end === "pending" ? ["vm.db"] : [], pending: { update: 2 }, resources: 7, worldOpenRules: 3 },
+    seen: { drifted: end === "pending" ? ["vm.db"] : [], pending: { update: 2 }, resources: 7, worldOpenPorts: 3 },
   });
   const failed = (at: number): Round => ({ at, durationMs: 500, result: { end: "failed", why: "no network" } });
   const fresh = startStatus(0, 1000, false);
 
-  it("shows drift, pending changes, world-open rules, the last success and step times", () => {
+  it("shows drift, pending changes, ports open to the world, the last success and step times", () => {
     let status = afterRound(fresh, round("pending", 10_000), 1000);
     for (const state of ["started", "done", "failed"] as const)
       status = afterStep(status, {
@@ -75,7 +75,7 @@ describe("metrics and health", () => {
       "reconcile_drifted_resources 1",
       'reconcile_pending_changes{action="update"} 2',
       'reconcile_pending_changes{action="delete"} 0',
-      "reconcile_world_open_rules 3",
+      "reconcile_world_open_ports 3",
       "reconcile_last_success_timestamp_seconds 10.5",
       'reconcile_rounds_total{result="pending"} 1',
       'reconcile_step_duration_seconds_sum{operation="vm.stop"} 40',

@@ -52,9 +52,10 @@ function show({ args, output }: Invocation, state: FoldedState): number {
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
-  const { stateShowText } = require("../../report/state-text") as typeof import("../../report/state-text");
+  const { recordText } = require("../../report/record-text") as typeof import("../../report/record-text");
   output.event({ type: "resource", address, record: record ?? null, ...(intent === undefined ? {} : { intent }) });
-  output.print(stateShowText(address, record, intent));
+  const addressOf = new Map([...state.resources.values()].map((known) => [known.id, known.address]));
+  output.print(recordText(address, record, intent, { width: output.width, nameOfId: (id) => addressOf.get(id) }));
   return output.finish({ exitCode: 0 });
 }
 

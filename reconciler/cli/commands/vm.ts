@@ -50,7 +50,7 @@ export function run(invocation: Invocation): Promise<number> {
     );
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
     const stop = listenForStop(output);
-    const progress = startProgress(output, plan);
+    const progress = startProgress(output, plan, session.service.timeScale);
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
       // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.

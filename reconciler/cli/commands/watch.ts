@@ -4,9 +4,8 @@
  * the others stand by.
  */
 import { parseDuration } from "../../config/durations";
-import { canonicalLiveRule } from "../../core/canonical/rules";
+import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
-import type { Live } from "../../core/model/live";
 import { missingConsents } from "../../core/plan/consent";
 import { countChanges } from "../../core/plan/plan";
 import { hasNothingToDo } from "../../engine/apply";
@@ -137,27 +136,14 @@ function resultOf({ broken, counts, interrupted, steps }: RunReport): RoundResul
   return counts.waiting > 0 ? { end: "blocked", why: said("waiting") } : { end: "applied" };
 }
 
-function observation({ plan, live, state }: Prepared, drifted: readonly string[]): Observation {
-  const worldOpenRules = countWorldOpen(live);
+function observation(prepared: Prepared, drifted: readonly string[]): Observation {
+  const worldOpenPorts = countOpenPorts(exposureOf(prepared));
   return {
     drifted,
-    pending: countChanges(plan.changes),
-    resources: state.resources.size,
-    ...(worldOpenRules === undefined ? {} : { worldOpenRules }),
+    pending: countChanges(prepared.plan.changes),
+    resources: prepared.state.resources.size,
+    ...(worldOpenPorts === undefined ? {} : { worldOpenPorts }),
   };
-}
-
-function countWorldOpen({ groups }: Live): number | undefined {
-  let seen: number | undefined;
-  for (const sighting of groups.values()) {
-    if (sighting.seen !== "yes" || sighting.value.rules === undefined) continue;
-    seen ??= 0;
-    for (const rule of sighting.value.rules) {
-      const { direction, remote } = canonicalLiveRule(rule);
-      if (direction === "ingress" && remote.kind === "any") seen++;
-    }
-  }
-  return seen;
 }
 
 interface Lease {

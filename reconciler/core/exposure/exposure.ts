@@ -110,6 +110,16 @@ function compare(allBefore: Traffic, allAfter: Traffic, direction: Direction): D
 export const changesExposure = ({ ingress, egress }: GroupExposure): boolean =>
   [ingress, egress].some(({ gained, lost }) => gained.size > 0 || lost.size > 0);
 
+/** Administration ports open to the world as it is now; `undefined` when none of the groups could be looked at. */
+export function countOpenPorts({ groups }: Exposure): number | undefined {
+  const observed = groups.filter((group) => !group.unobserved);
+  if (observed.length === 0) return groups.length === 0 ? 0 : undefined;
+  let open = 0;
+  for (const { ingress } of observed)
+    for (const port of Object.keys(administrationPorts)) if (openTo(ingress.before, Number(port)).length > 0) open++;
+  return open;
+}
+
 function openPorts(before: Traffic, after: Traffic): OpenPort[] {
   const open: OpenPort[] = [];
   for (const [text, service] of Object.entries(administrationPorts)) {
