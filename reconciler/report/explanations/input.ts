@@ -1,0 +1,175 @@
+/** What is wrong with what was given: the command line, the files, the dialect, listings. */
+import { row } from "./row";
+
+export const input = {
+  "cli/bad-flag": row("A flag has a value it cannot have.", "The message shows one it can."),
+  "cli/bad-var": row("--var was given without a name or without a value.", "--var NAME=VALUE"),
+  "cli/cannot-listen": row(
+    "The address given with --listen cannot be listened on.",
+    "Choose another, or --listen none.",
+  ),
+  "cli/file-exists": row(
+    "A file that would be written exists already; it is left as it is.",
+    "Name another, or move it away.",
+  ),
+  "cli/file-unreadable": row(
+    "A file named on the command line or in another file cannot be read.",
+    "Correct the path or the rights.",
+  ),
+  "cli/file-unwritable": row("The file named by --out cannot be written.", "Name another file, or correct the rights."),
+  "cli/name-missing": row("A snapshot needs a name.", "--name NAME"),
+  "cli/no-files": row(
+    "The folder has no YAML file of the desired state.",
+    "Name a file, or write one with: reconcile init.",
+  ),
+  "cli/not-applied": row(
+    "A resource is declared but was never applied, so an export leaves it out.",
+    "Run reconcile apply, then export again.",
+  ),
+  "cli/occupied": row(
+    "The folder to write into has a file of that name already.",
+    "Name another folder with --out, or move the file away.",
+  ),
+  "cli/system": row(
+    "The operating system refused something; the message is its own.",
+    "Look at the path, the rights and the space.",
+  ),
+  "cli/unknown-code": row("There is no such code.", "reconcile explain lists all of them."),
+  "cli/unknown-shell": row("There is no completion for that shell.", "bash, zsh or fish"),
+  "config/alias-limit": row(
+    "The YAML aliases of the file expand to more than is reasonable.",
+    "Write the repeated parts as defaults or for_each.",
+  ),
+  "config/conflicting-setting": row("Two files set the same top-level value differently.", "Keep it in one of them."),
+  "config/control-character": row("The file holds a control character.", "Remove it; it is mostly pasted by accident."),
+  "config/duplicate-key": row(
+    "A key stands twice, in one file or in two.",
+    "Rename or remove one; both places are named.",
+  ),
+  "config/duplicate-name": row(
+    "Two resources of a kind have one name in the service.",
+    "Give one of them another name.",
+  ),
+  "config/duplicate-rule": row(
+    "Two rules of a group admit the same traffic; the service would refuse the whole group.",
+    "Remove one; both places are named.",
+  ),
+  "config/encoding": row("The file is not UTF-8 text.", "Save it as UTF-8."),
+  "config/for-each": row(
+    "for_each is neither a list, nor a map, nor a number, or has keys an address cannot hold.",
+    "Use letters, digits, dots, hyphens and underscores as keys, each once.",
+  ),
+  "config/forbidden-key": row(
+    "A key has a meaning of its own inside JavaScript and is refused.",
+    "Choose another key.",
+  ),
+  "config/interpolation": row(
+    "${…} names nothing, or is not closed.",
+    "${var.NAME}, ${each}, ${each.value}; $${ for a literal one.",
+  ),
+  "config/invalid-import": row(
+    "An imports entry is not complete or names nothing that is declared.",
+    "{ to: ADDR, id: … }, or name: for a VM.",
+  ),
+  "config/invalid-move": row(
+    "A moved entry leads nowhere, in a circle, or from something that is still declared.",
+    "{ from: OLD, to: NEW }, where NEW is declared and OLD is not.",
+  ),
+  "config/invalid-name": row(
+    "A name is not one word of a-z, 0-9 and hyphens, 3 to 50 long.",
+    "Give it a name: that is.",
+  ),
+  "config/invalid-removal": row(
+    "A removed entry names something that is still declared.",
+    "Remove the block, or the entry.",
+  ),
+  "config/invalid-rule": row(
+    "A rule contradicts itself: two remotes, a port where there is none, an IPv6 range in an IPv4 rule.",
+    "The message says which.",
+  ),
+  "config/invalid-value": row("A value is out of its range.", "The message says what is expected."),
+  "config/missing": row("A required field is missing.", "Write it, or put it under defaults."),
+  "config/not-allowed": row("A value is none of those allowed.", "The message lists them and the nearest."),
+  "config/reference-needs-key": row("A reference names a for_each block as a whole.", "Name one of its keys: web[a]."),
+  "config/reserved-name": row("The name belongs to the platform.", "Choose another."),
+  "config/size-over-limit": row(
+    "A volume is larger than the service's console accepts; the service itself may take it.",
+    "A warning only.",
+  ),
+  "config/unknown-key": row("A key is not known here.", "The nearest right one is in the message."),
+  "config/unknown-reference": row(
+    "A reference names nothing that is declared.",
+    "The nearest right one is in the message, or { id: … } for something outside this file.",
+  ),
+  "config/unknown-variable": row("A variable is set or used that is not declared.", "vars: { NAME: {} }"),
+  "config/variable-without-value": row(
+    "A variable has neither a default nor a value.",
+    "--var NAME=VALUE, --var-file, RECONCILE_VAR_NAME, or a default.",
+  ),
+  "config/version": row("The file's version is missing or not one that this program reads.", "version: 1"),
+  "config/wrong-type": row("A value is of the wrong type.", "The message says which is expected."),
+  "config/yaml-syntax": row("The file is not YAML.", "The message is the parser's, at its place."),
+  "dialect/documented-operation": row(
+    "The dialect describes an operation that the contract fixes.",
+    "Remove it from the dialect.",
+  ),
+  "dialect/error-rule": row(
+    "A rule under errors can never apply, or names no condition.",
+    "The message says which and lists the conditions.",
+  ),
+  "dialect/missing": row("The dialect lacks a required part.", "The message names it."),
+  "dialect/not-allowed": row("A value of the dialect is none of those allowed.", "The message lists them."),
+  "dialect/placeholder": row(
+    "A path of the dialect lacks a placeholder, or has one that is not known.",
+    "{id}, and {rule_id} for a rule.",
+  ),
+  "dialect/state-twice": row("One word stands under two states.", "Keep it under one."),
+  "dialect/unknown-key": row("The dialect has a key that is not known.", "The nearest right one is in the message."),
+  "dialect/wrong-type": row("A value of the dialect is of the wrong type.", "The message says which is expected."),
+  "import/for-each": row(
+    "One instance of a for_each does not tell the block of all of them.",
+    "Generate it under a key of its own, and make a for_each of the blocks by hand.",
+  ),
+  "internal/invariant": row(
+    "A bug in reconcile.",
+    "Please report it with the command you ran and RECONCILE_DEBUG=1 set.",
+  ),
+  "listing/egress": row(
+    "The listing restricts what may leave, and a service that lets everything out of every group by itself undoes that.",
+    "Once the groups exist, reconcile exposure shows what really leaves them.",
+  ),
+  "listing/group-failed": row(
+    "The service did not create one group of the listing; the others are not affected.",
+    "Correct it in the listing and import that group alone, or translate it with --convert, which fits names.",
+  ),
+  "listing/not-imported": row(
+    "The service refused the listing as a whole; nothing was created.",
+    "Read what the service says; reconcile doctor checks the credential and the project.",
+  ),
+  "listing/outcome-unknown": row(
+    "The answer to the import was lost, so whether the groups exist is not known.",
+    "Look at the groups in the service before importing again: names that are there already would fail.",
+  ),
+  "listing/port-ranges": row(
+    "Some rules have ranges of ports, and the dialect does not say how this service takes a range in one rule.",
+    'Import through the service (without --convert), or set rules.port_range: "{min}-{max}" in the dialect.',
+  ),
+  "listing/unreadable": row(
+    "The file is not a listing of security groups as another cloud's command line prints it.",
+    "Give the JSON output of describe-security-groups as it is.",
+  ),
+  "pull/disk-of-vm": row(
+    "The volume asked for is the root disk or the data disk of its VM.",
+    "Nothing to do: it stands in that VM's block as root_size or size.",
+  ),
+  "pull/fill-in": row(
+    "No record of the service shows this value, so the file leaves it out.",
+    "Give it with --project, --region or --user-id, or write it into the file.",
+  ),
+  "pull/not-found": row(
+    "The service shows nothing under an id that was asked for.",
+    "Correct the id, and check with reconcile doctor that this credential sees the project.",
+  ),
+  "pull/several": row("Several VMs bear the name that was given.", "Give the id of one of them."),
+  "pull/vms-unlisted": row("This service has no list of VMs.", "Name them one by one: reconcile pull --vm ID."),
+};

@@ -1,0 +1,155 @@
+/** What a plan finds: about the resources, the consents it needs, who can reach what, the rehearsal. */
+import { row } from "./row";
+
+export const planning = {
+  "consent/approval": row("Nobody approved the plan.", "Answer yes, give --auto-approve, or apply a saved plan."),
+  "consent/data-loss": row("The plan loses data for good.", "--allow-data-loss, if that is what you want."),
+  "consent/empty": row(
+    "The desired state became empty: more often a lost file than a wish.",
+    "--allow-empty, or reconcile destroy.",
+  ),
+  "consent/flush": row(
+    "A volume has to come off its VM, and nobody said that it is flushed.",
+    "--confirm-flush ADDR, or flush.via: command or stop.",
+  ),
+  "consent/prevent-destroy": row(
+    "A resource that is protected would be deleted or replaced. The state remembers the protection when the block is gone.",
+    "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
+  ),
+  "exposure/gap": row(
+    "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",
+    "Look at the step and the traffic that are named; apply the change in two halves if that moment matters.",
+  ),
+  "exposure/idle-egress": row(
+    "Egress rules of the group restrict nothing, because the service's own rules let the same traffic out.",
+    "Take them out, or have the service's own rule removed if your deployment permits that.",
+  ),
+  "exposure/open-port": row(
+    "A port that manages a machine or hands out its data is open to the whole internet.",
+    "Name the networks that need it in remote_ip, or a group in remote_group.",
+  ),
+  "plan/attached-elsewhere": row(
+    "A volume is attached to another VM than the one that was asked for.",
+    "Detach it there first, or name the VM it is on.",
+  ),
+  "plan/bad-id": row("An id that is put together of two parts is not.", "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."),
+  "plan/data-volume-unknown": row(
+    "The data volume of a VM cannot be grown, because the service's records do not show which one it is.",
+    "Describe records.vm.volumes in the dialect, or declare a volume of its own.",
+  ),
+  "plan/egress-open": row(
+    "The service lets everything out of every group, so declared egress rules restrict nothing.",
+    "A warning: do not rely on them.",
+  ),
+  "plan/flavor-ambiguous": row("A flavor name means several flavors.", "Write one of the ids."),
+  "plan/flavor-unknown": row("The service has no such flavor.", "Use one that it lists."),
+  "plan/forbidden": row(
+    "A resource may not be looked at with this credential; the record stands in for it.",
+    "Use a credential that may read it.",
+  ),
+  "plan/gone": row(
+    "A resource the state knows is no longer shown. It was deleted, or the credential lost the right to see it: both look the same.",
+    "If it still exists, stop and check the credential before applying.",
+  ),
+  "plan/group-names-unobserved": row(
+    "This service shows a group's rules but not its name and description.",
+    "A note: changes of those behind the tool's back are not seen.",
+  ),
+  "plan/id-unknown": row(
+    "The id of a VM cannot be learnt on this service.",
+    "After the run: reconcile import ADDR ID.",
+  ),
+  "plan/image-ambiguous": row("An image name means several images.", "Write one of the ids."),
+  "plan/image-name-moved": row(
+    "An image name means another image than when the VM was built. A running VM is not rebuilt for that.",
+    "Write the new id as image_id to rebuild from it.",
+  ),
+  "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
+  "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
+  "plan/image-unresolved": row(
+    "An image is given by name, and this service has no list that says which id that is.",
+    "Write the image's id as image_id.",
+  ),
+  "plan/import-managed": row(
+    "What is to be imported is managed under another address already.",
+    "A moved entry, or remove the imports entry.",
+  ),
+  "plan/import-not-found": row("What is to be imported is not shown by the service.", "Correct the id or name."),
+  "plan/left-alone": row(
+    "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
+    "Settle the other one first; the message names it.",
+  ),
+  "plan/move-occupied": row(
+    "The address a record is to move to has a record already.",
+    "reconcile state rm ADDR, or remove the moved entry.",
+  ),
+  "plan/name-ambiguous": row("Several resources bear the name wanted.", "Say which one with an imports entry."),
+  "plan/name-taken": row(
+    "Something with that name exists and the state does not know it. It is neither taken over nor made twice.",
+    "An imports entry, --adopt for a VM, or another name.",
+  ),
+  "plan/no-checkout": row(
+    "The files that a saved plan was made from are neither beside it as they were, nor below the working folder.",
+    "Apply it in a checkout, from the folder it was made in.",
+  ),
+  "plan/outcome-unknown": row(
+    "An earlier create got no answer, and this service gives no way to look it up.",
+    "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
+  ),
+  "plan/region-ambiguous": row("A region name means several regions.", "Write one of the ids."),
+  "plan/region-unknown": row("The service has no such region.", "Use one that it lists."),
+  "plan/rule-kept": row(
+    "A rule that the file does not declare is kept, because on_rule_removal is keep and the service cannot delete one rule.",
+    "on_rule_removal: replace, or delete it in the console.",
+  ),
+  "plan/rule-stays": row(
+    "This service cannot delete one rule, so the rule stays although nothing declares it any more.",
+    "Replace the group, or delete the rule in the service's console.",
+  ),
+  "plan/rules-unobserved": row(
+    "The rules of a group could not be read; the record stands in.",
+    "Check the credential's rights.",
+  ),
+  "plan/shrink": row(
+    "A size became smaller. The service only grows volumes.",
+    "Set it back, or make a new volume and copy the data.",
+  ),
+  "plan/stale": row(
+    "A saved plan no longer fits: the state or the service moved on, or it is another one than it was reviewed for.",
+    "Plan again, review, and apply the new plan.",
+  ),
+  "plan/tampered": row("A saved plan was changed after it was made.", "Plan again with --out."),
+  "plan/target-too-narrow": row(
+    "The plan would take something away from a resource that the targets leave out.",
+    "Target that too, or leave --target out.",
+  ),
+  "plan/unknown-address": row(
+    "An address names nothing that is declared or recorded.",
+    "The nearest right one is in the message.",
+  ),
+  "plan/unobserved": row(
+    "The resource cannot be looked at on this service.",
+    "Describe in the dialect what the service has.",
+  ),
+  "plan/unreadable": row("The file is no plan that this program reads.", "Plan again with --out."),
+  "plan/unseen-loss": row(
+    "A change would lose something that cannot be shown beforehand.",
+    "Look at the resource in the service before you go on.",
+  ),
+  "plan/vm-failed": row(
+    "A VM is in a failed state. It is left as it is, since replacing it loses its root disk.",
+    "--replace ADDR",
+  ),
+  "plan/vms-unobserved": row(
+    "This service has no way to look at VMs; they are known from the state alone.",
+    "A note: what was changed behind the tool's back is not seen.",
+  ),
+  "plan/volume-failed": row(
+    "A volume is in a failed state. It is left as it is.",
+    "Only you can say whether its data is still wanted; --replace ADDR makes an empty one.",
+  ),
+  "rehearse/twin-differs": row(
+    "A plan made on the twin is not the plan made for the service, so the twin lacks something the service has.",
+    "Take what the rehearsal says of that resource with a grain of salt, and report how its records look.",
+  ),
+};

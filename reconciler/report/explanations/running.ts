@@ -1,0 +1,221 @@
+/** What goes wrong while something is done: a step, the service, the state. */
+import { row } from "./row";
+
+export const running = {
+  "apply/ambiguous": row(
+    "After a create, several new VMs bear its name, so it cannot be told which one is yours.",
+    "Import the right one by its id and delete the other in the service.",
+  ),
+  "apply/check-failed": row(
+    "The health check after a resize did not pass in time. With on_failure: revert the VM went back to its old size.",
+    "Look at why the VM does not answer; allow more time with verify_resize.timeout.",
+  ),
+  "apply/failed": row(
+    "A step failed; what depends on it was skipped, everything else was done.",
+    "Read the message of the step, mend it, and run the same command again.",
+  ),
+  "apply/flush-failed": row(
+    "The flush command did not exit with 0, so the volume was not detached.",
+    "Repair the command, or flush by hand and say so with --confirm-flush.",
+  ),
+  "apply/group-attached": row(
+    "A replaced group is still attached to VMs, and the service has no call that moves them.",
+    "Move the VMs to the new group in the service's console; the next run deletes the old one.",
+  ),
+  "apply/id-unknown": row(
+    "The VM was created, and this service has no list in which to find its id.",
+    "Give the id with: reconcile import ADDR ID.",
+  ),
+  "apply/interrupted": row(
+    "The run was stopped while this step was under way.",
+    "Run the same command again: it looks first and goes on.",
+  ),
+  "apply/no-id": row(
+    "A step needs a resource that has no id yet, mostly because its own create did not succeed.",
+    "Look at the first failed step; the next run goes on from there.",
+  ),
+  "apply/not-listed": row(
+    "A create was accepted, but the VM did not show in the list in time.",
+    "Run the same command again; service.timing.vm_create_timeout allows more time.",
+  ),
+  "apply/outcome-unknown": row(
+    "The answer to a create was lost and the service gives no way to look it up. Repeating it could make a second one.",
+    "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
+  ),
+  "apply/resize-undone": row(
+    "The service took a resize back by itself; the VM is as it was.",
+    "The flavor may not be provisionable: choose another, or ask the service's operator.",
+  ),
+  "apply/resize-waits": row(
+    "A resized VM waits in VERIFY_RESIZE for a decision that only somebody outside can make.",
+    "Confirm or revert it in the console, then run the same command again.",
+  ),
+  "apply/timeout": row(
+    "The service was still working when the time allowed was over. Nothing is lost.",
+    "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more.",
+  ),
+  "apply/unknown": row(
+    "A request was sent and its answer was lost, and looking did not settle it.",
+    "Run the same command again: it looks before it acts.",
+  ),
+  "apply/vm-failed": row(
+    "The service put the VM into a failed state.",
+    "The next run offers to replace it, or use --replace ADDR.",
+  ),
+  "apply/volume-failed": row(
+    "The service created the volume in a failed state.",
+    "Delete it with --replace ADDR, or ask the service's operator.",
+  ),
+  "apply/waiting": row("A step waits for something outside.", "The message names it; then run the same command again."),
+  "service/bad_request": row(
+    "The service refused a request as invalid; the message is its own.",
+    "Correct the value it names.",
+  ),
+  "service/base-url": row(
+    "The base URL cannot be used.",
+    "http(s)://host[:port][/path], without a credential in it, or embedded.",
+  ),
+  "service/conflict": row("The service refused because of something that exists already.", "The message names it."),
+  "service/credential-command": row(
+    "The credential command of the dialect failed or printed nothing usable.",
+    "Run it by hand; it prints the token on one line.",
+  ),
+  "service/credential-refused": row(
+    "The service does not accept the credential.",
+    "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew.",
+  ),
+  "service/embedded": row(
+    "The embedded service could not start.",
+    "Another command may be using the same world; wait for it.",
+  ),
+  "service/flush_not_confirmed": row("The service wants a confirmed flush before a detach.", "--confirm-flush ADDR"),
+  "service/forbidden": row("The credential may not do that.", "Use one that may, or leave the resource out."),
+  "service/group_attached": row(
+    "A security group is attached to VMs and cannot be deleted.",
+    "Take it off the VMs first.",
+  ),
+  "service/insecure-http": row(
+    "The credential would be sent in the clear over plain http.",
+    "Use https, or --insecure-http if you know the network.",
+  ),
+  "service/invalid_id": row("The service does not know that form of id.", "Check the id."),
+  "service/invalid_state": row(
+    "The resource is in a state in which that cannot be done.",
+    "Run the same command again when it has settled.",
+  ),
+  "service/malformed-credential": row(
+    "The credential holds characters that no header may hold.",
+    "Set it without line breaks.",
+  ),
+  "service/name_taken": row(
+    "The name is used by another resource of the project.",
+    "Choose another name or import that one.",
+  ),
+  "service/no-base-url": row("No service is named.", "service.base_url, RECONCILE_BASE_URL or --base-url."),
+  "service/no-credential": row(
+    "There is no credential.",
+    "RECONCILE_TOKEN, RECONCILE_AUTHORIZATION, or authorization.command in the dialect.",
+  ),
+  "service/not-this-service": row("Whatever answers at the base URL is not this service.", "Check the base URL."),
+  "service/not_found": row(
+    "The service has no such resource in this project.",
+    "Check the id and the credential's project.",
+  ),
+  "service/refused": row(
+    "The answer was refused for safety, for example a redirect.",
+    "Use the address it names as base URL.",
+  ),
+  "service/root_disk": row("A root disk cannot be resized.", "Only data volumes grow."),
+  "service/rule_exists": row("The rule is there already.", "Nothing: this counts as success."),
+  "service/unauthenticated": row(
+    "The service does not accept the credential.",
+    "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew.",
+  ),
+  "service/unavailable": row("The service is not available; nothing was done.", "Run the same command again later."),
+  "service/unknown": row(
+    "The answer was lost; it may or may not have been done.",
+    "Run the same command again: it looks first.",
+  ),
+  "service/unreachable": row("Nothing answers at the base URL.", "Check the address and the network."),
+  "service/unreadable": row(
+    "An answer does not fit the dialect.",
+    "The message shows the pointers tried, the keys found, and the line that would fix it.",
+  ),
+  "service/unsupported": row(
+    "This service does not have that operation.",
+    "See docs/dialect.md for what is done without it.",
+  ),
+  "service/volume_attached": row(
+    "The volume is attached and cannot be grown or deleted.",
+    "It must come off its VM first; plan does that.",
+  ),
+  "state/bad-address": row("That is no address.", "vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each."),
+  "state/cut-off": row(
+    "The last line of the journal was cut off by a dying process. It was never acknowledged to anybody and is ignored.",
+    "Nothing.",
+  ),
+  "state/damaged": row(
+    "The encrypted state or plan is not as it was written: damaged, changed, or put together from several.",
+    "Restore it from a copy (reconcile state push COPY).",
+  ),
+  "state/empty": row(
+    "The state holds no resource, so there is nothing to export.",
+    "Run reconcile apply first, or name the right state with --state.",
+  ),
+  "state/key-bad": row(
+    "The key, or how encryption is set, cannot be used.",
+    "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least 12 characters.",
+  ),
+  "state/key-missing": row(
+    "The state or the plan is encrypted, or has to be, and there is no key.",
+    "Set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND.",
+  ),
+  "state/key-wrong": row(
+    "It is encrypted with another key. Nothing was read or written.",
+    "Give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
+  ),
+  "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
+  "state/locked": row(
+    "Another run holds the state; the message says who, where and since when.",
+    "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",
+  ),
+  "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
+  "state/no-orphan": row("There is no such orphan.", "reconcile orphans list"),
+  "state/not-encrypted": row(
+    "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required.",
+    "Run once with the key and without `required`: the first run that writes encrypts it.",
+  ),
+  "state/nothing-open": row("No create is open at that address.", "reconcile state list"),
+  "state/occupied": row(
+    "The address or the id is taken in the state.",
+    "The message says by what, and how to free it.",
+  ),
+  "state/older": row("The pushed state is older than the present one.", "--force, if it shall really take its place."),
+  "state/other-lineage": row(
+    "The pushed state belongs to another history.",
+    "--force, if it shall really take its place.",
+  ),
+  "state/quarantined": row(
+    "One record of the state is damaged and was set aside. Everything else goes on.",
+    "reconcile import ADDR ID, or reconcile state rm ADDR.",
+  ),
+  "state/resolve-how": row(
+    "state resolve needs to know how the create ended.",
+    "--not-created, or reconcile import ADDR ID.",
+  ),
+  "state/shrinks": row("The pushed state forgets resources.", "--force, or forget them one by one with state rm."),
+  "state/still-held": row("The lock's holder is alive.", "--force, only if that process is really gone."),
+  "state/store-failed": row(
+    "The place where the state lives failed: rights, space or network.",
+    "Mend it and run the same command again; nothing was sent after the failure.",
+  ),
+  "state/unknown-address": row("The state has no such address.", "reconcile state list"),
+  "state/unreadable": row(
+    "The state as a whole cannot be read.",
+    "Restore a copy, or start anew and import what exists.",
+  ),
+  "state/wait-stopped": row(
+    "You stopped a run that waited for another one's lock.",
+    "Nothing was sent or written; run it again when you like.",
+  ),
+};
