@@ -41,7 +41,8 @@ export async function setStage(story: Story, service: Service, options: Partial<
   });
   try {
     const first = await world.apply(desiredOf(JSON.stringify(story.before)));
-    const open = first.report?.steps.find(({ result }) => result.end !== "done");
+    const wrong = first.plan.diagnostics.find(({ severity }) => severity === "error");
+    const open = wrong ?? first.report?.steps.find(({ result }) => result.end !== "done");
     if (open !== undefined) throw new Error(`the world before does not stand: ${JSON.stringify(open)}`);
     await story.between?.(world.control);
     await world.control("DELETE", "/requests");
