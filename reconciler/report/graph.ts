@@ -125,19 +125,27 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
     if (resource.kind === "volume" && resource.attachTo !== undefined)
       link(resource.address, resource.attachTo, "attached to");
     if (resource.kind === "group") {
-      // Several rules to one group are one arrow.
-      const labels = new Map<string, { readonly group: Reference; readonly words: string[] }>();
+      // Several rules to one group are one arrow. It leads to what is named, which for ingress is where traffic comes from.
+      const links = new Map<
+        string,
+        { readonly group: Reference; readonly ingress: string[]; readonly egress: string[] }
+      >();
       for (const rule of resource.rules) {
         if (rule.remote.kind !== "group") continue;
         const { group } = rule.remote;
         const key = "address" in group ? group.address : group.id;
-        const words = describeRule(rule).split(" ").slice(1, -2).join(" ");
-        const known = labels.get(key);
-        if (known === undefined) labels.set(key, { group, words: [`${rule.direction} ${words}`] });
-        else known.words.push(words);
+        const known = links.get(key) ?? { group, ingress: [], egress: [] };
+        known[rule.direction].push(describeRule(rule).split(" ").slice(1, -2).join(" "));
+        links.set(key, known);
       }
-      for (const { group, words } of labels.values())
-        link(resource.address, group, words.length <= 3 ? words.join(", ") : countOf(words.length, "rule"));
+      for (const { group, ingress, egress } of links.values()) {
+        const count = ingress.length + egress.length;
+        const words = [
+          ...(ingress.length > 0 ? [`ingress ${ingress.join(", ")} from`] : []),
+          ...(egress.length > 0 ? [`egress ${egress.join(", ")} to`] : []),
+        ];
+        link(resource.address, group, count <= 3 ? words.join("; ") : countOf(count, "rule"));
+      }
     }
   }
   return {
