@@ -44,7 +44,9 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   if (baseUrl === undefined || baseUrl === "")
     throw fail(
       "service/no-base-url",
-      "no service is named",
+      workspace.sources.length === 0
+        ? "no service is named, and there is no file reconcile.yaml here that could name one"
+        : "no service is named",
       "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url",
     );
   const parallelism = readCount(flags.parallelism, "--parallelism") ?? 10;

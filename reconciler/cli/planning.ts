@@ -217,7 +217,7 @@ export async function approveAndApply(
   const diagnostics = allDiagnostics(session, plan);
   const finish = (exitCode: number, more: readonly Diagnostic[] = []): number => {
     const finished = { exitCode, diagnostics: [...forReaders(invocation, diagnostics), ...more], plan };
-    writeReport(invocation, finished);
+    writeReport(session, finished);
     return invocation.output.finish(finished);
   };
   if (hasErrors(diagnostics)) return finish(1);
@@ -233,13 +233,14 @@ export async function approveAndApply(
 
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
-  { flags, spec, output }: Invocation,
-  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at">,
+  { service, invocation: { flags, spec, output } }: Session,
+  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded">,
 ): void {
   if (flags.report === undefined) return;
   const { htmlReport } = require("../report/html") as typeof import("../report/html");
   const { version } = require("../version") as typeof import("../version");
-  const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString() });
+  const { embedded } = service;
+  const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString(), embedded });
   try {
     writeFileSync(flags.report, page);
   } catch (error) {
@@ -288,7 +289,7 @@ function finishRun(
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? stepDiagnostics(report) : [])];
-  writeReport(session.invocation, { exitCode, diagnostics, plan: prepared.plan, run: report });
+  writeReport(session, { exitCode, diagnostics, plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
 

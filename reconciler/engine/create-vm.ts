@@ -112,7 +112,7 @@ async function settleNew(step: Step, record: RecordedVm, vm: LiveVm, run: Run): 
     { type: "resource", address, record: { ...record, id: vm.id, createdAt: isoNow(run), building: true } },
     { type: "intent", address, intent: null },
   ]);
-  run.progress(step, `${vm.id} ${vm.status ?? ""}`.trimEnd());
+  run.progress(step, vm.id);
   const { vm: built, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
   if (result.end !== "done")
     return result.code === "apply/vm-failed"

@@ -25,6 +25,8 @@ export interface HtmlReport {
   /** Absent when nothing was carried out. */
   readonly run?: RunReport;
   readonly diagnostics: readonly Diagnostic[];
+  /** Carried out on the embedded service, which is faster than what the plan reckons with. */
+  readonly embedded?: boolean;
 }
 
 /** A picture of more steps is no picture; the table of steps has them all. */
@@ -92,7 +94,9 @@ function header(report: HtmlReport): string {
         )),
     ...(took === undefined
       ? []
-      : [`<b>${durationText(took)}</b> (estimated ${durationText(plan.estimate.durationMs)})`]),
+      : [
+          `<b>${durationText(took)}</b> (estimated ${durationText(plan.estimate.durationMs)}${report.embedded ? " for a real service" : ""})`,
+        ]),
     ...Object.entries(plan.estimate.downtimeMs)
       .slice(0, 5)
       .map(([vm, ms]) => `${code(vm)} down about ${durationText(ms)}`),

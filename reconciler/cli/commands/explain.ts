@@ -7,8 +7,8 @@ import type { Invocation } from "../invocation";
 export async function run({ args, output }: Invocation): Promise<number> {
   const code = args[0];
   if (code === undefined) {
-    for (const [known, { means }] of Object.entries(explanations)) {
-      output.print(`${known.padEnd(30)} ${means}`);
+    for (const known of Object.keys(explanations).sort()) {
+      output.print(`${known.padEnd(30)} ${explanations[known]!.means}`);
       output.event({ type: "explanation", code: known, ...explanations[known] });
     }
     return output.finish({ exitCode: 0 });
