@@ -9,7 +9,7 @@ import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import { type Block, consentBlocks, outlinePlan, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type Look, signs, stepLines } from "./plan-text";
-import { countOf, durationText, fitTo, numberText, painter } from "./style";
+import { countOf, durationText, fitTo, numberText, painter, wrapWords } from "./style";
 
 export interface MarkdownOptions {
   /** In characters; the default is what the usual hosts take. */
@@ -25,7 +25,7 @@ export interface MarkdownOptions {
 export const commentLimit = 65_536;
 const longestLine = 300;
 /** No part may take the room of the others. */
-const share = { consents: 0.4, diagnostics: 0.1, downtime: 0.05, block: 0.15, steps: 0.2 };
+const share = { consents: 0.4, diagnostics: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
 
 export const markerOf = (key = "default"): string =>
   `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
@@ -45,20 +45,51 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
 
   const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";
   const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length, options.artifact).length;
-  let room = limit - head.length - steps.length - longestFoot - 4;
-  const details: string[] = [];
-  let cut = 0;
-  for (const block of [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)]) {
-    const part = cut > 0 ? undefined : blockPart(block, look, limit * share.block);
-    if (part === undefined || part.length + 1 > room) cut++;
-    else {
-      details.push(part);
-      room -= part.length + 1;
-    }
+  const room = limit - head.length - steps.length - longestFoot - 4;
+  const gravestFirst = [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)];
+  const part = (block: Block): string => blockPart(block, look, limit * share.block);
+  let details = takeWhileFits(gravestFirst, part, room);
+  let rest: readonly Block[] = [];
+  let briefly = "";
+  if (details.length < blocks.length) {
+    // Nothing goes unmentioned for the details of something else.
+    briefly = brieflyPart(gravestFirst, limit * share.briefly);
+    details = takeWhileFits(gravestFirst, part, room - briefly.length - 1);
+    rest = gravestFirst.slice(details.length);
+    briefly = brieflyPart(rest, limit * share.briefly);
   }
-  const foot = footPart(plan, blocks.length, cut, touched.length, options.artifact);
-  const whole = `${[head, ...details, steps, foot].filter((part) => part !== "").join("\n")}\n`;
+  const foot = footPart(plan, blocks.length, rest.length, touched.length, options.artifact);
+  const whole = `${[head, ...details, briefly, steps, foot].filter((one) => one !== "").join("\n")}\n`;
   return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
+}
+
+function takeWhileFits(blocks: readonly Block[], part: (block: Block) => string, room: number): string[] {
+  const parts: string[] = [];
+  let left = room;
+  for (const block of blocks) {
+    const text = part(block);
+    left -= text.length + 1;
+    if (left < 0) break;
+    parts.push(text);
+  }
+  return parts;
+}
+
+/** The addresses alone, by what happens to them. */
+function brieflyPart(blocks: readonly Block[], room: number): string {
+  const byVerb = new Map<string, string[]>();
+  for (const { change, verb } of blocks) {
+    const key = `${signs[change.action].sign} ${verb}`;
+    const addresses = byVerb.get(key);
+    const address = fitTo(printable(change.address), longestLine);
+    if (addresses === undefined) byVerb.set(key, [address]);
+    else addresses.push(address);
+  }
+  const lines = [...byVerb].flatMap(([verb, addresses]) => [
+    `${verb} (${numberText(addresses.length)})`,
+    ...wrapWords(addresses, 100).map((line) => `    ${line}`),
+  ]);
+  return folded(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
 }
 
 function diagnosticParts(diagnostics: readonly Diagnostic[], room: number): string[] {
@@ -161,7 +192,9 @@ function fenceFor(lines: readonly string[]): string {
 function footPart(plan: Plan, all: number, cut: number, touched: number, artifact: string | undefined): string {
   const parts: string[] = [];
   if (cut > 0)
-    parts.push(`**${numberText(cut)} of ${countOf(all, "changed resource")} are not shown here**, for want of room.`);
+    parts.push(
+      `**${numberText(cut)} of ${countOf(all, "changed resource")} are without details here**, for want of room.`,
+    );
   if (artifact !== undefined) parts.push(`The whole plan: ${codeText(artifact)}.`);
   if (touched > 0) parts.push(`${countOf(touched, "resource")} only touched on the way.`);
   if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs still alive.`);

@@ -43,7 +43,7 @@ export const wrapItems = (items: readonly string[], columns: number): string[] =
     columns,
   );
 
-function wrapWords(words: readonly string[], columns: number): string[] {
+export function wrapWords(words: readonly string[], columns: number): string[] {
   const lines: string[] = [];
   let line: string[] = [];
   let used = 0;

@@ -134,8 +134,14 @@ describe("a plan as a merge-request comment", () => {
       for (const one of [plan, hostilePlan(plan)]) {
         const text = planMarkdown(one, { limit, artifact: "plan.json" });
         expect(text.length).toBeLessThanOrEqual(limit);
-        expect(text).toMatch(/[\d,]+ of 2,000 changed resources are not shown here|There is no room here/);
+        expect(text).toMatch(/[\d,]+ of 2,000 changed resources are without details here|There is no room here/);
       }
+  });
+
+  it("names all of 2,000 changes, whichever have room for their details", () => {
+    const text = planMarkdown(planFor({ desired: manyVms(2_000) }));
+    const decoded = text.replaceAll("&#91;", "[").replaceAll("&#93;", "]");
+    expect(new Set(decoded.match(/\bvm\.\w+\[\w+\]/g)).size).toBe(2_000);
   });
 
   it("lets no text of others out of its fences, code and folds", () => {
