@@ -126,6 +126,18 @@ function holds(traffic: Traffic, point: Point): boolean {
 const of = (some: readonly Rule[]): Traffic => trafficOf(some, referenceText);
 const runs = { numRuns: 300 };
 
+describe("ports as a record may show them", () => {
+  it.each([
+    [{ min: 443, max: Number.POSITIVE_INFINITY }, 443, 65_535],
+    [{ min: -1, max: 1e300 }, 0, 65_535],
+    [{ min: 9, max: 3 }, 3, 9],
+    [{ min: Number.NaN, max: 80 }, 0, 80],
+  ])("%j lie within 0 and 65,535", (range, from, to) => {
+    const tcp = 6 * 65_536;
+    expect(spanOf({ protocol: "tcp", ethertype: "IPv4", ports: range })).toEqual({ from: tcp + from, to: tcp + to });
+  });
+});
+
 describe("traffic is an exact set", () => {
   it("holds exactly what some rule admits, at every point of a small universe", () => {
     fc.assert(

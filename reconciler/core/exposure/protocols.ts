@@ -54,10 +54,13 @@ export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): Sp
           : undefined;
   if (number === undefined || number >= protocolCount) return undefined;
   const start = number * portsPerProtocol;
-  return rule.ports === undefined
-    ? { from: start, to: start + portsPerProtocol - 1 }
-    : { from: start + rule.ports.min, to: start + rule.ports.max };
+  if (rule.ports === undefined) return { from: start, to: start + portsPerProtocol - 1 };
+  const [min, max] = [portWithin(rule.ports.min), portWithin(rule.ports.max)];
+  return { from: start + Math.min(min, max), to: start + Math.max(min, max) };
 }
+
+/** A record may say any number; what is no port reaches no farther than the last one. */
+const portWithin = (port: number): number => Math.min(Math.max(Math.trunc(port) || 0, 0), portsPerProtocol - 1);
 
 export const portPoint = (protocol: "tcp" | "udp", port: number): number =>
   numbers[protocol]! * portsPerProtocol + port;

@@ -22,13 +22,21 @@ const isRemote = ({ kind, cidr, group }: Record<string, unknown>): boolean => {
   return text(id) || text(address);
 };
 
+const port: Check = (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
+const isPortRange: Check = (value) => {
+  if (!object(value)) return false;
+  const { min, max } = value as Record<string, unknown>;
+  return port(min) && port(max);
+};
+
 const rule: Check = (value) => {
   if (!object(value)) return false;
-  const { direction, ethertype, protocol, remote } = value as Record<string, unknown>;
+  const { direction, ethertype, protocol, ports, remote } = value as Record<string, unknown>;
   return (
     (direction === "ingress" || direction === "egress") &&
     (ethertype === "IPv4" || ethertype === "IPv6") &&
     text(protocol) &&
+    (ports === undefined || isPortRange(ports)) &&
     object(remote) &&
     isRemote(remote as Record<string, unknown>)
   );
