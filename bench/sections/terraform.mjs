@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli, inTurns } from "../processes.mjs";
 import { number, remark } from "../table.mjs";
-import { folderOf } from "./plan-from-memory.mjs";
+import { preparedFolder } from "./plan-from-memory.mjs";
 
 const env = { TF_CLI_CONFIG_FILE: "/dev/null", CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
 
@@ -33,7 +33,7 @@ export async function measure({ scratch, full, note }) {
     });
     if (started.status !== 0)
       return [...rows, remark(`${name} beside ours`, "terraform init failed without a network")];
-    const cwd = folderOf(scratch, shape, n);
+    const cwd = preparedFolder(scratch, shape, n);
     const { ours, theirs } = await inTurns(
       {
         ours: { argv: [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"], cwd },
