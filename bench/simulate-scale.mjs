@@ -17,7 +17,7 @@ const { values } = parseArgs({
     "runs-per-day": { type: "string", default: "24" },
     "project-resources": { type: "string", default: "100" },
     "commit-ms": { type: "string", default: "5" },
-    "plan-cpu-ms-per-1000": { type: "string", default: "150" },
+    "plan-cpu-ms-per-1000": { type: "string", default: "49" },
   },
 });
 const input = Object.fromEntries(Object.entries(values).map(([name, text]) => [name, Number(text)]));
