@@ -82,7 +82,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     });
     if (embedded !== undefined)
       output.noteOnce(
-        `Embedded service: no cloud, but a world in ${embedded.shown}, ${embedded.timeScale} times faster than the times in a plan.`,
+        `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale} times faster than planned.`,
       );
     return {
       client,

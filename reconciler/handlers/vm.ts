@@ -145,11 +145,10 @@ export const vmHandler = createHandler<"vm">({
   }),
   drifted(record, live, change) {
     let next: RecordedVm = record;
-    for (const { field, before } of change.fields) {
+    for (const { field } of change.fields) {
       if (field === "name") next = { ...next, name: live.name };
       if (field === "flavor_id" && live.flavor !== undefined) next = { ...next, flavor: live.flavor };
-      if (field === "image_id" && live.image !== undefined)
-        next = { ...next, image: live.image, imageId: String(before) };
+      if (field === "image_id" && live.image !== undefined) next = { ...next, image: live.image, imageId: live.image };
       if (field === "owner" && live.owner !== undefined) next = { ...next, owner: live.owner };
       if (field === "power" && (live.phase === "running" || live.phase === "stopped"))
         next = { ...next, power: live.phase };

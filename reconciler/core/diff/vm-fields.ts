@@ -44,7 +44,7 @@ export function compareVm(
   const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
   if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded?.flavor, context))
     differ(
-      fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context), desired.flavor),
+      fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context.flavors), desired.flavor),
       verify === undefined && recorded?.flavor === desired.flavor,
     );
 
@@ -81,9 +81,9 @@ export function compareVm(
   return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
 }
 
-/** The other flavor in the same words: by its name where the file names one. */
-function nameLike(wanted: string, other: string, context: DiffContext): string {
-  const entry = resolveEntry(other, context.flavors);
+/** The other one in the same words: by its name where the file names one. */
+function nameLike(wanted: string, other: string, catalogue: DiffContext["flavors"]): string {
+  const entry = resolveEntry(other, catalogue);
   return entry.found === "one" && entry.entry.name !== undefined && !isUuid(wanted) ? entry.entry.name : other;
 }
 
@@ -158,7 +158,9 @@ function compareImage(
   if (policy === "ignore" || before === undefined || before === wanted || (sameText && live?.image === undefined))
     return { wanted };
   const verb = policy === "replace" ? "replace" : "rebuild";
-  return { wanted, change: fieldChange(vmFields.image, before, wanted, verb) };
+  const after = nameMoved ? wanted : desired.image;
+  const was = recorded?.image !== undefined && recorded.imageId === before ? recorded.image : before;
+  return { wanted, change: fieldChange(vmFields.image, nameLike(after, was, context.images), after, verb) };
 }
 
 /** The data volume's own record where it was read, else what was applied. */

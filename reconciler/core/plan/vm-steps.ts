@@ -288,7 +288,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
       : [];
     then({
       id: `${address}/rebuild`,
-      action: { operation: "vm.rebuild", vm, image: String(image.after) },
+      action: { operation: "vm.rebuild", vm, image: difference.imageId! },
       title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
       needs,
       record: patch("image_id"),
