@@ -203,11 +203,16 @@ function createHttpServer(service: Service): Server {
   return server;
 }
 
+const taken = (host: string, port: number): string =>
+  `${host}:${port} is taken by another program (EADDRINUSE); give another --port, or --port 0 for any that is free`;
+
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const refused = (error: NodeJS.ErrnoException) =>
+      reject(error.code === "EADDRINUSE" ? new Error(taken(host, port), { cause: error }) : error);
+    server.once("error", refused);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", refused);
       resolve((server.address() as AddressInfo).port);
     });
   });

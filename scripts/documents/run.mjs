@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { blocksOf, commandsOf, replaceBodies } from "./blocks.mjs";
 import { steady } from "./steady.mjs";
 
-const port = 4010;
+/** What a document shows; a reader's service has it, and one started here takes whichever is free. */
+const shownPort = "4010";
 
 /** @returns {{ text: string, problems: string[] }} */
 export function runDocument(root, name, text) {
@@ -17,9 +18,8 @@ export function runDocument(root, name, text) {
   const folder = join(home, "here");
   mkdirSync(folder);
   try {
-    const ownPort = 20000 + Math.floor(Math.random() * 20000);
     installCommands(root, join(home, "bin"));
-    writeFileSync(join(home, "script.sh"), scriptOf(root, home, blocks, ownPort));
+    writeFileSync(join(home, "script.sh"), scriptOf(root, home, blocks));
     const ran = spawnSync("bash", [join(home, "script.sh")], {
       cwd: folder,
       env: environment(home),
@@ -29,7 +29,7 @@ export function runDocument(root, name, text) {
     });
     const problems =
       ran.status === 0 ? [] : [`${name}: ${ran.stderr.trim() || `ended with ${ran.status ?? ran.signal}`}`];
-    return { text: withOutputs(text, blocks, home, ownPort), problems };
+    return { text: withOutputs(text, blocks, home), problems };
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -66,7 +66,7 @@ function installCommands(root, bin) {
   );
 }
 
-function scriptOf(root, home, blocks, ownPort) {
+function scriptOf(root, home, blocks) {
   const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
   const lines = ["trap 'kill $(jobs -p) 2>/dev/null' EXIT"];
   for (const [index, block] of blocks.entries()) {
@@ -86,16 +86,17 @@ function scriptOf(root, home, blocks, ownPort) {
     if (!isRun(block)) continue;
     const out = quote(join(home, `out-${index}`));
     for (const { line, exitCode } of commandsOf(body)) {
-      const own = line.replaceAll(String(port), String(ownPort));
-      if (own.endsWith("&")) {
+      if (line.endsWith("&")) {
         lines.push(
-          `${own.slice(0, -1)} >> ${out} 2>&1 &`,
-          `for _ in $(seq 100); do grep -q listening ${out} && break; sleep 0.1; done`,
+          `${line.slice(0, -1).replace(shownPort, "0")} >> ${out} 2>&1 &`,
+          `for _ in $(seq 100); do grep -qs listening ${out} && break; sleep 0.1; done`,
+          `sed -n 's/^listening on .*:\\([0-9]*\\)$/\\1/p' ${out} > ${quote(join(home, "port"))}`,
+          `PORT=$(cat ${quote(join(home, "port"))})`,
         );
         continue;
       }
       lines.push(
-        `{ ${own}\n} >> ${out} 2>&1; code=$?`,
+        `{ ${line.replaceAll(shownPort, "$PORT")}\n} >> ${out} 2>&1; code=$?`,
         `[ $code -eq ${exitCode} ] || { printf '%s\\n' ${quote(`${line}\nshould end with ${exitCode}, ended with`)} $code >&2; cat ${out} >&2; exit 1; }`,
       );
     }
@@ -103,14 +104,17 @@ function scriptOf(root, home, blocks, ownPort) {
   return `${lines.join("\n")}\n`;
 }
 
-function withOutputs(text, blocks, home, ownPort) {
+function withOutputs(text, blocks, home) {
   const mask = steady();
+  const asShown = existsSync(join(home, "port"))
+    ? (output) => output.replaceAll(readFileSync(join(home, "port"), "utf8").trim(), shownPort)
+    : (output) => output;
   const bodies = blocks.map((block, index) => {
     const before = blocks[index - 1];
     if (block.language !== "text" || before === undefined || !isRun(before) || !block.adjoins) return undefined;
     const path = join(home, `out-${index - 1}`);
     const raw = existsSync(path) ? readFileSync(path, "utf8") : "";
-    return mask(raw.replaceAll(`${home}/here/`, "").replaceAll(home, "").replaceAll(String(ownPort), String(port)));
+    return mask(asShown(raw.replaceAll(`${home}/here/`, "").replaceAll(home, "")));
   });
   return replaceBodies(text, blocks, bodies);
 }

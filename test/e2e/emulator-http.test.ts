@@ -400,3 +400,10 @@ describe("control", () => {
 it("refuses a host that is not loopback", async () => {
   await expect(startEmulator({ host: "0.0.0.0" })).rejects.toThrow("loopback");
 });
+
+it("says which address is taken, and how to get another", async () => {
+  const { running } = await start();
+  await expect(startEmulator({ port: running.port })).rejects.toThrow(
+    `127.0.0.1:${running.port} is taken by another program (EADDRINUSE); give another --port, or --port 0`,
+  );
+});

@@ -28,14 +28,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   const cluster = join(folder, "cluster");
   const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
   execFileSync("initdb", ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"], options);
-  const port = await freePort();
-  const server = spawn(
-    "postgres",
-    ["-D", cluster, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`],
-    options,
-  );
-  const url = `postgres://reconcile:${postgresPassword}@127.0.0.1:${port}/postgres`;
-  await untilReady(url, server);
+  const { server, url } = await onFreePort((port) => {
+    const settings = ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`];
+    return spawn("postgres", ["-D", cluster, "-p", String(port), ...settings], options);
+  });
   return {
     url,
     async stop() {
@@ -50,6 +46,21 @@ export async function startPostgres(): Promise<PostgresServer> {
 function nobody(): { uid: number; gid: number } {
   const id = (flag: string): number => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
+}
+
+/** Between the choice of a port and its use somebody else may take it; then the server ends, and gets another. */
+async function onFreePort(start: (port: number) => ChildProcess): Promise<{ server: ChildProcess; url: string }> {
+  for (let left = 5; ; left--) {
+    const port = await freePort();
+    const server = start(port);
+    const url = `postgres://reconcile:${postgresPassword}@127.0.0.1:${port}/postgres`;
+    try {
+      await untilReady(url, server);
+      return { server, url };
+    } catch (error) {
+      if (server.exitCode === null || left === 1) throw error;
+    }
+  }
 }
 
 const freePort = (): Promise<number> =>
