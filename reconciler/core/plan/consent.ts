@@ -5,7 +5,6 @@
 import type { Change } from "../diff/changes";
 import { type Address, kindOf } from "../model/address";
 import type { DesiredResource } from "../model/desired";
-import type { RecordedResource } from "../model/recorded";
 import type { Step } from "./step";
 
 export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty";
@@ -26,11 +25,13 @@ export interface Grants {
   readonly confirmFlush: readonly string[];
 }
 
+type RecordedOf = (address: Address) => { readonly preventDestroy: boolean } | undefined;
+
 export function consentsFor(
   changes: readonly Change[],
   steps: readonly Step[],
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: (address: Address) => RecordedResource | undefined,
+  recordedOf: RecordedOf,
 ): Consent[] {
   const consents: Consent[] = [];
   for (const change of changes) {
@@ -60,7 +61,7 @@ export function consentsFor(
 function isProtected(
   address: Address,
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: (address: Address) => RecordedResource | undefined,
+  recordedOf: RecordedOf,
 ): boolean {
   const recorded = recordedOf(address)?.preventDestroy === true;
   const desired = desiredOf(address);

@@ -113,7 +113,8 @@ export function makePlan(input: PlanInput): Plan {
     changes,
     draft.steps,
     (address) => byAddress.get(address),
-    (address) => state.resources.get(address),
+    // One that an interrupted run made has only its intent to remember for it.
+    (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
   );
   const abandoned = changes.filter(isAbandoned).length;
   if (options.destroy !== true && desired.resources.length === 0 && abandoned > 0)
