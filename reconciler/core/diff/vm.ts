@@ -19,6 +19,8 @@ export interface VmDifference extends Difference<DesiredVm, RecordedVm, LiveVm> 
   readonly kind: "vm";
   /** Created by an interrupted run or taken over; its id is known now. */
   readonly adopts?: boolean;
+  /** What the interrupted create that made it had asked for. */
+  readonly made?: RecordedVm;
   /** Nobody can tell its id; `import` has to. */
   readonly idUnknown?: boolean;
   /** Still being built or otherwise in transition: wait before touching it. */
@@ -63,14 +65,18 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
             diagnostics: [],
             ...strandedBy(recorded, context),
           };
-    case "known":
-      if (desired !== undefined) return { ...base, ...updateVm(pair, desired, recorded, found, context) };
+    case "known": {
+      const made =
+        found.adopted === "interrupted"
+          ? ({ ...(recorded ?? createdBy(pair, found)), id: found.id } as RecordedVm)
+          : undefined;
+      // The file may say something else by now, also where no record of the service shows it.
+      if (desired !== undefined) return { ...base, made, ...updateVm(pair, desired, made ?? recorded, found, context) };
       // Its block is gone, and it was created all the same: the intent says what it was to be.
-      if (recorded?.id === undefined) {
-        const made = { ...(recorded ?? createdBy(pair, found)), id: found.id } as RecordedVm;
+      if (made !== undefined)
         return { ...base, recorded: made, adopts: true, ...removeVm(pair, made, found.live, context) };
-      }
-      return { ...base, ...removeVm(pair, recorded, found.live, context) };
+      return { ...base, ...removeVm(pair, recorded!, found.live, context) };
+    }
   }
 }
 

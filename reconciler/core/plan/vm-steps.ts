@@ -192,12 +192,14 @@ function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): st
     id,
     ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
   };
+  const { made } = difference;
   const before: Partial<RecordedVm> = {
+    ...made,
     name: live?.name ?? desired.name,
-    flavor: live?.flavor,
-    image: live?.image,
-    imageId: live?.image,
-    owner: live?.owner,
+    flavor: live?.flavor ?? made?.flavor,
+    image: live?.image ?? made?.image,
+    imageId: live?.image ?? made?.imageId,
+    owner: live?.owner ?? made?.owner,
     ...(live?.phase === "running" || live?.phase === "stopped" ? { power: live.phase } : {}),
   };
   const record = holdBack(
