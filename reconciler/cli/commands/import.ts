@@ -5,11 +5,12 @@
 
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
-import { parseAddress } from "../../core/model/address";
+import { type Address, parseAddress } from "../../core/model/address";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { RecordedResource, State, StateChange } from "../../core/model/recorded";
 import { makePlan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
+import { withoutResources } from "../../engine/apply";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import type { ServiceClient } from "../../service/client";
@@ -57,7 +58,11 @@ export async function run(invocation: Invocation): Promise<number> {
     const { state } = openState(await store.read(), store.location, newLineage());
     const id = parts.kind === "vm" ? await idOfVm(service.client, given) : given;
     const recorded = state.resources.get(address);
-    if (recorded?.id !== undefined && !state.intents.has(address))
+    const gone =
+      recorded?.id === undefined || state.intents.has(address)
+        ? undefined
+        : await lettingGo(service.client, workspace, state, address);
+    if (recorded?.id !== undefined && !state.intents.has(address) && gone === undefined)
       throw fail(
         "state/occupied",
         `${address} is ${recorded.id} already`,
@@ -76,7 +81,7 @@ export async function run(invocation: Invocation): Promise<number> {
       (recorded !== undefined && recorded.id === undefined ? recorded : undefined);
     const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
     const bare =
-      made === undefined
+      made === undefined && gone === undefined
         ? state
         : // Other creates that are open stay so: what they made is no stranger.
           {
@@ -101,7 +106,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const planned = step?.action.operation === "record" ? step.action.changes : [];
     const changes: readonly StateChange[] =
       made === undefined
-        ? planned
+        ? [...(gone ?? []), ...planned]
         : [
             {
               type: "resource",
@@ -120,6 +125,25 @@ export async function run(invocation: Invocation): Promise<number> {
       diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
     });
   });
+}
+
+/**
+ * What the state learns when the service no longer has the resource it knows at an address, so that another one may
+ * take its place; `undefined` while it is there.
+ */
+async function lettingGo(
+  client: ServiceClient,
+  workspace: Workspace,
+  state: State,
+  address: Address,
+): Promise<readonly StateChange[] | undefined> {
+  const desired = withoutResources(workspace.desired);
+  const { live, findings } = await refresh(client, desired, state);
+  const has: ServiceClient["has"] = (operation) => client.has(operation);
+  const plan = makePlan({ desired, state, live, has, options: { targets: [address] }, findings });
+  const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
+  if (!isGone) return undefined;
+  return plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : []));
 }
 
 /** A VM may be given by its name. What no VM is called is taken for an id. */

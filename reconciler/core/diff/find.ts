@@ -47,8 +47,11 @@ export function find<L extends Named>(pair: Pair, seen: Sightings<L>, context: D
     if (pair.recorded === undefined && manager !== undefined && manager !== pair.address)
       return error(importManaged(pair, what, known, manager));
     const sighting = seen.sight(known);
-    if (sighting.seen === "gone")
-      return pair.recorded !== undefined ? { how: "absent", gone: known } : error(importGone(pair, what, known));
+    if (sighting.seen === "gone" && pair.recorded === undefined) return error(importGone(pair, what, known));
+    if (sighting.seen === "gone") {
+      const inItsPlace = pair.desired === undefined ? undefined : strangers(pair.desired.name)[0];
+      return inItsPlace === undefined ? { how: "absent", gone: known } : error(nameTaken(pair, what, inItsPlace));
+    }
     return {
       how: "known",
       id: known,

@@ -12,8 +12,11 @@ export const nameTaken = (
   severity: "error",
   code: "plan/name-taken",
   summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
-  detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
-  fix: `imports: [ { to: ${pair.address}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`,
+  detail: `${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.`,
+  fix:
+    pair.recorded?.id === undefined
+      ? `imports: [ { to: ${pair.address}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
+      : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -28,7 +31,7 @@ export const severalNamed = (
   code: "plan/name-ambiguous",
   summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
-  fix: `say which one it is: imports: [ { to: ${pair.address}, id: "…" } ]`,
+  fix: `say which one it is: ${pair.recorded?.id === undefined ? `imports: [ { to: ${pair.address}, id: "…" } ]` : `reconcile import ${pair.address} ID`}`,
   address: pair.address,
   source: pair.desired?.source,
 });

@@ -88,8 +88,14 @@ type Found =
 
 function findVm(pair: Pair, context: DiffContext): Found {
   const recorded = pair.recorded as RecordedVm | undefined;
-  if (recorded?.id !== undefined) return fromSighting(recorded.id, sightVm(context, recorded.id));
   const desired = pair.desired as DesiredVm | undefined;
+  if (recorded?.id !== undefined) {
+    const found = fromSighting(recorded.id, sightVm(context, recorded.id));
+    if (found.how !== "absent" || desired === undefined) return found;
+    const inItsPlace = strangersNamed(desired.name, context);
+    if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", desired.name, inItsPlace) };
+    return inItsPlace[0] === undefined ? found : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0]) };
+  }
   if (pair.import?.id !== undefined) {
     const sighting = sightVm(context, pair.import.id);
     const manager = context.addressOfId.get(pair.import.id);
@@ -109,8 +115,7 @@ function findVm(pair: Pair, context: DiffContext): Found {
   if (context.live.vms === undefined)
     return interrupted !== undefined || recorded !== undefined ? { how: "id-unknown" } : { how: "absent" };
   const before = new Set(interrupted?.idsBefore ?? []);
-  const named = (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => !context.addressOfId.has(vm.id));
-  const candidates = named.filter((vm) => !before.has(vm.id));
+  const candidates = strangersNamed(name, context).filter((vm) => !before.has(vm.id));
   if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
   const only = candidates[0];
   if (interrupted !== undefined || recorded !== undefined)
@@ -123,6 +128,9 @@ function findVm(pair: Pair, context: DiffContext): Found {
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
   return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
 }
+
+const strangersNamed = (name: string, context: DiffContext): readonly LiveVm[] =>
+  (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => !context.addressOfId.has(vm.id));
 
 const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Omit<RecordedVm, "id"> => ({
   kind: "vm",
