@@ -1,7 +1,7 @@
 /** `reconcile state …`: state surgery. None of it asks the service anything. */
 import { readFileSync } from "node:fs";
 import { kindOf, parseAddress } from "../../core/model/address";
-import type { State, StateChange } from "../../core/model/recorded";
+import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
@@ -93,20 +93,24 @@ async function move(invocation: Invocation, store: StateStore): Promise<number> 
     );
   await changeState(invocation, store, (state) => {
     const record = state.resources.get(from);
-    if (record === undefined) throw unknownAddress(from, state);
+    const intent = state.intents.get(from);
+    if (record === undefined && intent === undefined) throw unknownAddress(from, state);
     if (kindOf(from) !== kindOf(to))
       throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
-    if (state.resources.has(to))
+    if (state.resources.has(to) || state.intents.has(to))
       throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
-    const intent = state.intents.get(from);
     return [
-      { type: "resource", address: from, record: null },
-      { type: "resource", address: to, record: { ...record, address: to } },
+      ...(record === undefined
+        ? []
+        : [
+            { type: "resource" as const, address: from, record: null },
+            { type: "resource" as const, address: to, record: { ...record, address: to } },
+          ]),
       ...(intent === undefined
         ? []
         : [
             { type: "intent" as const, address: from, intent: null },
-            { type: "intent" as const, address: to, intent: { ...intent, address: to } },
+            { type: "intent" as const, address: to, intent: movedIntent(intent, to) },
           ]),
     ];
   });

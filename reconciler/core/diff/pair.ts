@@ -5,7 +5,7 @@
 import { type Address, compareAddresses, type Kind, parseAddress } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import type { Intent, RecordedResource, State } from "../model/recorded";
+import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
 
 export interface Pair<D extends DesiredResource = DesiredResource, R extends RecordedResource = RecordedResource> {
   readonly address: Address;
@@ -66,7 +66,7 @@ function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
   for (const from of [...recorded.keys(), ...intents.keys()]) {
     const to = followMoves(from, moves);
     if (to === from || movedFrom.has(to)) continue;
-    if (recorded.has(to)) {
+    if (recorded.has(to) || intents.has(to)) {
       diagnostics.push({
         severity: "error",
         code: "plan/move-occupied",
@@ -84,7 +84,7 @@ function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
     const intent = intents.get(from);
     if (intent !== undefined) {
       intents.delete(from);
-      intents.set(to, { ...intent, address: to });
+      intents.set(to, movedIntent(intent, to));
     }
     movedFrom.set(to, from);
   }

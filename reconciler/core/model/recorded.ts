@@ -97,6 +97,13 @@ export interface Intent {
   readonly unknown?: boolean;
 }
 
+/** The same create, under the address that its resource has by now. */
+export const movedIntent = (intent: Intent, address: Address): Intent => ({
+  ...intent,
+  address,
+  ...(intent.record === undefined ? {} : { record: { ...intent.record, address } }),
+});
+
 /** Something that exists in the service and that no record manages any more. */
 export interface Orphan {
   readonly kind: Kind | "image";

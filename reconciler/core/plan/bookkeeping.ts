@@ -7,13 +7,14 @@ import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { Live } from "../model/live";
-import type {
-  RecordedGroup,
-  RecordedResource,
-  RecordedVm,
-  RecordedVolume,
-  State,
-  StateChange,
+import {
+  movedIntent,
+  type RecordedGroup,
+  type RecordedResource,
+  type RecordedVm,
+  type RecordedVolume,
+  type State,
+  type StateChange,
 } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
 import type { Difference } from "./plan";
@@ -39,7 +40,7 @@ export function bookkeeping(
     const next = nextRecord(difference, resolve);
     const from = moved.get(difference.address);
     if (from !== undefined) {
-      changes.push({ type: "resource", address: from, record: null });
+      changes.push({ type: "resource", address: from, record: null }, ...moveIntent(from, difference, before));
       if (next !== undefined || difference.recorded !== undefined)
         changes.push({ type: "resource", address: difference.address, record: (next ?? difference.recorded)! });
       continue;
@@ -49,6 +50,15 @@ export function bookkeeping(
   }
   changes.push(...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live));
   return changes;
+}
+
+/** A create that is open is looked for under the new address from now on, and under that one alone. */
+function moveIntent(from: Address, difference: Difference, { intents }: State): StateChange[] {
+  const { address } = difference;
+  const intent = intents.get(from);
+  if (intent === undefined) return [];
+  const gone: StateChange = { type: "intent", address: from, intent: null };
+  return isOver(difference) ? [gone] : [gone, { type: "intent", address, intent: movedIntent(intent, address) }];
 }
 
 const isOver = (difference: Difference): boolean =>

@@ -1,0 +1,135 @@
+/** What people do between a run that was cut off and the next one: edit, move, import, protect. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { emptyState } from "../../reconciler/core/state/fold";
+import { writeSnapshot } from "../../reconciler/core/state/text";
+import { jsonLines, type Ran, runCli } from "../support/run-cli";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-unsettled-"));
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const apply = (...flags: string[]): Promise<Ran> => reconcile("apply", "-y", "--allow-data-loss", ...flags);
+const summaryOf = (ran: Ran) => jsonLines(ran.stdout).at(-1) as { orphans: unknown[] };
+
+const declare = (blocks: object): void =>
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    JSON.stringify({
+      version: 1,
+      project: "acme",
+      region: "in-west-1",
+      service: { timing: { poll_interval: "5ms", discovery_window: "50ms" } },
+      defaults: {
+        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+      },
+      ...blocks,
+    }),
+  );
+const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
+
+const ask = async (method: string, path: string, body?: object) => {
+  const answer = await fetch(emulator.url + path, {
+    method,
+    headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return (await answer.json()) as never;
+};
+const createVm = (name: string) =>
+  ask("POST", "/api/v1/vm/create", {
+    ...{ name, flavor_id: "m1.small", id: "1042", image_id: "00000000-0000-4000-8003-000000000001" },
+    ...{ owner: "ops@acme.example", project: "acme", region: "in-west-1", size: "10" },
+  });
+
+/** A state in which the create of a volume was sent, and its answer never came. */
+function leaveOpen(address: string, name: string): void {
+  const record = {
+    kind: "volume" as const,
+    address,
+    name,
+    sizeGb: 5,
+    flush: { via: "ask" as const },
+    preventDestroy: false,
+  };
+  const intent = {
+    ...{ step: `${address}/create`, address, operation: "volume.create" as const, name, record },
+    ...{ sentAt: new Date(0).toISOString(), idsBefore: [] },
+  };
+  const open = { ...emptyState("a-lineage"), serial: 1, intents: new Map([[address, intent]]) };
+  writeFileSync(join(folder, "reconcile.state.json"), writeSnapshot(open));
+}
+
+describe("a create that is open", () => {
+  it("moves with state mv, and is imported at its new address", async () => {
+    leaveOpen("volume.old", "data");
+    declare({ volumes: { new: { name: "data", size: 5 } } });
+    const { id } = (await ask("POST", "/api/v1/volume/create", { name: "data", size: "5" })) as { id: string };
+    expect((await reconcile("state", "mv", "volume.old", "volume.new")).exitCode).toBe(0);
+    expect((await reconcile("plan")).stderr).toContain(`reconcile import volume.new ID`);
+    expect((await reconcile("import", "volume.new", id)).exitCode).toBe(0);
+    expect(state().resources["volume.new"]).toMatchObject({ address: "volume.new", id });
+    expect(state().intents).toEqual({});
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("is not written over by a record that moves to its address, by state mv or by a moved entry", async () => {
+    declare({ volumes: { first: { size: 5 } } });
+    leaveOpen("volume.second", "second");
+    expect((await apply("--target", "volume.first")).exitCode).toBe(0);
+    const moved = await reconcile("state", "mv", "volume.first", "volume.second");
+    expect([moved.exitCode, moved.stderr.includes("state/occupied")]).toEqual([1, true]);
+    declare({ volumes: { second: { size: 5 } }, moved: [{ from: "volume.first", to: "volume.second" }] });
+    const planned = await reconcile("plan");
+    expect([planned.exitCode, planned.stderr.includes("plan/move-occupied")]).toEqual([1, true]);
+    expect(Object.keys(state().intents)).toEqual(["volume.second"]);
+  });
+});
+
+describe("what was deleted by hand, and made again by hand under its name", () => {
+  it("is imported in place of what is gone, whose data volume is then an orphan", async () => {
+    declare({ vms: { web: {} } });
+    await apply();
+    const { id, dataVolumeId } = state().resources["vm.web"];
+    await ask("DELETE", `/api/v1/vm/delete/${id}`);
+    await createVm("web");
+    const planned = await reconcile("plan");
+    expect(planned.exitCode).toBe(1);
+    const [, now] = /reconcile import vm\.web (\S+)/.exec(planned.stderr) ?? [];
+    expect((await reconcile("import", "vm.web", now!)).exitCode).toBe(0);
+    expect(state().resources["vm.web"].id).toBe(now);
+    expect(Object.keys(state().orphans)).toEqual([`volume:${dataVolumeId}`]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("what is still there keeps its address", async () => {
+    declare({ vms: { web: {} } });
+    await apply();
+    const { id } = state().resources["vm.web"];
+    await createVm("other");
+    const refused = await reconcile("import", "vm.web", "other");
+    expect([refused.exitCode, refused.stderr.includes("state/occupied")]).toEqual([1, true]);
+    expect(state().resources["vm.web"].id).toBe(id);
+  });
+});
+
+it("a volume that is replaced and deleted in one run is no orphan of that run", async () => {
+  declare({ volumes: { data: { size: 5 } } });
+  await apply();
+  declare({ volumes: { data: { size: 5, name: "other" } } });
+  const ran = await apply("--json");
+  expect([ran.exitCode, summaryOf(ran).orphans]).toEqual([0, []]);
+});
