@@ -5,7 +5,7 @@
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { Address } from "../core/model/address";
 import type { Live } from "../core/model/live";
-import type { Orphan } from "../core/model/recorded";
+import { type Orphan, orphanKey } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
@@ -165,7 +165,8 @@ export async function runPlan(
   return {
     steps,
     counts: countSteps(steps),
-    orphans,
+    // One that the same run ended, such as a volume that was replaced and deleted, was left by nobody.
+    orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
     ...(broken === undefined ? {} : { broken }),
   };
