@@ -343,13 +343,25 @@ async function deleteVm(
   run: Run,
 ): Promise<StepResult> {
   const { client } = run.ports;
-  const record = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  // Written down first: should the answer be lost, nothing else tells which volume outlived it.
+  const sighting = run.live.vmById.get(id);
+  const seen = learnt(step, run, sighting?.seen === "yes" ? sighting.value : undefined);
+  const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  const record = before === undefined ? undefined : (patchRecord(before, seen) as RecordedVm);
+  if (record !== undefined && seen.dataVolumeId !== undefined)
+    await run.recorder.record([{ type: "resource", address: step.address, record }]);
   const deleted = await client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run));
   const outcome = await confirmGone(deleted, canSee(run) ? () => findVm(run, id) : undefined);
   if (outcome.status !== "accepted") return failedBy(outcome);
   const managed = new Set(action.managedVolumes);
-  const preserved = outcome.value?.preservedVolumes ?? lastKnownVolumes(id, record, run);
-  const left = preserved.filter((volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined);
+  const named = outcome.value?.preservedVolumes;
+  const preserved = named ?? lastKnownVolumes(id, record, run);
+  // Taken off it by a run that was interrupted, it was not the VM's to preserve; it is ours to remember all the same.
+  const own = record?.dataVolumeId;
+  const alone = named !== undefined && own !== undefined && !named.includes(own) && (await isThere(own, run));
+  const left = [...preserved, ...(alone ? [own] : [])].filter(
+    (volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined,
+  );
   const orphans = left.map(
     (volume): Orphan => ({
       kind: "volume",
@@ -370,6 +382,9 @@ async function deleteVm(
   if (action.preservedVolumes === "delete" && client.has("volume.delete")) return deleteLeftovers(orphans, run);
   return done;
 }
+
+const isThere = async (volume: string, run: Run): Promise<boolean> =>
+  !isGone(await run.ports.client.getVolume(volume, { signal: run.signal }));
 
 /** When the answer that names them was lost: what the VM was last seen with. */
 function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run): string[] {

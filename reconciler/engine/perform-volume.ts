@@ -19,6 +19,7 @@ import {
   sendAndLook,
 } from "./perform";
 import { readVm, waitForVm } from "./perform-vm";
+import { patchRecord } from "./recorder";
 
 type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
 
@@ -33,11 +34,22 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       const vmId = idOf(action.vm, run);
       if (vmId === undefined) return noId(action.vm);
       const look = lookForAttachment(run, id, vmId, true);
+      // Written down first: should the file let go of it before the next run, it is still known whose doing it was.
+      const before = run.recorder.state.resources.get(step.address);
+      const note = async (attaching: string | undefined): Promise<void> => {
+        if (before?.kind !== "volume") return;
+        await run.recorder.record([
+          { type: "resource", address: step.address, record: patchRecord(before, { attaching }) },
+        ]);
+      };
+      await note(vmId);
       const outcome = await onceSteady(step, run, vmId, () =>
         sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict),
       );
-      if (outcome.status !== "accepted") return failedBy(outcome);
-      return recordDone(step, run, step.address.startsWith("volume.") ? { attachedTo: vmId } : {});
+      if (outcome.status === "accepted")
+        return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
+      if (outcome.status !== "unknown") await note(undefined);
+      return failedBy(outcome);
     }
     case "volume.detach": {
       const vmId = idOf(action.vm, run);

@@ -60,6 +60,7 @@ const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
     volumeFields.attachTo.field,
     ({ attachedTo }) => attachedTo && `${nameOfId(attachedTo) ?? "a VM"} (${attachedTo})`,
   ],
+  attaching: ["being attached to", ({ attaching }) => attaching && `${nameOfId(attaching) ?? "a VM"} (${attaching})`],
   flush: [
     volumeFields.flush.field,
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
@@ -81,6 +82,10 @@ const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
   ],
   platformRules: ["by itself", ({ platformRules }) => platformRules.map((key) => `${key} (the service's own)`)],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  updating: [
+    "told to be",
+    ({ updating }) => updating && `${Object.values(updating).join(", ")} (no answer came, and nobody can look)`,
+  ],
   retired: ["replaced", ({ retired }) => retired?.map(({ name, id }) => `${name} (${id}), still to delete`)],
 });
 

@@ -68,6 +68,10 @@ export function diffContext(input: {
   };
 }
 
+/** Whether what has an id can be what an address is looking for: nobody else manages it. */
+export const mayBe = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
+  (addressOfId.get(id) ?? address) === address;
+
 function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
   const byName = new Map<string, T[]>();
   for (const item of items) {

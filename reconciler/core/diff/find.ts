@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../model/diagnostic";
 import type { Sighting } from "../model/live";
 import type { Reason } from "./changes";
-import type { DiffContext } from "./context";
+import { type DiffContext, mayBe } from "./context";
 import { importGone, importManaged, nameTaken, severalNamed, unsettledIntent, type What } from "./findings";
 import type { Pair } from "./pair";
 
@@ -30,7 +30,7 @@ export function find<L extends Named>(pair: Pair, seen: Sightings<L>, context: D
   const { what } = seen;
   const error = (diagnostic: Diagnostic): Found<L> => ({ how: "error", diagnostic });
   const strangers = (name: string): L[] =>
-    (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => !context.addressOfId.has(id));
+    (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => mayBe(pair.address, id, context));
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
     if (!seen.listed) return error(unsettledIntent(pair, what));

@@ -262,17 +262,20 @@ function groupFieldChanges(
 ): FieldChange[] {
   const ignored = new Set(desired.lifecycle.ignoreChanges);
   const fields: FieldChange[] = [];
-  const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name.toLowerCase() !== desired.name && !ignored.has("name"))
-    fields.push(fieldChange(groupFields.name, name, desired.name));
-  const description = live?.description ?? recorded?.description;
-  if (
-    desired.description !== undefined &&
-    desired.description !== (description ?? "") &&
-    !ignored.has("description") &&
-    (live?.description !== undefined || recorded !== undefined)
-  )
-    fields.push(fieldChange(groupFields.description, description, desired.description));
+  // Told and never answered: where nobody can look, it may be either, and is told again unless both are what is wanted.
+  const told = recorded?.updating;
+  const names = live?.name === undefined ? [recorded?.name, told?.name] : [live.name];
+  const otherName = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
+  if (otherName !== undefined && !ignored.has("name"))
+    fields.push(fieldChange(groupFields.name, otherName, desired.name));
+  const isKnown = live?.description !== undefined || recorded !== undefined;
+  const descriptions =
+    live?.description === undefined
+      ? [recorded?.description ?? "", told?.description ?? recorded?.description ?? ""]
+      : [live.description];
+  const otherDescription = descriptions.findIndex((description) => description !== desired.description);
+  if (desired.description !== undefined && isKnown && otherDescription >= 0 && !ignored.has("description"))
+    fields.push(fieldChange(groupFields.description, descriptions[otherDescription] || undefined, desired.description));
   const label: GroupIdentity = (group) =>
     "address" in group ? group.address : (context.addressOfId.get(group.id) ?? group.id);
   // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.

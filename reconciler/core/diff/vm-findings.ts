@@ -11,6 +11,7 @@ export function checkSize(
   fields: readonly FieldChange[],
   desired: DesiredVm,
   dataVolumeId: string | undefined,
+  live: LiveVm | undefined,
   diagnostics: Diagnostic[],
 ): void {
   const size = fields.find((field) => field.field === "size");
@@ -31,7 +32,10 @@ export function checkSize(
       code: "plan/data-volume-unknown",
       summary: `the data volume of ${desired.address} cannot be grown: the service's records do not show which volume it is`,
       detail: "A VM's size grows through the data volume that was created with it, and its id is not known.",
-      fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or declare a volume of its own and attach it",
+      fix:
+        live?.phase === "changing" && live.volumes?.length === 0
+          ? `run the same command again when VM ${live.name} is ready: it is ${live.status ?? "being built"} and may show its volumes then`
+          : "describe the VM record's volumes in the dialect (records.vm.volumes), or declare a volume of its own and attach it",
       address: desired.address,
       source: desired.source,
     });

@@ -6,9 +6,9 @@ import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
 import type { LiveVm, Sighting } from "../model/live";
-import type { Orphan, RecordedVm } from "../model/recorded";
+import type { Intent, Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, sightVm, sightVolume } from "./context";
+import { type DiffContext, mayBe, sightVm, sightVolume } from "./context";
 import { explain } from "./explain";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
@@ -68,10 +68,13 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
     case "known": {
       const made =
         found.adopted === "interrupted"
-          ? ({ ...(recorded ?? createdBy(pair, found)), id: found.id } as RecordedVm)
+          ? ({ ...(openCreate(pair) === undefined ? recorded : createdBy(pair, found)), id: found.id } as RecordedVm)
           : undefined;
+      // Made in the place of one that was gone, whose record is still there.
+      const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
       // The file may say something else by now, also where no record of the service shows it.
-      if (desired !== undefined) return { ...base, made, ...updateVm(pair, desired, made ?? recorded, found, context) };
+      if (desired !== undefined)
+        return { ...base, recorded: own, made, ...updateVm(pair, desired, made ?? recorded, found, context) };
       // Its block is gone, and it was created all the same: the intent says what it was to be.
       if (made !== undefined)
         return { ...base, recorded: made, adopts: true, ...removeVm(pair, made, found.live, context) };
@@ -86,17 +89,12 @@ type Found =
   | { readonly how: "absent"; readonly gone?: string }
   | { readonly how: "known"; readonly id: string; readonly live?: LiveVm; readonly adopted?: Reason };
 
-function findVm(pair: Pair, context: DiffContext): Found {
+export function findVm(pair: Pair, context: DiffContext): Found {
   const recorded = pair.recorded as RecordedVm | undefined;
   const desired = pair.desired as DesiredVm | undefined;
-  if (recorded?.id !== undefined) {
-    const found = fromSighting(recorded.id, sightVm(context, recorded.id));
-    if (found.how !== "absent" || desired === undefined) return found;
-    const inItsPlace = strangersNamed(desired.name, context);
-    if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", desired.name, inItsPlace) };
-    return inItsPlace[0] === undefined ? found : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0]) };
-  }
-  if (pair.import?.id !== undefined) {
+  const interrupted = openCreate(pair);
+  if (recorded?.id !== undefined && interrupted === undefined) return findKnown(pair, recorded.id, context);
+  if (recorded?.id === undefined && pair.import?.id !== undefined) {
     const sighting = sightVm(context, pair.import.id);
     const manager = context.addressOfId.get(pair.import.id);
     if (manager !== undefined && manager !== pair.address)
@@ -109,17 +107,18 @@ function findVm(pair: Pair, context: DiffContext): Found {
       ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
     };
   }
-  const interrupted = pair.intent?.operation === "vm.create" ? pair.intent : undefined;
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
   if (context.live.vms === undefined)
     return interrupted !== undefined || recorded !== undefined ? { how: "id-unknown" } : { how: "absent" };
-  const before = new Set(interrupted?.idsBefore ?? []);
-  const candidates = strangersNamed(name, context).filter((vm) => !before.has(vm.id));
+  const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
+  const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
   if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
   const only = candidates[0];
-  if (interrupted !== undefined || recorded !== undefined)
-    return only === undefined ? { how: "absent" } : { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  if (interrupted !== undefined || recorded !== undefined) {
+    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+    return recorded?.id === undefined ? { how: "absent" } : findKnown(pair, recorded.id, context);
+  }
   if (only === undefined)
     return pair.import?.name === undefined
       ? { how: "absent" }
@@ -129,8 +128,20 @@ function findVm(pair: Pair, context: DiffContext): Found {
   return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
 }
 
-const strangersNamed = (name: string, context: DiffContext): readonly LiveVm[] =>
-  (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => !context.addressOfId.has(vm.id));
+/** By the id in its record; what stands in its place by now, when it is gone, is somebody else's. */
+function findKnown(pair: Pair, id: string, context: DiffContext): Found {
+  const found = fromSighting(id, sightVm(context, id));
+  if (found.how !== "absent" || pair.desired === undefined) return found;
+  const { name } = pair.desired;
+  const inItsPlace = strangersNamed(name, pair, context);
+  if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, inItsPlace) };
+  return inItsPlace[0] === undefined ? found : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0]) };
+}
+
+const openCreate = ({ intent }: Pair): Intent | undefined => (intent?.operation === "vm.create" ? intent : undefined);
+
+const strangersNamed = (name: string, pair: Pair, context: DiffContext): readonly LiveVm[] =>
+  (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => mayBe(pair.address, vm.id, context));
 
 const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Omit<RecordedVm, "id"> => ({
   kind: "vm",
@@ -285,7 +296,7 @@ function updateVm(
   const unsettled =
     live?.phase === "changing" &&
     (recorded?.building === true || adopted === "interrupted" || fields.length > 0 || comparison.verify !== undefined);
-  if (!replaces) checkSize(fields, desired, dataVolumeId, diagnostics);
+  if (!replaces) checkSize(fields, desired, dataVolumeId, live, diagnostics);
   const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
   if (replaces || fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, sends).diagnostics);
 

@@ -44,12 +44,13 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
   const found = find(pair, volumesSeen(context), context);
   if (found.how === "error") return { ...base, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
-    if (recorded === undefined) {
-      // Its block is gone, and it was created all the same: the intent says what it was to be.
-      if (found.how !== "known") return { ...base, diagnostics: [] };
+    // Its block is gone, and it was created all the same: the intent says what it was to be. What it was to replace was
+    // written down as an orphan before.
+    if (found.how === "known" && found.adopted === "interrupted") {
       const made = createdBy(pair, found);
       return { ...base, recorded: made, adopts: true, ...removeVolume(pair, made, found.live, context, fates) };
     }
+    if (recorded === undefined) return { ...base, diagnostics: [] };
     if (found.how === "absent")
       return { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
     return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
@@ -208,7 +209,9 @@ function updateVolume(
   }
 
   const attachedTo = hangsOn(recorded, live, context);
-  const managed = wantedOn !== undefined || (recorded?.attachedTo !== undefined && recorded.attachedTo === attachedTo);
+  const isOurs =
+    attachedTo !== undefined && (recorded?.attachedTo === attachedTo || recorded?.attaching === attachedTo);
+  const managed = wantedOn !== undefined || isOurs;
   const staysPut = wantedOn?.id !== undefined && wantedOn.id === attachedTo;
   const moves =
     managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wantedOn !== undefined);
@@ -228,7 +231,7 @@ function updateVolume(
         wantedOn === undefined ? "detach" : attachedTo === undefined ? "attach" : follows ? "follow" : "move",
       ),
     );
-    if (recorded === undefined || recorded.attachedTo === attachedTo) intended = true;
+    if (recorded === undefined || isOurs || recorded.attachedTo === attachedTo) intended = true;
   }
   if (live?.failed === true)
     diagnostics.push({

@@ -54,6 +54,8 @@ export interface RecordedVolume {
   readonly sizeGb?: number;
   /** The VM it was attached to by us. */
   readonly attachedTo?: string;
+  /** The VM that it was to be attached to when an answer was last waited for. */
+  readonly attaching?: string;
   readonly flush: FlushPolicy;
   readonly preventDestroy: boolean;
 }
@@ -74,6 +76,8 @@ export interface RecordedGroup {
   /** Keys of the rules the service made by itself. */
   readonly platformRules: readonly string[];
   readonly preventDestroy: boolean;
+  /** What it was told to be, where no answer came and nobody can look whether it is. */
+  readonly updating?: { readonly name?: string; readonly description?: string };
   /** Old groups that a replacement left, still attached to VMs. */
   readonly retired?: readonly RetiredGroup[];
 }

@@ -154,6 +154,7 @@ function nextRecord(
         ...(difference.attachedTo === undefined
           ? { attachedTo: undefined }
           : { attachedTo: difference.desired!.attachTo === undefined ? old.attachedTo : difference.attachedTo }),
+        ...(difference.live?.attachedTo === undefined || pending.includes("attach_to") ? {} : { attaching: undefined }),
       };
       return holdBack(next, old, [...pending, ...difference.desired!.lifecycle.ignoreChanges]);
     }
@@ -169,6 +170,7 @@ function nextRecord(
           difference.platformRules.length > 0 ? difference.platformRules : old.platformRules,
         ),
         id: old.id,
+        ...(pending.includes("name") || pending.includes("description") ? {} : { updating: undefined }),
         // What is there already, and what is there still; the steps of each rule say the rest.
         rules: recordRules(
           [...difference.desired!.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],

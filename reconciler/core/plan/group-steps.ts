@@ -228,7 +228,7 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
       ]),
     });
     if (name !== undefined) {
-      draft.frees.set(nameKey("group", String(name.before)), step);
+      freeNames(difference, String(name.before), step, draft);
       draft.takes.push({ key: nameKey("group", desired!.name), step });
     }
   }
@@ -323,7 +323,16 @@ function removeGroup(difference: GroupDifference, draft: Draft): void {
     holds: [hold(address)],
     forgets: true,
   });
-  draft.frees.set(nameKey("group", change!.name), step);
+  freeNames(difference, change!.name, step, draft);
+}
+
+/** Also the one it was told to take and may bear by now, unless that is the one it is to have. */
+function freeNames({ recorded, desired }: GroupDifference, name: string, step: string, draft: Draft): void {
+  draft.frees.set(nameKey("group", name), step);
+  const told = recorded?.updating?.name;
+  if (told === undefined || told === desired?.name) return;
+  const key = nameKey("group", told);
+  if (!draft.frees.has(key)) draft.frees.set(key, step);
 }
 
 function recordFound(difference: GroupDifference, draft: Draft): string {

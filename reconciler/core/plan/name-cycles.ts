@@ -33,6 +33,7 @@ function stepAside(draft: Draft, key: string, index: number): void {
   const rename = draft.steps[index] as Step;
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;
+  if (rename.needs.some(({ step }) => step === `${rename.id}-aside`)) return;
   const passing = `${key.slice(key.indexOf(":") + 1).slice(0, 44)}-swap`;
   const aside = addStep(draft, {
     ...rename,

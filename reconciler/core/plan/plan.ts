@@ -3,7 +3,8 @@
  * consent they need. Pure and deterministic: the same inputs give the same plan, byte for byte.
  */
 import type { Action, Change } from "../diff/changes";
-import { type DiffContext, diffContext, type PlanOptions } from "../diff/context";
+import { withClaims } from "../diff/claims";
+import { diffContext, type PlanOptions } from "../diff/context";
 import { diffGroups, type GroupDifference } from "../diff/group";
 import { pairResources } from "../diff/pair";
 import { diffVm, type VmDifference } from "../diff/vm";
@@ -63,16 +64,15 @@ export function makePlan(input: PlanInput): Plan {
     options.destroy === true ? { ...input.desired, resources: [], imports: [], moved: [], removed: [] } : input.desired;
   const paired = pairResources(desired, input.state);
   const { state } = paired;
-  const indexed = diffContext({ desired, state, live, has: input.has, options });
+  const context = withClaims(paired.pairs, diffContext({ desired, state, live, has: input.has, options }));
   const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
-  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, indexed));
+  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
   const adopted = new Map<Address, string>();
   for (const vm of vms) if (vm.adopts === true && vm.change?.id !== undefined) adopted.set(vm.address, vm.change.id);
-  const context = knowing(indexed, adopted);
   const fates = {
     deleted: new Set(
       vms.flatMap((vm) =>
@@ -158,15 +158,6 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     stops: new Map(),
   };
 }
-
-/** The index with the ids of VMs that are taken over by name. */
-const knowing = (context: DiffContext, adopted: ReadonlyMap<Address, string>): DiffContext =>
-  adopted.size === 0
-    ? context
-    : {
-        ...context,
-        addressOfId: new Map([...context.addressOfId, ...[...adopted].map(([address, id]) => [id, address] as const)]),
-      };
 
 function waitForRecord(address: Address, draft: Draft): void {
   addStep(draft, {

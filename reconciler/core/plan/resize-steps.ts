@@ -8,9 +8,9 @@ import { type Need, need } from "./step";
 export type Then = (step: Omit<NewStep, "address" | "holds">) => string;
 
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
-export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): void {
+export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): string {
   const { address, recorded } = difference;
-  then({
+  return then({
     id: `${address}/revert-pending`,
     action: { operation: "vm.resize.revert", vm },
     title: `revert the resize of VM ${label} that is not wanted any more`,

@@ -29,7 +29,12 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       return;
     case "replace": {
       const adopted = difference.adopts === true ? [need(adoptVm(difference, desired!, draft))] : [];
-      const gone = deleteVm(difference, recorded ?? adoptedRecord(difference, desired!), draft, adopted);
+      const gone = deleteVm(
+        difference,
+        recorded ?? difference.made ?? adoptedRecord(difference, desired!),
+        draft,
+        adopted,
+      );
       createVm(desired!, difference.imageId, draft, [need(gone)]);
       return;
     }
@@ -90,8 +95,21 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
     difference.desired === undefined
       ? recorded.onDelete.snapshot
       : difference.desired.lifecycle.snapshotBefore.includes("delete");
-  if (snapshot && difference.live?.phase !== "failed")
-    needs.push(need(snapshotVm(difference, "delete", vm, draft, after)));
+  const snapshots = snapshot && difference.live?.phase !== "failed";
+  // Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it.
+  const young = difference.adopts === true || recorded.building === true;
+  const unseen = recorded.dataVolumeId === undefined && difference.live?.volumes?.length === 0;
+  const settled: Need[] = [...after];
+  if (difference.live?.phase === "changing" && (snapshots || (young && unseen))) {
+    const settle = settleVm(difference, vm, draft, after);
+    settled.push(need(settle));
+    needs.push(need(settle, "end"));
+  }
+  if (difference.live?.phase === "verify_resize" && snapshots) {
+    const then: Then = (step) => addStep(draft, { address, holds, ...step, needs: [...after, ...(step.needs ?? [])] });
+    settled.push(need(revertPending(difference, vm, name, then)));
+  }
+  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
   // Volumes that other addresses manage are taken care of by their own steps.
   const managedVolumes = (difference.live?.volumes ?? [])
     .map((disk) => disk.id)
@@ -118,6 +136,18 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
   draft.vmDeletes.set(id, step);
   return step;
 }
+
+/** One that is still being built, or on its way to another state, refuses what else is to be done with it. */
+const settleVm = ({ address, live }: VmDifference, vm: Reference, draft: Draft, needs: readonly Need[]): string =>
+  addStep(draft, {
+    id: `${address}/settle`,
+    address,
+    action: { operation: "vm.settle", vm },
+    title: `wait for VM ${live?.name ?? address} (${live?.status ?? "in transition"})`,
+    needs,
+    holds: [vmHold(draft, { address })],
+    record: { building: undefined },
+  });
 
 /** From its create on, the new VM has the record: what the old one left is written down before. */
 function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] {
@@ -246,12 +276,7 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
     draft.ready.set(address, adopted);
   }
   if (difference.unsettled === true) {
-    const settled = then({
-      id: `${address}/settle`,
-      action: { operation: "vm.settle", vm },
-      title: `wait for VM ${label} (${live?.status ?? "in transition"})`,
-      record: { building: undefined },
-    });
+    const settled = settleVm(difference, vm, draft, last);
     last = [need(settled)];
     draft.ready.set(address, settled);
   }

@@ -99,7 +99,7 @@ function detach(difference: VolumeDifference, policy: FlushPolicy, draft: Draft,
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flush.via === "ask" ? "needs a flush" : flush.via === "stop" ? "while it is stopped" : "flushed by its command"})`,
     needs: before,
     holds: [hold(address), vmHold(draft, vm)],
-    record: { attachedTo: undefined },
+    record: { attachedTo: undefined, attaching: undefined },
   });
   stop?.users.push(step);
   const detaches = draft.detachesOf.get(vm.id);

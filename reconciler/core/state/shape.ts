@@ -71,6 +71,7 @@ const shapes: Record<Kind, Record<string, Check>> = {
     name: optional(text),
     sizeGb: optional(number),
     attachedTo: optional(text),
+    attaching: optional(text),
     flush: (value) =>
       object(value) && ["ask", "command", "stop"].includes((value as Record<string, unknown>).via as string),
     preventDestroy: flag,
@@ -82,6 +83,7 @@ const shapes: Record<Kind, Record<string, Check>> = {
     rules: (value) => Array.isArray(value) && value.every(rule),
     platformRules: (value) => Array.isArray(value) && value.every(text),
     preventDestroy: flag,
+    updating: optional((value) => object(value) && Object.values(value as object).every(text)),
     retired: optional(
       (value) =>
         Array.isArray(value) && value.every((group) => object(group) && text((group as Record<string, unknown>).id)),
