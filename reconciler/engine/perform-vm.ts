@@ -1,7 +1,7 @@
 /** The steps of a VM: asynchronous all of them, so each knows what to wait for and how to find out after a lost answer. */
 import { catalogueId } from "../core/canonical/catalogue";
 import type { LiveVm } from "../core/model/live";
-import { accepted, isGone, type Outcome } from "../core/model/outcome";
+import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { settleVm, type Wait } from "../core/schedule/settle";
@@ -217,6 +217,26 @@ export async function waitForVm(
   }
 }
 
+/** A VM on its way takes no volume, gives none back, and may not let itself be deleted. It arrives by itself, so it is waited for and asked once more. */
+export async function onceSteady<T>(
+  step: Step,
+  run: Run,
+  vmId: string,
+  ask: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const outcome = await ask();
+  if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
+  const read = await readVm(run, vmId);
+  if (!read.seen || read.vm?.phase !== "changing") return outcome;
+  const waited = await waitForVm(step, run, vmId, { for: "steady" });
+  return waited.end === "done" ? ask() : outcome;
+}
+
+/** Refusals that may mean "it is so already"; the look decides. */
+export const isConflict = (failure: Failure): boolean =>
+  failure.status === "rejected" &&
+  (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
+
 async function waitThenRecord(
   step: Step,
   run: Run,
@@ -350,7 +370,9 @@ async function deleteVm(
   const record = before === undefined ? undefined : (patchRecord(before, seen) as RecordedVm);
   if (record !== undefined && seen.dataVolumeId !== undefined)
     await run.recorder.record([{ type: "resource", address: step.address, record }]);
-  const deleted = await client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run));
+  const deleted = await onceSteady(step, run, id, () =>
+    client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
+  );
   const outcome = await confirmGone(deleted, canSee(run) ? () => findVm(run, id) : undefined);
   if (outcome.status !== "accepted") return failedBy(outcome);
   const managed = new Set(action.managedVolumes);

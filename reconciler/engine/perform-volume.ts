@@ -1,7 +1,6 @@
 /** The steps of a volume. They answer at once; after a lost answer the volume's own record tells. */
 
 import type { LiveVolume } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { confirmVolumeGone } from "./confirm-gone";
@@ -18,7 +17,7 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
-import { readVm, waitForVm } from "./perform-vm";
+import { isConflict, onceSteady, readVm } from "./perform-vm";
 import { patchRecord } from "./recorder";
 
 type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
@@ -77,21 +76,6 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       return action satisfies never;
   }
 }
-
-/** A VM on its way takes no volume and gives none back. It arrives by itself, so it is waited for and asked once more. */
-async function onceSteady<T>(step: Step, run: Run, vmId: string, ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-  const outcome = await ask();
-  if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
-  const read = await readVm(run, vmId);
-  if (!read.seen || read.vm?.phase !== "changing") return outcome;
-  const waited = await waitForVm(step, run, vmId, { for: "steady" });
-  return waited.end === "done" ? ask() : outcome;
-}
-
-/** Refusals that may mean "it is so already"; the look decides. */
-const isConflict = (failure: Failure): boolean =>
-  failure.status === "rejected" &&
-  (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
 
 const lookAt =
   (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<Seen> => {

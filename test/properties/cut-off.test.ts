@@ -30,7 +30,7 @@ async function settleUnknown(stage: Rehearsal, desired: Desired): Promise<void> 
   const { plan } = await stage.plan(desired);
   const unknown = plan.diagnostics.filter(({ code }) => code === "plan/outcome-unknown");
   const state = await stage.state();
-  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const known = new Set([...state.resources.values(), ...state.orphans.values()].map(({ id }) => id));
   const changes: StateChange[] = [];
   for (const { address } of unknown) {
     const { name, operation, record } = state.intents.get(address!)!;

@@ -90,7 +90,7 @@ function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeD
   const { address } = desired.attachTo;
   const id = fates.renewed.has(address)
     ? undefined
-    : (referenceId(desired.attachTo, state) ?? fates.adopted.get(address));
+    : (fates.adopted.get(address) ?? referenceId(desired.attachTo, state));
   return id === undefined ? { address } : { address, id };
 }
 
