@@ -84,9 +84,11 @@ export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthC
     has: (operation: Operation) => has(operation),
     plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
       preparePlan({ desired, store, client, options, clock, lineage: "story", observe }),
-    async apply(prepared: Prepared): Promise<RunReport | undefined> {
+    apply: (prepared: Prepared): Promise<RunReport | undefined> => self.applyWith(client, prepared),
+    async applyWith(sent: Ports["client"], prepared: Prepared): Promise<RunReport | undefined> {
       if (hasErrors(prepared.plan.diagnostics)) return undefined;
-      return applyPlan({ prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "plan" });
+      const stop = { soft: never, hard: never };
+      return applyPlan({ prepared, store, ports: { ...ports, client: sent }, holder, stop, planId: "plan" });
     },
     state: async () => openState(await store.read(), "memory", "story").state,
     async record(changes: readonly StateChange[]) {
