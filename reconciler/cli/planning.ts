@@ -288,17 +288,31 @@ function finishRun(
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
-  const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? stepDiagnostics(report) : [])];
-  writeReport(session, { exitCode, diagnostics, plan: prepared.plan, run: report });
+  const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
+  const shown = [
+    ...forReaders(session.invocation, diagnostics),
+    ...(output.json ? stepDiagnostics(report) : []),
+    ...unclosed,
+  ];
+  writeReport(session, { exitCode, diagnostics: [...diagnostics, ...unclosed], plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
+
+const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
+  severity: "error",
+  code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+  summary: message,
+  detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
+  fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",
+});
 
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
 const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
 
 export function exitCodeOf(report: RunReport): number {
-  if (report.broken !== undefined || report.counts.failed > 0 || report.interrupted) return 1;
+  if (report.broken !== undefined || report.unclosed !== undefined || report.counts.failed > 0 || report.interrupted)
+    return 1;
   return report.counts.waiting > 0 ? 4 : 0;
 }
 

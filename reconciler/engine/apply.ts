@@ -54,15 +54,24 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
   const { prepared, store, ports } = input;
   const { plan } = prepared;
   const opened = await openForWriting(store, input.holder, plan.lineage, input.stop.soft);
+  let report: RunReport;
   try {
     if (opened.serial !== plan.serial || (opened.lineage !== plan.lineage && plan.serial !== 0))
       throw new StateMovedOn(
         `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
       );
-    return await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
-  } finally {
-    await opened.recorder.close();
+    report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
+  } catch (error) {
+    await opened.recorder.close().catch(() => undefined);
+    throw error;
   }
+  try {
+    await opened.recorder.close();
+  } catch (error) {
+    // What was done is told all the same.
+    return report.broken === undefined ? { ...report, unclosed: error as Error } : report;
+  }
+  return report;
 }
 
 export const withoutResources = (desired: Desired): Desired => ({

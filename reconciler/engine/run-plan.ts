@@ -9,6 +9,7 @@ import { type Orphan, orphanKey } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
+import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
 import { indexNamesBefore } from "./names-before";
 import { performStep, type Run, type StepResult } from "./perform";
@@ -35,6 +36,8 @@ export interface RunReport {
   readonly orphans: readonly Orphan[];
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
+  /** Everything is recorded, and yet the state could not be folded or its lock let go. */
+  readonly unclosed?: Error;
   readonly interrupted: boolean;
 }
 
@@ -140,8 +143,8 @@ export async function runPlan(
       try {
         result = await performStep(step, run);
       } catch (error) {
-        result = { end: "failed", code: "state/store-failed", message: (error as Error).message };
-        broken ??= error as Error;
+        result = failedToRecord(error as Error);
+        broken ??= error instanceof NotRecorded ? error.cause : (error as Error);
       }
       reports.set(step.id, {
         step,
@@ -169,6 +172,16 @@ export async function runPlan(
     orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
     ...(broken === undefined ? {} : { broken }),
+  };
+}
+
+function failedToRecord(error: Error & { readonly code?: unknown }): StepResult {
+  const { code } = error instanceof NotRecorded ? error.cause : error;
+  return {
+    end: "failed",
+    code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+    message: error.message,
+    ...(error instanceof NotRecorded ? { fix: error.fix } : {}),
   };
 }
 

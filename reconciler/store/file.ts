@@ -5,7 +5,8 @@
  * Every holder writes to a journal file of its own making: it takes over what the last one wrote and is renamed into its
  * place. A holder that was paused and lost its lease still has the old file open, and what it writes there nobody reads.
  */
-import { closeSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import {
   followLinks,
@@ -27,6 +28,7 @@ import {
   type StateSession,
   type StateStore,
   type StoredState,
+  StoreFailed,
 } from "./store";
 
 interface Paths {
@@ -81,7 +83,9 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
   let isNamed = false;
   const heartbeat = startHeartbeat(times, () => lock.beat(mine.token));
   const assertHeld = (): void => {
-    if (journal === undefined || !lock.isHeldBy(mine.token)) throw new LeaseLost(location);
+    if (journal !== undefined && lock.isHeldBy(mine.token)) return;
+    if (!existsSync(dirname(paths.snapshot))) throw new StoreFailed(`the folder of the state ${location} is gone`);
+    throw new LeaseLost(location);
   };
 
   return {
