@@ -83,7 +83,7 @@ async function oneRound(
     const workspace: Workspace = readWorkspace(invocation);
     const service = await openService(workspace, invocation);
     try {
-      return await look({ invocation, workspace, service, store: held }, stop, listen);
+      return await look({ invocation, workspace, service, store: held, signal: stop.soft }, stop, listen);
     } finally {
       await service.close();
     }
