@@ -20,7 +20,7 @@ import {
   writeAll,
 } from "./durable-file";
 import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
-import { lastEpoch, startHeartbeat } from "./lease";
+import { lastEpoch, startHeartbeat, vouch } from "./lease";
 import {
   defaultLease,
   LeaseLost,
@@ -88,9 +88,13 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
     throw new LeaseLost(location);
   };
 
+  // Looking costs one small file.
+  const vouching = vouch(Math.min(1000, times.leaseMs / 2), assertHeld);
+
   return {
     epoch,
     read: async () => readStored(paths),
+    assertHeld: vouching.assertHeld,
     async append(lines) {
       assertHeld();
       // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
@@ -102,6 +106,7 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
       });
       // Whoever took the lock over meanwhile made a journal of its own, perhaps without these lines.
       assertHeld();
+      vouching.renew();
     },
     async replace(snapshot) {
       lock.exclusively(() => {

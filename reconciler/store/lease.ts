@@ -60,3 +60,29 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
+
+export interface Vouching {
+  /** The lock is known to be ours at this moment. */
+  renew(): void;
+  assertHeld(): Promise<void>;
+}
+
+/**
+ * `trustMs`: how long what was known is believed. Nobody takes over before a whole lease is over; who takes the lock
+ * away by force does not wait for that. `ask` rejects when the lock is lost.
+ */
+export function vouch(trustMs: number, ask: () => Promise<void> | void): Vouching {
+  let knownAt = Date.now();
+  const renew = (): void => {
+    knownAt = Date.now();
+  };
+  return {
+    renew,
+    async assertHeld() {
+      const age = Date.now() - knownAt;
+      if (age >= 0 && age < trustMs) return;
+      await ask();
+      renew();
+    },
+  };
+}
