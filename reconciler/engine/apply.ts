@@ -6,6 +6,7 @@ import type { Desired } from "../core/model/desired";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
+import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { openState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
@@ -34,6 +35,8 @@ export async function openForWriting(
       stored = await session.read();
     }
     const { state } = openState(stored, store.location, lineage);
+    // What an older holder writes counts for nothing.
+    invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
     return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };
   } catch (error) {
     await session.release().catch(() => undefined);

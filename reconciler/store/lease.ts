@@ -23,12 +23,13 @@ export function readHolder(value: unknown): Holder {
   };
 }
 
-const inSnapshot = /^"epoch":(\d+),$/m;
+// However it is formatted, for whoever edits it or lets a formatter do so. Inside a string its quotes would be escaped.
+const inSnapshot = /"epoch"\s*:\s*(\d+)/;
 const inLine = /^(?:[0-9a-f]{16} \{"n":\d+,"e":|sealed1 [0-9a-f]+ )(\d+)[, ]/;
 
 /** The highest epoch written so far, plain or encrypted: a new holder's entries must count for more than all of them. */
 export function lastEpoch({ snapshot, journal }: StoredState): number {
-  let highest = Number(inSnapshot.exec(snapshot?.slice(0, 1000) ?? "")?.[1] ?? 0);
+  let highest = Number(inSnapshot.exec(snapshot ?? "")?.[1] ?? 0);
   for (const line of journal) {
     const epoch = Number(inLine.exec(line)?.[1] ?? 0);
     if (epoch > highest) highest = epoch;
