@@ -252,9 +252,9 @@ export function describeStore(
           else await store.breakLock();
           const next = await store.lock(holder("bob"));
           expect(await keysIn(next)).toEqual(expected[done]);
-          await next.append([line(20, next.epoch)]);
+          await next.append([line((await stateIn(next)).serial + 1, next.epoch, "after")]);
           await next.release();
-          expect(await keysIn(here.open())).toEqual([...expected[done]!, "v20"].sort());
+          expect(await keysIn(here.open())).toEqual([...expected[done]!, "after"].sort());
         } finally {
           await here.close?.();
         }
