@@ -9,14 +9,19 @@ import { readFlags } from "./flags";
 import type { CommandModule } from "./invocation";
 
 export function main(argv: readonly string[]): void {
-  // Whoever read the output may have seen enough (`| head`): that ends no run half-way and is no bug.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
+  // Output that cannot be written (a full disk, a terminal that is gone) ends no run half-way.
+  let isUnwritten = false;
+  process.stderr.on("error", () => undefined);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read it may have seen enough (`| head`), and whoever keeps it in a file has only a part of it.
+    if (isUnwritten || error.code === "EPIPE") return;
+    isUnwritten = true;
+    process.exitCode ||= 1;
+    process.stderr.write(`The output could not be written: ${error.message}\n`);
+  });
   run(argv).then(
     (exitCode) => {
-      process.exitCode = exitCode;
+      process.exitCode = isUnwritten ? exitCode || 1 : exitCode;
     },
     (error: unknown) => {
       process.exitCode = 1;

@@ -51,7 +51,8 @@ export function createOutput(command: string, flags: Flags): Output {
   return {
     json,
     colour,
-    width: process.stdout.columns ?? 100,
+    // A terminal that does not know its size says 0.
+    width: process.stdout.columns || 100,
     live: process.stderr.isTTY === true && !json && process.env["TERM"] !== "dumb",
     print(text) {
       if (!json) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -101,7 +102,7 @@ export function createOutput(command: string, flags: Flags): Output {
         process.stderr.write(
           diagnosticsText(shown, {
             color: colour && process.stderr.isTTY === true,
-            ...(process.stderr.isTTY === true ? { width: process.stderr.columns } : {}),
+            ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
           }),
         );
       }

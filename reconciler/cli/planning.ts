@@ -34,6 +34,8 @@ export interface Session {
   readonly store: StateStore;
   /** The plan as it was saved and reviewed; absent when it is made on the spot. */
   readonly savedPlanId?: string;
+  /** Ends what only looks. */
+  readonly signal?: AbortSignal;
 }
 
 export async function withSession(
@@ -76,6 +78,7 @@ export async function prepare(
     lineage: newLineage(),
     observe,
     discoveryWindowMs: service.timing.discoveryWindowMs,
+    ...(session.signal === undefined ? {} : { signal: session.signal }),
     emit: (event) => {
       if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
         invocation.output.note(`Looking at ${event.resources} resources in the service.`);
@@ -188,7 +191,8 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
         newLineage(),
         stop.soft,
       );
-      const prepared = await prepare(session, options);
+      const prepared = await prepare({ ...session, signal: stop.soft }, options);
+      if (stop.soft.aborted) return stoppedEarly(invocation);
       try {
         if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
         showPlan(invocation, prepared);
@@ -205,6 +209,13 @@ export async function planAndApply(session: Session, options: PlanOptions): Prom
     stop.close();
   }
 }
+
+/** Somebody would not wait for the plan: what was cut off in it says nothing. */
+export const stoppedEarly = ({ output }: Invocation): number =>
+  output.finish({
+    exitCode: 1,
+    diagnostics: [{ severity: "error", code: "apply/interrupted", summary: "stopped before anything was sent" }],
+  });
 
 export async function approveAndApply(
   session: Session,
@@ -224,7 +235,7 @@ export async function approveAndApply(
   const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan)) return finish(0);
   if (plan.steps.length > 0) {
-    const refused = await getConsent(invocation, plan, approval);
+    const refused = await getConsent(invocation, plan, approval, stop.soft);
     if (refused.length > 0) return finish(3, refused.map(consentMissing));
   }
   const report = await carryOut(session, prepared, stop);
@@ -288,17 +299,31 @@ function finishRun(
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
-  const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? stepDiagnostics(report) : [])];
-  writeReport(session, { exitCode, diagnostics, plan: prepared.plan, run: report });
+  const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
+  const shown = [
+    ...forReaders(session.invocation, diagnostics),
+    ...(output.json ? stepDiagnostics(report) : []),
+    ...unclosed,
+  ];
+  writeReport(session, { exitCode, diagnostics: [...diagnostics, ...unclosed], plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
+
+const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
+  severity: "error",
+  code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+  summary: message,
+  detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
+  fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",
+});
 
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
 const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
 
 export function exitCodeOf(report: RunReport): number {
-  if (report.broken !== undefined || report.counts.failed > 0 || report.interrupted) return 1;
+  if (report.broken !== undefined || report.unclosed !== undefined || report.counts.failed > 0 || report.interrupted)
+    return 1;
   return report.counts.waiting > 0 ? 4 : 0;
 }
 
@@ -325,7 +350,12 @@ export const grantsOf = (flags: Flags): Grants => ({
   confirmFlush: flags["confirm-flush"] ?? [],
 });
 
-async function getConsent(invocation: Invocation, plan: Plan, approval: Approval): Promise<MissingConsent[]> {
+async function getConsent(
+  invocation: Invocation,
+  plan: Plan,
+  approval: Approval,
+  signal: AbortSignal,
+): Promise<MissingConsent[]> {
   const { flags } = invocation;
   const automatic = flags["auto-approve"] === true || approval.reviewed;
   const interactive = !automatic && process.stdin.isTTY === true && !invocation.output.json;
@@ -353,7 +383,7 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
       consent.kind === "flush" &&
       !confirmed.has("all") &&
       !confirmed.has(consent.address ?? "") &&
-      !(await ask(`${consent.detail}. Is it unmounted or synced?`))
+      !(await ask(`${consent.detail}. Is it unmounted or synced?`, signal))
     )
       return [consent];
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
@@ -361,7 +391,7 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
     losses === 0
       ? "Apply this plan?"
       : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
-  return (await ask(question))
+  return (await ask(question, signal))
     ? []
     : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
 }

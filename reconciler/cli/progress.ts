@@ -39,8 +39,8 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
   const clear = (): string => (shown === 0 ? "" : `\u001b[${shown}A\u001b[J`);
   const draw = (): void => {
     const lines = liveView(state, {
-      width: process.stderr.columns ?? 80,
-      height: process.stderr.rows ?? 24,
+      width: process.stderr.columns || 80,
+      height: process.stderr.rows || 24,
       now: Date.now(),
       colour: output.colour,
     });

@@ -1,4 +1,7 @@
-/** Ctrl-C once: finish what is in flight, start nothing more. Twice: stop at once. Both leave a usable state. */
+/**
+ * Ctrl-C once: finish what is in flight, start nothing more. Twice: wait for nothing but the answers to what was sent,
+ * which would be unknown for nothing. A third time: leave. All of them leave a usable state.
+ */
 import { setMaxListeners } from "node:events";
 import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
@@ -15,7 +18,9 @@ export function listenForStop(output: Output): StopSignals & { close(): void } {
       return;
     }
     if (hard.signal.aborted) process.exit(1);
-    output.note("\nStopping at once.");
+    output.note(
+      "\nStopping at once: only the answers to what was sent are waited for. Once more to leave without them.",
+    );
     hard.abort();
   };
   process.on("SIGINT", onSignal);

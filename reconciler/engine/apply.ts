@@ -6,6 +6,7 @@ import type { Desired } from "../core/model/desired";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
+import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { openState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
@@ -34,6 +35,8 @@ export async function openForWriting(
       stored = await session.read();
     }
     const { state } = openState(stored, store.location, lineage);
+    // What an older holder writes counts for nothing.
+    invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
     return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };
   } catch (error) {
     await session.release().catch(() => undefined);
@@ -54,15 +57,24 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
   const { prepared, store, ports } = input;
   const { plan } = prepared;
   const opened = await openForWriting(store, input.holder, plan.lineage, input.stop.soft);
+  let report: RunReport;
   try {
     if (opened.serial !== plan.serial || (opened.lineage !== plan.lineage && plan.serial !== 0))
       throw new StateMovedOn(
         `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
       );
-    return await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
-  } finally {
-    await opened.recorder.close();
+    report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
+  } catch (error) {
+    await opened.recorder.close().catch(() => undefined);
+    throw error;
   }
+  try {
+    await opened.recorder.close();
+  } catch (error) {
+    // What was done is told all the same.
+    return report.broken === undefined ? { ...report, unclosed: error as Error } : report;
+  }
+  return report;
 }
 
 export const withoutResources = (desired: Desired): Desired => ({

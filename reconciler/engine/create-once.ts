@@ -38,7 +38,7 @@ export async function createOnce<L extends { readonly id: string }>(
   for (let attempt = 1; attempt <= 3; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
-    if (outcome.status === "accepted") return creation.keep(outcome.value);
+    if (outcome.status === "accepted") return keepOrTell(step, creation, outcome.value);
     const lost = outcome.status === "unknown" || (outcome.status === "rejected" && outcome.condition === "unreadable");
     if (!lost) {
       await run.recorder.record([{ type: "intent", address, intent: null }]);
@@ -47,10 +47,39 @@ export async function createOnce<L extends { readonly id: string }>(
     if (!run.ports.client.has(`${kind}.list` satisfies Operation)) break;
     const found = await discover(creation, intent.idsBefore, run);
     if (found === undefined || found.length > 1) break;
-    if (found.length === 1) return creation.keep(found[0]!);
+    if (found.length === 1) return keepOrTell(step, creation, found[0]!);
     run.progress(step, "the lost create was not done; sending it again");
   }
   return outcomeUnknown(creation.what, intent, run);
+}
+
+/** The id that could not be recorded is shown: where nobody can list, it is found nowhere else. */
+async function keepOrTell<L extends { readonly id: string }>(
+  { address }: Step,
+  { what, name, keep }: Creation<L>,
+  live: L,
+): Promise<StepResult> {
+  try {
+    return await keep(live);
+  } catch (error) {
+    throw new NotRecorded(
+      error as Error,
+      `${what} ${name} was created as ${live.id}, and that could not be recorded: ${(error as Error).message}`,
+      `reconcile import ${address} ${live.id}`,
+    );
+  }
+}
+
+/** The state failed at an id; `cause` is how, which others that shared the write have as well. */
+export class NotRecorded extends Error {
+  override readonly name = "NotRecorded";
+  constructor(
+    override readonly cause: Error & { readonly code?: unknown },
+    message: string,
+    readonly fix: string,
+  ) {
+    super(message);
+  }
 }
 
 export async function outcomeUnknown(what: string, intent: Intent, run: Run): Promise<StepResult> {

@@ -296,7 +296,14 @@ async function check(action: Extract<VmAction, { operation: "vm.check" }>, id: s
   const deadline = clock.now() + action.timeoutMs;
   for (;;) {
     if (await checkHealth(action.check, sighting.vm, run.signal)) return done;
-    if (clock.now() >= deadline || run.signal.aborted) break;
+    if (run.signal.aborted)
+      return {
+        end: "unknown",
+        code: "apply/interrupted",
+        message: "stopped while checking the VM; its resize is neither confirmed nor reverted",
+        fix: "run the same command again: it goes on from here",
+      };
+    if (clock.now() >= deadline) break;
     await clock.sleep(Math.min(timing.pollIntervalMs, Math.max(1, deadline - clock.now())), run.signal);
   }
   return {
@@ -419,7 +426,7 @@ function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run):
 async function deleteLeftovers(orphans: readonly Orphan[], run: Run): Promise<StepResult> {
   for (const orphan of orphans) {
     const { client } = run.ports;
-    const deleted = await client.deleteVolume(orphan.id, { signal: run.signal });
+    const deleted = await client.deleteVolume(orphan.id, { signal: run.signal, mayWrite: run.mayWrite });
     const outcome = await confirmVolumeGone(deleted, orphan.id, client);
     if (outcome.status !== "accepted")
       return {

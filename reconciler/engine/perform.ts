@@ -5,7 +5,7 @@
 import type { Index } from "../core/canonical/catalogue";
 import type { Reference } from "../core/model/desired";
 import type { Live } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
+import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { RecordedResource, StateChange } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
@@ -33,8 +33,10 @@ export interface Run {
   readonly live: Live;
   readonly idsBefore: NamesBefore;
   readonly flavors: Index | undefined;
-  /** Aborts waits when the user insists on stopping at once. */
+  /** Aborts waits when the user insists on stopping at once, or the state cannot be written any more. */
   readonly signal: AbortSignal;
+  /** False once the state is somebody else's, who may have other plans. */
+  readonly mayWrite: () => Promise<boolean>;
   /** Whether another step waits for this one's effect to be visible. */
   readonly hasFollowers: (step: Step) => boolean;
   readonly progress: (step: Step, message: string) => void;
@@ -100,7 +102,11 @@ export const noId = (reference: Reference): StepResult => ({
   message: `${"address" in reference ? reference.address : reference.id} has no id yet`,
 });
 
-export const optionsFor = (step: Step, run: Run) => ({ signal: run.signal, priority: run.priority(step) });
+export const optionsFor = (step: Step, run: Run) => ({
+  signal: run.signal,
+  priority: run.priority(step),
+  mayWrite: run.mayWrite,
+});
 
 /** What a successful step makes true in the record, and whatever else it found out. */
 export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[] {
@@ -136,6 +142,8 @@ export function failedBy(failure: Failure): StepResult {
       message: `refused${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failure.message}`,
       ...(failure.hint === undefined ? {} : { fix: failure.hint }),
     };
+  if (failure.status === "unavailable" && failure.reason === notSent)
+    return { end: "failed", code: "apply/interrupted", message: "it was not sent any more" };
   if (failure.status === "unavailable")
     return {
       end: "failed",

@@ -12,6 +12,8 @@ export interface Recorder {
   readonly state: State;
   /** The address that manages an id, if any does. */
   addressOf(id: string): Address | undefined;
+  /** Rejects when the state is somebody else's by now, or cannot be written any more: then nothing may be sent. */
+  assertHeld(): Promise<void>;
   /** Durable when it resolves. Rejects when the lease was lost or the store failed: then nothing more may be sent. */
   record(changes: readonly StateChange[]): Promise<void>;
   /** Writes one snapshot in place of a long journal, and lets the lock go. */
@@ -71,6 +73,10 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       };
     },
     addressOf: (id) => addresses.get(id),
+    async assertHeld() {
+      if (broken !== undefined) throw broken;
+      await session.assertHeld();
+    },
     async record(changes) {
       if (changes.length === 0) return;
       if (broken !== undefined) throw broken;

@@ -9,6 +9,8 @@ import { type Orphan, orphanKey } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
+import { onAbort } from "../service/abort-listeners";
+import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
 import { indexNamesBefore } from "./names-before";
 import { performStep, type Run, type StepResult } from "./perform";
@@ -35,6 +37,8 @@ export interface RunReport {
   readonly orphans: readonly Orphan[];
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
+  /** Everything is recorded, and yet the state could not be folded or its lock let go. */
+  readonly unclosed?: Error;
   readonly interrupted: boolean;
 }
 
@@ -58,6 +62,14 @@ export async function runPlan(
   const waited = new Map<string, number>();
   const orphans: Orphan[] = [];
   let broken: Error | undefined;
+  // What waits for a slot or for the service must not act on a state that is not its own any more.
+  const halt = new AbortController();
+  const unlisten = onAbort(stop.hard, () => halt.abort());
+  if (stop.hard.aborted) halt.abort();
+  const breakOff = (error: Error): void => {
+    broken ??= error;
+    halt.abort();
+  };
 
   const emitStep = (step: Step, status: StepStatus, startedAt: number | undefined, message?: string): void => {
     if (step.action.operation === "record" && step.action.changes.length === 0) return;
@@ -91,7 +103,15 @@ export async function runPlan(
     live,
     idsBefore: indexNamesBefore(live),
     flavors: indexCatalogue(live.catalogue.flavors),
-    signal: stop.hard,
+    signal: halt.signal,
+    mayWrite: () =>
+      recorder.assertHeld().then(
+        () => true,
+        (error: Error) => {
+          breakOff(error);
+          return false;
+        },
+      ),
     hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
@@ -140,8 +160,8 @@ export async function runPlan(
       try {
         result = await performStep(step, run);
       } catch (error) {
-        result = { end: "failed", code: "state/store-failed", message: (error as Error).message };
-        broken ??= error as Error;
+        result = failedToRecord(error as Error);
+        breakOff(error instanceof NotRecorded ? error.cause : (error as Error));
       }
       reports.set(step.id, {
         step,
@@ -161,6 +181,7 @@ export async function runPlan(
     start();
   });
 
+  unlisten();
   const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
   return {
     steps,
@@ -169,6 +190,16 @@ export async function runPlan(
     orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
     ...(broken === undefined ? {} : { broken }),
+  };
+}
+
+function failedToRecord(error: Error & { readonly code?: unknown }): StepResult {
+  const { code } = error instanceof NotRecorded ? error.cause : error;
+  return {
+    end: "failed",
+    code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+    message: error.message,
+    ...(error instanceof NotRecorded ? { fix: error.fix } : {}),
   };
 }
 

@@ -206,6 +206,7 @@ function problemsOf(report: RunReport): Diagnostic[] {
 const memorySession = (): StateSession => ({
   epoch: 1,
   read: async () => ({ journal: [] }),
+  assertHeld: async () => undefined,
   append: async () => undefined,
   replace: async () => undefined,
   release: async () => undefined,

@@ -4,7 +4,7 @@
  */
 import type { Operation } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
-import { accepted } from "../core/model/outcome";
+import { accepted, notSent } from "../core/model/outcome";
 import { isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { requestKinds } from "../dialect/request-kinds";
@@ -76,6 +76,7 @@ export function createCaller(parts: CallerParts): Caller {
       if (!(slot === true || (slot !== false && (await slot)))) return lost ?? cancelled;
       let sent: { outcome: Outcome<unknown>; authorization: string };
       try {
+        if (kind !== "read" && options.mayWrite !== undefined && !(await options.mayWrite())) return lost ?? cancelled;
         sent = await send(request, attempt, cutOff);
       } finally {
         limiter.release();
@@ -186,7 +187,7 @@ export function createCaller(parts: CallerParts): Caller {
   return { call, scrub: (outcome) => scrubOutcome(outcome, scrub), requestCounts };
 }
 
-const cancelled: Failure = { status: "unavailable", reason: "cancelled before it was sent" };
+const cancelled: Failure = { status: "unavailable", reason: notSent };
 
 function credentialRejection(error: unknown): Failure {
   if (!(error instanceof CredentialFailure)) throw error;

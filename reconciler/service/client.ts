@@ -42,6 +42,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Larger goes first when slots are short. */
   readonly priority?: number;
+  /** Asked before each time a write is sent, when it has its slot. */
+  readonly mayWrite?: () => Promise<boolean>;
 }
 
 export interface ServiceClient {

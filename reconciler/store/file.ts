@@ -5,7 +5,8 @@
  * Every holder writes to a journal file of its own making: it takes over what the last one wrote and is renamed into its
  * place. A holder that was paused and lost its lease still has the old file open, and what it writes there nobody reads.
  */
-import { closeSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import {
   followLinks,
@@ -19,7 +20,7 @@ import {
   writeAll,
 } from "./durable-file";
 import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
-import { lastEpoch, startHeartbeat } from "./lease";
+import { lastEpoch, startHeartbeat, vouch } from "./lease";
 import {
   defaultLease,
   LeaseLost,
@@ -27,6 +28,7 @@ import {
   type StateSession,
   type StateStore,
   type StoredState,
+  StoreFailed,
 } from "./store";
 
 interface Paths {
@@ -81,12 +83,18 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
   let isNamed = false;
   const heartbeat = startHeartbeat(times, () => lock.beat(mine.token));
   const assertHeld = (): void => {
-    if (journal === undefined || !lock.isHeldBy(mine.token)) throw new LeaseLost(location);
+    if (journal !== undefined && lock.isHeldBy(mine.token)) return;
+    if (!existsSync(dirname(paths.snapshot))) throw new StoreFailed(`the folder of the state ${location} is gone`);
+    throw new LeaseLost(location);
   };
+
+  // Looking costs one small file.
+  const vouching = vouch(Math.min(1000, times.leaseMs / 2), assertHeld);
 
   return {
     epoch,
     read: async () => readStored(paths),
+    assertHeld: vouching.assertHeld,
     async append(lines) {
       assertHeld();
       // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
@@ -98,6 +106,7 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
       });
       // Whoever took the lock over meanwhile made a journal of its own, perhaps without these lines.
       assertHeld();
+      vouching.renew();
     },
     async replace(snapshot) {
       lock.exclusively(() => {

@@ -156,6 +156,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       epoch,
       read: async () =>
         now.snapshot === undefined ? { journal: now.journal } : { snapshot: now.snapshot, journal: now.journal },
+      // Without leases a lock does not lapse; who took it by force is found out by the next write.
+      assertHeld: async () => undefined,
       async append(lines) {
         if (!protocol.checksId) await assertMine();
         await write({

@@ -23,12 +23,13 @@ export function readHolder(value: unknown): Holder {
   };
 }
 
-const inSnapshot = /^"epoch":(\d+),$/m;
+// However it is formatted, for whoever edits it or lets a formatter do so. Inside a string its quotes would be escaped.
+const inSnapshot = /"epoch"\s*:\s*(\d+)/;
 const inLine = /^(?:[0-9a-f]{16} \{"n":\d+,"e":|sealed1 [0-9a-f]+ )(\d+)[, ]/;
 
 /** The highest epoch written so far, plain or encrypted: a new holder's entries must count for more than all of them. */
 export function lastEpoch({ snapshot, journal }: StoredState): number {
-  let highest = Number(inSnapshot.exec(snapshot?.slice(0, 1000) ?? "")?.[1] ?? 0);
+  let highest = Number(inSnapshot.exec(snapshot ?? "")?.[1] ?? 0);
   for (const line of journal) {
     const epoch = Number(inLine.exec(line)?.[1] ?? 0);
     if (epoch > highest) highest = epoch;
@@ -59,4 +60,30 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
   }, heartbeatMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
+}
+
+export interface Vouching {
+  /** The lock is known to be ours at this moment. */
+  renew(): void;
+  assertHeld(): Promise<void>;
+}
+
+/**
+ * `trustMs`: how long what was known is believed. Nobody takes over before a whole lease is over; who takes the lock
+ * away by force does not wait for that. `ask` rejects when the lock is lost.
+ */
+export function vouch(trustMs: number, ask: () => Promise<void> | void): Vouching {
+  let knownAt = Date.now();
+  const renew = (): void => {
+    knownAt = Date.now();
+  };
+  return {
+    renew,
+    async assertHeld() {
+      const age = Date.now() - knownAt;
+      if (age >= 0 && age < trustMs) return;
+      await ask();
+      renew();
+    },
+  };
 }

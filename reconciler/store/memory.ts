@@ -35,6 +35,7 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
       const session: StateSession = {
         epoch,
         read,
+        assertHeld: () => held(() => undefined),
         append: (lines) => held(() => journal.push(...lines)),
         replace: (text) =>
           held(() => {

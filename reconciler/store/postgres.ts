@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Pool, QueryResult } from "pg";
-import { lastEpoch, readHolder, startHeartbeat, unknownHolder } from "./lease";
+import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
   defaultLease,
@@ -153,9 +153,13 @@ export function createPostgresStore(address: string, times: LeaseTimes = default
     const assertHeld = (result: QueryResult): void => {
       if ((result.rows[0] as { held: number } | undefined)?.held !== 1) throw new LeaseLost(location);
     };
+    const vouching = vouch(times.leaseMs / 2, async () => {
+      if ((await ask(held, [state, token])).rowCount !== 1) throw new LeaseLost(location);
+    });
     return {
       epoch,
       read,
+      assertHeld: vouching.assertHeld,
       async append(lines) {
         // Numbered here: a statement that is repeated because its answer was lost finds its lines there.
         const numbers = lines.map((_, index) => written + index + 1);
@@ -170,6 +174,7 @@ export function createPostgresStore(address: string, times: LeaseTimes = default
           ),
         );
         written += lines.length;
+        vouching.renew();
       },
       async replace(snapshot) {
         assertHeld(

@@ -6,7 +6,7 @@
  * compete for. A new holder takes it first: one that was paused finds its place taken, whatever it was about to write.
  */
 import { randomUUID } from "node:crypto";
-import { lastEpoch, readHolder, startHeartbeat, unknownHolder } from "./lease";
+import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { createBucket } from "./s3-bucket";
 import {
   defaultLease,
@@ -153,10 +153,15 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
       const present = await bucket.get(lockKey);
       if (present !== undefined && isOurs(present.text)) await bucket.replace(lockKey, lockBody, present.etag);
     });
+    const assertOurs = async (): Promise<void> => {
+      if (!isOurs((await bucket.get(lockKey))?.text ?? "")) throw new LeaseLost(location);
+    };
+    const vouching = vouch(times.leaseMs / 2, assertOurs);
     const write = async (head: Head, text: string): Promise<void> => {
       if (!(await claim(last + 1, head, token, text))) throw new LeaseLost(location);
       // A later holder's compaction freed old numbers again; who still has the lock now wrote before any of that.
-      if (!isOurs((await bucket.get(lockKey))?.text ?? "")) throw new LeaseLost(location);
+      await assertOurs();
+      vouching.renew();
       last++;
       former = [...former, last];
     };
@@ -166,6 +171,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
         const { snapshot, journal } = await readLog();
         return { ...(snapshot === undefined ? {} : { snapshot }), journal };
       },
+      assertHeld: vouching.assertHeld,
       append: (lines) => write("lines", lines.map((line) => `${line}\n`).join("")),
       async replace(snapshot) {
         const covered = former;

@@ -26,6 +26,11 @@ export interface StateSession {
   /** Grows with every holder: a writer with a lower one has lost its lease. */
   readonly epoch: number;
   read(): Promise<StoredState>;
+  /**
+   * Before anything is sent to the service: rejects with LeaseLost when somebody else holds the lock by now, which is
+   * asked only when too long nothing has vouched for it, as after a pause of the process or the machine.
+   */
+  assertHeld(): Promise<void>;
   /** Durable when it resolves. Rejects with LeaseLost when somebody else holds the lock by now. */
   append(lines: readonly string[]): Promise<void>;
   /** Puts one snapshot in place of snapshot and journal, whole or not at all. */

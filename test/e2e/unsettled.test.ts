@@ -7,6 +7,7 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { jsonLines, type Ran, runCli } from "../support/run-cli";
+import { readDump } from "../support/world-shape";
 
 let folder: string;
 let emulator: RunningEmulator;
@@ -84,6 +85,19 @@ describe("a create that is open", () => {
     expect(state().resources["volume.new"]).toMatchObject({ address: "volume.new", id });
     expect(state().intents).toEqual({});
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("is imported although its block is gone, and let go by the next apply", async () => {
+    leaveOpen("volume.data", "data");
+    declare({});
+    const { id } = (await ask("POST", "/api/v1/volume/create", { name: "data", size: "5" })) as { id: string };
+    expect((await reconcile("destroy", "-y", "--allow-data-loss")).stderr).toContain("reconcile import volume.data ID");
+    const wrong = await reconcile("import", "volume.data", "00000000-0000-4000-8000-000000000000");
+    expect([wrong.exitCode, wrong.stderr.includes("plan/import-not-found")]).toEqual([1, true]);
+    expect((await reconcile("import", "volume.data", id)).exitCode).toBe(0);
+    expect((await apply("--allow-empty")).exitCode).toBe(0);
+    expect([state().resources, state().intents, state().orphans]).toEqual([{}, {}, {}]);
+    expect(readDump(await ask("GET", "/_control/world")).volume).toEqual([]);
   });
 
   it("is not written over by a record that moves to its address, by state mv or by a moved entry", async () => {

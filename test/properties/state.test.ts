@@ -71,6 +71,19 @@ describe("state", () => {
     );
   });
 
+  it("a journal beside an older snapshot than its own is refused, and beside a newer one counts from there on", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), fc.nat(), (entries, before, until) => {
+        const [from, to] = [before % entries.length, until % (entries.length + 1)];
+        const snapshot = writeSnapshot(foldEntries(emptyState("l"), entries.slice(0, to)));
+        const read = readState({ snapshot, journal: entries.slice(from).map(writeEntry) }, "l");
+        if (from > to) expect(read).toMatchObject({ ok: false, problem: expect.stringContaining("belong together") });
+        else expect(opened(read).serial).toBe(entries.length);
+      }),
+      runs(300),
+    );
+  });
+
   it("a line cut off at the end was never acknowledged, and is ignored with a note", () => {
     fc.assert(
       fc.property(journal, fc.nat(), (entries, at) => {

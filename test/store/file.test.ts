@@ -56,6 +56,28 @@ describe("the file store", () => {
     expect(readdirSync(folder)).toEqual(["s.json"]);
   });
 
+  it.each<[string, (state: object) => string]>([
+    ["indented", (state) => JSON.stringify(state, null, 2)],
+    ["on one line", (state) => JSON.stringify(state)],
+    [
+      "with its keys in another order",
+      (state) => JSON.stringify(Object.fromEntries(Object.entries(state).reverse()), null, "\t"),
+    ],
+  ])(
+    "a snapshot that somebody formatted anew, %s, does not make the next holder's lines count for nothing",
+    async (_, format) => {
+      await write();
+      const folding = await createFileStore(path).lock(holder());
+      await folding.replace(snapshot(3, folding.epoch, ["a"]));
+      await folding.release();
+      writeFileSync(path, format(JSON.parse(readFileSync(path, "utf8"))));
+      const session = await createFileStore(path).lock(holder());
+      await session.append([line(4, session.epoch, "late")]);
+      await session.release();
+      expect(await keysIn(createFileStore(path))).toEqual(["a", "late"]);
+    },
+  );
+
   it("does not count a line that a dying process left unfinished, and goes on after it", async () => {
     await write();
     const unfinished = line(3, 1);

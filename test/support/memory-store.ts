@@ -40,6 +40,7 @@ export function createMemoryStore(): MemoryStore {
       const session: StateSession = {
         epoch,
         read: store.read,
+        assertHeld: async () => assertHeld(),
         async append(lines) {
           assertHeld();
           store.writes++;

@@ -45,6 +45,7 @@ export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthC
     const session = await lock(wanted);
     return {
       ...session,
+      assertHeld: async () => undefined,
       append: async (lines) => {
         if (writesLeft !== undefined && writesLeft-- <= 0) throw new StoreFailed("cut off");
         await session.append(lines);

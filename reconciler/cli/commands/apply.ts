@@ -11,6 +11,7 @@ import {
   prepare,
   type Session,
   showPlan,
+  stoppedEarly,
   withSession,
 } from "../planning";
 import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
@@ -52,7 +53,8 @@ function applySaved(invocation: Invocation, saved: SavedPlan, file: string): Pro
     const stop = listenForStop(invocation.output);
     try {
       await awaitOthers(session, stop.soft);
-      const prepared = await prepare(session, saved.options);
+      const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
+      if (stop.soft.aborted) return stoppedEarly(invocation);
       // A new state has a lineage only once it is written.
       const plan =
         saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;

@@ -7,14 +7,15 @@ import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import { type Address, parseAddress } from "../../core/model/address";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import type { RecordedResource, State, StateChange } from "../../core/model/recorded";
+import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
 import { makePlan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
 import { withoutResources } from "../../engine/apply";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import type { ServiceClient } from "../../service/client";
-import { fail, newLineage } from "../compose";
+import { fail, newLineage, openStore } from "../compose";
+import { CommandFailed } from "../crash";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -41,7 +42,7 @@ export async function run(invocation: Invocation): Promise<number> {
       );
     return generate(invocation, workspace, address, given);
   }
-  if (declared === undefined) {
+  if (declared === undefined && !(await isOpen(invocation, workspace, address))) {
     const near = nearestName(
       address,
       workspace.desired.resources.map((resource) => resource.address),
@@ -79,6 +80,20 @@ export async function run(invocation: Invocation): Promise<number> {
     const made =
       state.intents.get(address)?.record ??
       (recorded !== undefined && recorded.id === undefined ? recorded : undefined);
+    if (declared === undefined && made !== undefined) {
+      const record = { ...made, id } as RecordedResource;
+      const kept: State = { ...state, resources: new Map([[address, record]]), intents: new Map() };
+      if ((await lettingGo(service.client, workspace, kept, address)) !== undefined)
+        throw fail(
+          "plan/import-not-found",
+          `${address} cannot be imported: the service shows no ${id}`,
+          "correct the id",
+        );
+      await changeState(invocation, store, () => settled(address, made, id));
+      output.event({ type: "change", address, action: "import", fields: [], id });
+      output.print(`${address} is ${id} now. It is not declared: reconcile plan shows what becomes of it.`);
+      return output.finish({ exitCode: 0 });
+    }
     const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
     const bare =
       made === undefined && gone === undefined
@@ -105,17 +120,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
     const planned = step?.action.operation === "record" ? step.action.changes : [];
     const changes: readonly StateChange[] =
-      made === undefined
-        ? [...(gone ?? []), ...planned]
-        : [
-            {
-              type: "resource",
-              address,
-              // It may be building still: the next run waits for it.
-              record: { ...made, id, ...(made.kind === "vm" ? { building: true } : {}) } as RecordedResource,
-            },
-            { type: "intent", address, intent: null },
-          ];
+      made === undefined ? [...(gone ?? []), ...planned] : settled(address, made, id);
     await changeState(invocation, store, () => changes);
     output.event({ type: "change", address, action: "import", fields: [], id });
     output.print(`${address} is ${id} now.`);
@@ -126,6 +131,26 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   });
 }
+
+/** Whether a create of it was sent and never settled: its block may be gone by now. */
+async function isOpen(invocation: Invocation, workspace: Workspace, address: Address): Promise<boolean> {
+  const store = openStore(workspace, invocation.flags);
+  const { state } = openState(await store.read(), store.location, newLineage());
+  return state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
+}
+
+const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
+
+/** A create that was open, with the id of what it made. */
+const settled = (address: Address, made: NonNullable<Intent["record"]>, id: string): readonly StateChange[] => [
+  {
+    type: "resource",
+    address,
+    // It may be building still: the next run waits for it.
+    record: { ...made, id, ...(made.kind === "vm" ? { building: true } : {}) } as RecordedResource,
+  },
+  { type: "intent", address, intent: null },
+];
 
 /**
  * What the state learns when the service no longer has the resource it knows at an address, so that another one may
@@ -139,6 +164,8 @@ async function lettingGo(
 ): Promise<readonly StateChange[] | undefined> {
   const desired = withoutResources(workspace.desired);
   const { live, findings } = await refresh(client, desired, state);
+  // Gone and not to be seen are two things.
+  if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const has: ServiceClient["has"] = (operation) => client.has(operation);
   const plan = makePlan({ desired, state, live, has, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");

@@ -57,6 +57,7 @@ export function run(invocation: Invocation): Promise<number> {
       const recorder = createRecorder(state, {
         epoch: 0,
         read: () => session.store.read(),
+        assertHeld: async () => undefined,
         append: async () => undefined,
         replace: async () => undefined,
         release: async () => undefined,

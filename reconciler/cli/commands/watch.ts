@@ -83,7 +83,7 @@ async function oneRound(
     const workspace: Workspace = readWorkspace(invocation);
     const service = await openService(workspace, invocation);
     try {
-      return await look({ invocation, workspace, service, store: held }, stop, listen);
+      return await look({ invocation, workspace, service, store: held, signal: stop.soft }, stop, listen);
     } finally {
       await service.close();
     }
@@ -125,8 +125,9 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
   return { result: resultOf(await carryOut(session, prepared, stop, listen)), seen };
 }
 
-function resultOf({ broken, counts, interrupted, steps }: RunReport): RoundResult {
-  if (broken !== undefined) throw broken;
+function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): RoundResult {
+  const stateFailure = broken ?? unclosed;
+  if (stateFailure !== undefined) throw stateFailure;
   const said = (end: string): string =>
     steps
       .flatMap(({ step, result }) => (result.end === end ? `${step.address}: ${result.message ?? end}` : []))

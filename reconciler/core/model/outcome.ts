@@ -52,6 +52,9 @@ export interface Accepted<T> {
 export type Outcome<T> = Accepted<T> | Rejection | Unavailable | Unknown;
 export type Failure = Exclude<Outcome<never>, Accepted<never>>;
 
+/** Why a request that waited for its turn was given up: the run was stopped, or its state is no longer its own. */
+export const notSent = "cancelled before it was sent";
+
 /** The service knows no such thing. */
 export const isGone = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");

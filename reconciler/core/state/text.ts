@@ -76,7 +76,16 @@ export function readState(
         problem: `line ${index + 1} of the journal ${entry}`,
       });
   });
+  const gap = missingBefore(entries, snapshot);
+  if (gap !== undefined) return { ok: false, problem: gap };
   return { ok: true, state: foldEntries(snapshot, entries), notes };
+}
+
+/** A journal goes on where its snapshot ends. Beside another one, as after half a restore, what lies between is lost. */
+function missingBefore(entries: readonly (Entry | Quarantined)[], { serial, epoch }: FoldedState): string | undefined {
+  const first = entries.find((entry) => "problem" in entry || (entry.serial > serial && entry.epoch >= epoch));
+  if (first === undefined || "problem" in first || first.serial === serial + 1) return undefined;
+  return `its journal goes on at ${first.serial} and its snapshot ends at ${serial}, so they do not belong together`;
 }
 
 function readEntry(line: string): Entry | string {

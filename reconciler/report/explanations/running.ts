@@ -27,7 +27,7 @@ export const running = {
     "Give the id with: reconcile import ADDR ID.",
   ),
   "apply/interrupted": row(
-    "The run was stopped while this step was under way.",
+    "The run was stopped while this step was under way, or before its first one.",
     "Run the same command again: it looks first and goes on.",
   ),
   "apply/no-id": row(

@@ -1,0 +1,119 @@
+/** Ctrl-C where a run waits: at a question, while the plan is made, in a health check. */
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { ask } from "../../reconciler/cli/ask";
+import { command, type Ran, runCli } from "../support/run-cli";
+import { readDump } from "../support/world-shape";
+
+describe("a question", () => {
+  const askAt = (type: (input: PassThrough, stop: AbortController) => void): Promise<boolean> => {
+    const input = new PassThrough();
+    const stop = new AbortController();
+    const answer = ask("Apply this plan?", stop.signal, { input, output: new PassThrough(), terminal: true });
+    type(input, stop);
+    return answer;
+  };
+  it.each<[string, Parameters<typeof askAt>[0], boolean]>([
+    ["y is yes", (input) => input.write("y\r"), true],
+    ["anything else is no", (input) => input.write("sure\r"), false],
+    ["Ctrl-C is no", (input) => input.write("\u0003"), false],
+    ["Ctrl-D is no", (input) => input.write("\u0004"), false],
+    ["a terminal that goes away is no", (input) => input.end(), false],
+    ["being told to stop is no", (_, stop) => stop.abort(), false],
+  ])("%s", async (_, type, expected) => expect(await askAt(type)).toBe(expected));
+});
+
+describe("Ctrl-C", () => {
+  let folder: string;
+  let emulator: RunningEmulator;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "reconcile-stopping-"));
+    emulator = await startEmulator({ timeScale: 0 });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const environment = (): Record<string, string> => ({
+    RECONCILE_TOKEN: "ops-token",
+    RECONCILE_BASE_URL: emulator.url,
+  });
+  const declare = (vm: object): void =>
+    writeFileSync(
+      join(folder, "reconcile.yaml"),
+      JSON.stringify({
+        ...{ version: 1, project: "acme", region: "in-west-1", vms: { web: vm } },
+        service: { timing: { poll_interval: "5ms", discovery_window: "50ms" } },
+        defaults: {
+          vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+        },
+      }),
+    );
+  const reconcile = (...args: string[]): Promise<Ran> => runCli(args, { cwd: folder, env: environment() });
+  const control = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer = await fetch(`${emulator.url}/_control${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return answer.json();
+  };
+
+  /** An apply that is interrupted so often, once `isReady`. */
+  const interrupt = (times: number, isReady: () => Promise<boolean>) =>
+    new Promise<Ran>((done) => {
+      const child = spawn(process.execPath, [command, "apply", "-y"], {
+        cwd: folder,
+        env: { PATH: process.env["PATH"], ...environment() },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let [stdout, stderr] = ["", ""];
+      child.stdout.on("data", (piece) => (stdout += piece));
+      child.stderr.on("data", (piece) => (stderr += piece));
+      child.on("close", (code) => done({ exitCode: code ?? -1, stdout, stderr }));
+      void (async () => {
+        while (!(await isReady())) await new Promise((tick) => setTimeout(tick, 10));
+        for (let time = 0; time < times; time++) {
+          child.kill("SIGINT");
+          await new Promise((tick) => setTimeout(tick, 100));
+        }
+      })();
+    });
+
+  it("while the plan is made ends it at once, and nothing is sent or written", async () => {
+    declare({});
+    await control("POST", "/faults", { operation: "vm.list", kind: "latency", ms: 60_000 });
+    const isAsked = async () =>
+      ((await control("GET", "/faults")) as { data: { hit: number }[] }).data.some(({ hit }) => hit > 0);
+    const ran = await interrupt(1, isAsked);
+    expect([ran.exitCode, ran.stdout]).toEqual([1, ""]);
+    expect(ran.stderr).toContain("stopped before anything was sent");
+    expect(readDump(await control("GET", "/world")).vm).toEqual([]);
+  });
+
+  it("twice in a health check does not say that the check had its time, and the next run goes on", async () => {
+    declare({});
+    await reconcile("apply", "-y");
+    const resized = (check: string) =>
+      declare({
+        flavor_id: "m1.large",
+        lifecycle: { verify_resize: { check: { command: ["sh", "-c", check] }, timeout: "60s" } },
+      });
+    resized("touch checked; false");
+    const isChecked = async () => existsSync(join(folder, "checked"));
+    const ran = await interrupt(2, isChecked);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stdout).toContain("neither confirmed nor reverted");
+    expect(ran.stdout).not.toContain("did not pass");
+    resized("true");
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});
