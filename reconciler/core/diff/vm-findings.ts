@@ -117,6 +117,17 @@ export const vmImportGone = (pair: Pair, wanted: string): Diagnostic => ({
   source: pair.import?.source,
 });
 
+/** A VM to be taken over by its name, where nobody can say which one that is. */
+export const importUnseen = (pair: Pair, name: string, isListed: boolean): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-by-name",
+  summary: `${pair.address} cannot be imported by the name ${name}: ${isListed ? "this plan does not look at the service" : "this service has no list of VMs"}`,
+  detail: "A name is looked up in the list of VMs; without it the VM could only be created a second time.",
+  fix: isListed ? "plan without --no-refresh, or give its id: instead" : "give its id: instead of its name",
+  address: pair.address,
+  source: pair.import?.source,
+});
+
 export const idWillBeUnknown = (pair: Pair): Diagnostic => ({
   severity: "warning",
   code: "plan/id-unknown",

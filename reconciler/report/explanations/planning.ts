@@ -70,6 +70,10 @@ export const planning = {
     "An image is given by name, and this service has no list that says which id that is.",
     "Write the image's id as image_id.",
   ),
+  "plan/import-by-name": row(
+    "A VM is to be imported by its name, and nothing lists the VMs: this service has no such list, or --no-refresh was given.",
+    "Give its id instead of its name.",
+  ),
   "plan/import-managed": row(
     "What is to be imported is managed under another address already.",
     "A moved entry, or remove the imports entry.",
