@@ -53,7 +53,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   const { createServiceClient } = require("../service/http-client") as typeof import("../service/http-client");
   const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
   const { findCredential } = require("../service/credential") as typeof import("../service/credential");
-  const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags) : undefined;
+  const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
   const url = embedded?.url ?? baseUrl;
   try {
     const refused = checkBaseUrl(url, flags["insecure-http"] === true);
@@ -104,13 +104,15 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   }
 }
 
-async function startEmbedded(workspace: Workspace, flags: Flags) {
+async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
   const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
   try {
-    const emulator = await startEmulator({ dir, timeScale });
+    // What the file was written for is tried as it is: a service that takes ranges is told by them.
+    const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
+    const emulator = await startEmulator({ dir, timeScale, ...ranges });
     return { url: emulator.url, timeScale, shown: join(".reconcile", "world"), close: () => emulator.close() };
   } catch (error) {
     throw fail(
