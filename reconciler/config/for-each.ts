@@ -35,7 +35,7 @@ export function expandForEach(
       `for_each cannot be ${shown(given)}`,
       expectation,
       [],
-      typeof given === "string" ? `write [${given}]` : undefined,
+      typeof given === "string" && !/^\s*[[{]/.test(given) ? `write [${given}]` : undefined,
     );
     return [];
   }
