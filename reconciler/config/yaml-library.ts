@@ -79,7 +79,9 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
       code: "config/yaml-syntax",
       summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: syntaxFixes[code],
+      fix: /^Unexpected flow-(?:seq|map)-start at node end/.test(message)
+        ? 'put text with brackets in quotes, such as "web[a]"'
+        : syntaxFixes[code],
       at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
     });
   if (document.errors.length > 0) return undefined;

@@ -347,6 +347,10 @@ describe("imports, moved and removed", () => {
       `${vms}moved: [{ from: vm.web, to: 'vm.each[a]' }]`,
       "invalid-move 3:17 | vm.web is moved, and still declared | take its block out of the file, or the move",
     ],
+    "a block moved as a whole, and still declared": [
+      "vms: { each: { for_each: [a] }, site: { for_each: [b] } }\nmoved: [{ from: vm.each, to: vm.site }]",
+      "invalid-move 2:17 | vm.each is moved, and still declared | take its block out of the file, or the move",
+    ],
     "moving to what is not declared": [
       `${vms}moved: [{ from: vm.old, to: vm.wbe }]`,
       "unknown-reference 3:29 | vm.wbe is not declared | write vm.web",

@@ -82,6 +82,13 @@ vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 
     ]);
   });
 
+  it("an address of a for_each without quotes in a flow map is told to be quoted", () => {
+    const text = "version: 1\nmoved: [ { from: vm.web[a], to: vm.db } ]\n";
+    const [problem] = readDesired([{ file: "f.yaml", text }]).diagnostics;
+    expect(problem).toMatchObject({ code: "config/yaml-syntax", source: { line: 2, column: 24 } });
+    expect(problem?.fix).toBe('put text with brackets in quotes, such as "web[a]"');
+  });
+
   it("a key given twice hides nothing else, unless it leaves names out", () => {
     const codes = (text: string) => readDesired([{ file: "f.yaml", text }]).diagnostics.map(({ code }) => code);
     const volume = "volumes: { data: { size: 1, size: 2, attach_to: db } }\n";

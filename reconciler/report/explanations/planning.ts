@@ -83,6 +83,10 @@ export const planning = {
     "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
     "Settle the other one first; the message names it.",
   ),
+  "plan/move-needs-key": row(
+    "A moved entry names whole blocks, and only one of the two has a for_each.",
+    'Name the instance: { from: vm.db, to: "vm.web[a]" }.',
+  ),
   "plan/move-occupied": row(
     "The address a record is to move to has a record already.",
     "reconcile state rm ADDR, or remove the moved entry.",
