@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseDuration } from "../config/durations";
 import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
@@ -138,13 +138,16 @@ export function readDialect(
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const path =
-      outside ??
-      join(dirname(resolve((given as { source: { file: string } }).source.file)), (given as { path: string }).path);
-    read = readDialectText(readText(path, "the dialect"), path === outside ? path : (given as { path: string }).path);
+    const path = outside ?? besideFile(given as { source: { file: string }; path: string });
+    read = readDialectText(readText(path, "the dialect"), path);
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return read;
+}
+
+/** A path in a file is relative to that file; it is shown as seen from here, like the file itself. */
+function besideFile({ source, path }: { readonly source: { readonly file: string }; readonly path: string }): string {
+  return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
 function readText(path: string, what: string): string {
