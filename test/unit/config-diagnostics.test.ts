@@ -286,6 +286,10 @@ describe("variables and for_each", () => {
       'for-each 1:26 | the for_each key "a b" holds a bracket, a space or a control character',
     ],
     "a negative number": ["vms: { web: { for_each: -1 } }", "for-each 1:25 | for_each cannot be -1"],
+    "an interpolation in a key": [
+      "vars: { env: { default: x } }\nvms: { web: { for_each: { '${var.env}': 1 }, name: abc } }",
+      'for-each 2:41 | the for_each key "${var.env}" holds an interpolation | use a list, or a variable that is the whole map: for_each: ${var.NAME}',
+    ],
     "a number that would fill the memory": [
       "vms: { web: { for_each: 1e9 } }",
       "for-each 1:25 | for_each makes too many instances",
