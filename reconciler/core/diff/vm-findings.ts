@@ -76,16 +76,18 @@ export function checkCatalogue(
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image))
+  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image)) {
+    const isListed = context.has("image.list");
     diagnostics.push({
       severity: "warning",
       code: "plan/image-unresolved",
-      summary: `image_id ${desired.image} is a name, and this service has no list of images to look it up in`,
+      summary: `image_id ${desired.image} is a name, and ${isListed ? "this plan does not look at the list of images" : "this service has no list of images to look it up in"}`,
       detail: "It is sent as it is; a create takes the image's UUID.",
-      fix: "write the image's UUID as image_id, or name the list in the dialect: operations: { image.list: … }",
+      fix: `write the image's UUID as image_id, or ${isListed ? "plan without --no-refresh" : "name the list in the dialect: operations: { image.list: … }"}`,
       address: desired.address,
       source: desired.source,
     });
+  }
   if (isSent("image_id") && image.found === "none" && isUuid(desired.image))
     diagnostics.push({
       severity: "note",

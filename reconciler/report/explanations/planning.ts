@@ -67,7 +67,7 @@ export const planning = {
   "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
   "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
   "plan/image-unresolved": row(
-    "An image is given by name, and this service has no list that says which id that is.",
+    "An image is given by name, and no list says which id that is: this service has none, or --no-refresh was given.",
     "Write the image's id as image_id.",
   ),
   "plan/import-by-name": row(
