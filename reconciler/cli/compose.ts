@@ -203,12 +203,20 @@ export const tellHolder = (holder: Holder): void =>
 
 export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
   const { checkHealth, runCommand } = require("../outside/commands") as typeof import("../outside/commands");
+  const files = new Map<string, string>();
+  for (const resource of workspace.desired.resources)
+    if (resource.kind !== "group" && resource.commandFile !== undefined)
+      files.set(resource.address, resource.commandFile);
+  const folderOf = (address = ""): string => {
+    const file = files.get(address);
+    return file === undefined ? workspace.folder : dirname(resolve(file));
+  };
   return {
     client: service.client,
     clock: systemClock,
     timing: service.timing,
-    runCommand: (argv, signal) => runCommand(argv, workspace.folder, signal),
-    checkHealth: (check, vm, signal) => checkHealth(check, vm, workspace.folder, signal),
+    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), signal),
+    checkHealth: (check, vm, signal, address) => checkHealth(check, vm, folderOf(address), signal),
     emit,
   };
 }
