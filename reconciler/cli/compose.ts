@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseDuration } from "../config/durations";
 import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
@@ -53,7 +53,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   const { createServiceClient } = require("../service/http-client") as typeof import("../service/http-client");
   const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
   const { findCredential } = require("../service/credential") as typeof import("../service/credential");
-  const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags) : undefined;
+  const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
   const url = embedded?.url ?? baseUrl;
   try {
     const refused = checkBaseUrl(url, flags["insecure-http"] === true);
@@ -104,13 +104,15 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   }
 }
 
-async function startEmbedded(workspace: Workspace, flags: Flags) {
+async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
   const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
   try {
-    const emulator = await startEmulator({ dir, timeScale });
+    // What the file was written for is tried as it is: a service that takes ranges is told by them.
+    const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
+    const emulator = await startEmulator({ dir, timeScale, ...ranges });
     return { url: emulator.url, timeScale, shown: join(".reconcile", "world"), close: () => emulator.close() };
   } catch (error) {
     throw fail(
@@ -136,13 +138,16 @@ export function readDialect(
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const path =
-      outside ??
-      join(dirname(resolve((given as { source: { file: string } }).source.file)), (given as { path: string }).path);
-    read = readDialectText(readText(path, "the dialect"), path === outside ? path : (given as { path: string }).path);
+    const path = outside ?? besideFile(given as { source: { file: string }; path: string });
+    read = readDialectText(readText(path, "the dialect"), path);
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return read;
+}
+
+/** A path in a file is relative to that file; it is shown as seen from here, like the file itself. */
+function besideFile({ source, path }: { readonly source: { readonly file: string }; readonly path: string }): string {
+  return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
 function readText(path: string, what: string): string {
@@ -198,12 +203,20 @@ export const tellHolder = (holder: Holder): void =>
 
 export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
   const { checkHealth, runCommand } = require("../outside/commands") as typeof import("../outside/commands");
+  const files = new Map<string, string>();
+  for (const resource of workspace.desired.resources)
+    if (resource.kind !== "group" && resource.commandFile !== undefined)
+      files.set(resource.address, resource.commandFile);
+  const folderOf = (address = ""): string => {
+    const file = files.get(address);
+    return file === undefined ? workspace.folder : dirname(resolve(file));
+  };
   return {
     client: service.client,
     clock: systemClock,
     timing: service.timing,
-    runCommand: (argv, signal) => runCommand(argv, workspace.folder, signal),
-    checkHealth: (check, vm, signal) => checkHealth(check, vm, workspace.folder, signal),
+    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), signal),
+    checkHealth: (check, vm, signal, address) => checkHealth(check, vm, folderOf(address), signal),
     emit,
   };
 }

@@ -34,7 +34,7 @@ export function readWorkspace(
   if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
     return { desired: emptyDesired, diagnostics: [], sources: [], folder: process.cwd() };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  const sources = paths.map(readSource);
+  const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
   const { desired, diagnostics } = readDesired(sources, readOptions(invocation.flags));
   if (desired === undefined) throw new CommandFailed(diagnostics);
@@ -60,13 +60,13 @@ const emptyDesired: Desired = {
   files: [],
 };
 
-/** In a folder, dialects and variables lie beside the desired state and are no part of it. */
+/** In a folder, dialects, variables and other programs' dotfiles lie beside the desired state and are no part of it. */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);
 
 function expandFolder(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
   const files = readdirSync(path)
-    .filter((name) => /\.ya?ml$/.test(name) && !isNoDesiredFile(name))
+    .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isNoDesiredFile(name))
     .sort()
     .map((name) => join(path, name));
   if (files.length === 0)
@@ -80,6 +80,11 @@ function expandFolder(path: string): string[] {
     ]);
   return files;
 }
+
+/** A file that is named beside its folder is still one file. */
+const withoutRepeats = (paths: readonly string[]): string[] => [
+  ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
+];
 
 function readSource(path: string): ConfigSource {
   try {

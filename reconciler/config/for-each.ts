@@ -35,7 +35,7 @@ export function expandForEach(
       `for_each cannot be ${shown(given)}`,
       expectation,
       [],
-      typeof given === "string" ? `write [${given}]` : undefined,
+      typeof given === "string" && !/^\s*[[{]/.test(given) ? `write [${given}]` : undefined,
     );
     return [];
   }
@@ -57,7 +57,14 @@ export function expandForEach(
     }
     const key = String(item);
     const problem = eachKeyProblem(key);
-    if (problem !== undefined) fail(`the for_each key ${shown(key)} ${problem}`, undefined, [step]);
+    if (key.includes("${"))
+      fail(
+        `the for_each key ${shown(key)} holds an interpolation`,
+        "one may stand in values, not in keys",
+        [step],
+        "use a list, or a variable that is the whole map: for_each: ${var.NAME}",
+      );
+    else if (problem !== undefined) fail(`the for_each key ${shown(key)} ${problem}`, undefined, [step]);
     else if (seen.has(key)) fail(`the for_each key ${key} is given twice`, undefined, [step], "keep one of the two");
     else items.push(isList ? { key, hasValue: false } : { key, value: itemValue, hasValue: true });
     seen.add(key);

@@ -2,7 +2,7 @@
  * Moves, each resolved to where it ends: `a -> b` and `b -> c` give `a -> c` and `b -> c`, so that a state of any age
  * finds its way. A circle ends nowhere and is refused, and so are two moves that contradict each other.
  */
-import { type Address, kindOf } from "../core/model/address";
+import { type Address, kindOf, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
 import type { Subject } from "./fields";
 import { type Declared, unknownAddress } from "./references";
@@ -36,7 +36,12 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
       report(move, `the moves from ${move.from} go round in a circle`, "from", undefined, "take one of them out");
       return [];
     }
-    if (!declared.addresses.has(end)) {
+    const isWhole = !declared.addresses.has(end) && isWholeBlock(end, move, declared);
+    if (isWhole && blockOf(move.from, declared)?.eachKeys !== undefined) {
+      reportDeclared(move);
+      return [];
+    }
+    if (!declared.addresses.has(end) && !isWhole) {
       if (move.to === end)
         move.subject.problems.add({
           ...unknownAddress(end, kindOf(end), declared, true),
@@ -49,22 +54,31 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
   });
 }
 
+/** `vm.web` to `vm.site`, both with for_each: each instance goes with its key. */
+const isWholeBlock = (end: Address, move: Move, declared: Declared): boolean =>
+  parseAddress(move.from)?.each === undefined && blockOf(end, declared)?.eachKeys !== undefined;
+
+const blockOf = (address: Address, declared: Declared) =>
+  declared.blocks[kindOf(address)].get(address.slice(address.indexOf(".") + 1));
+
 function isSound(move: Move, declared: Declared): boolean {
   const { from, to } = move;
   if (from === to) report(move, `${from} is moved to itself`, "to", undefined, "take the move out");
   else if (kindOf(from) !== kindOf(to))
     report(move, `${from} cannot become ${to}`, "to", `a ${kindOf(from)} stays a ${kindOf(from)}`);
-  else if (declared.addresses.has(from))
-    report(
-      move,
-      `${from} is moved, and still declared`,
-      "from",
-      undefined,
-      "take its block out of the file, or the move",
-    );
+  else if (declared.addresses.has(from)) reportDeclared(move);
   else return true;
   return false;
 }
+
+const reportDeclared = (move: Move): void =>
+  report(
+    move,
+    `${move.from} is moved, and still declared`,
+    "from",
+    undefined,
+    "take its block out of the file, or the move",
+  );
 
 /** Where the chain ends; `undefined` for a circle. Each address is walked once, however many chains pass it. */
 function endOf(

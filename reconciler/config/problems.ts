@@ -4,7 +4,7 @@
  */
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
-import { excerptOf, type Place, positionOf } from "./yaml-file";
+import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml-file";
 
 export type ConfigCode =
   | "config/yaml-syntax"
@@ -91,6 +91,21 @@ export function countProblems(): Problems {
     },
     covers: () => false,
   };
+}
+
+/** Where nothing else was said about it: what a number that is not written as one would be read as. */
+export function addNumberProblems(source: YamlFile, problems: Problems): void {
+  for (const { offset, written, value } of source.oddNumbers ?? []) {
+    const at = { source, offset };
+    if (problems.covers(at)) continue;
+    problems.add({
+      code: "config/invalid-value",
+      summary: `${written} would be read as the number ${value}`,
+      detail: "expected a number as it is usually written, or text in quotes",
+      fix: `write ${value}, or "${written}" in quotes`,
+      at,
+    });
+  }
 }
 
 export function asDiagnostic({ code, severity, summary, detail, fix, address, at }: Problem): Diagnostic {

@@ -13,7 +13,7 @@ import { expandBlocks, type Instance, placeInBlock } from "./blocks";
 import { readText, type Subject, type Values } from "./fields";
 import { validate } from "./generated/desired-state";
 import { interpolate } from "./interpolation";
-import { type ConfigCode, collectProblems, type Problems, shown } from "./problems";
+import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
 import { readGroup } from "./read-group";
 import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
@@ -41,14 +41,14 @@ export interface ReadResult {
 export function readDesired(sources: readonly ConfigSource[], options: ReadOptions = {}): ReadResult {
   const problems = collectProblems();
   const files = sources.map((source) => readYaml(source, problems));
-  // What does not even parse would make everything below it look undeclared.
-  if (problems.reported > 0) {
-    for (const file of files) addSchemaProblems(file, problems);
+  // What cannot be read would make everything below it look undeclared.
+  if (files.some(({ isIncomplete }) => isIncomplete === true)) {
+    for (const file of files) addShapeProblems(file, problems);
     return { diagnostics: sortDiagnostics(problems.diagnostics) };
   }
   const merged = mergeSources(files, problems);
   const desired = readMerged(merged, files, options, problems);
-  for (const file of files) addSchemaProblems(file, problems);
+  for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   return hasErrors(diagnostics) ? { diagnostics } : { desired, diagnostics };
 }
@@ -144,6 +144,11 @@ function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Prob
       at: placeOf(version.source, ["version"], "value"),
     });
   }
+}
+
+function addShapeProblems(file: YamlFile, problems: Problems): void {
+  addSchemaProblems(file, problems);
+  addNumberProblems(file, problems);
 }
 
 function addSchemaProblems(file: YamlFile, problems: Problems): void {

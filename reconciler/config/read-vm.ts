@@ -34,6 +34,7 @@ export function readVm(subject: Subject, instance: Instance, top: Place): Desire
     reportMissing(subject, "size", "add size (GB of the data volume, at least 1) to the VM, or to defaults.vm");
   warnAboutSize(subject, sizeGb);
   const power = readEnum(subject, values, "power", ["running", "stopped"]);
+  const lifecycle = readVmLifecycle(subject, values);
   return {
     kind: "vm",
     address: instance.address,
@@ -48,9 +49,13 @@ export function readVm(subject: Subject, instance: Instance, top: Place): Desire
     sizeGb: sizeGb ?? 1,
     skipFloatingIp: readBoolean(subject, values, "skip_floating_ip") ?? false,
     ...(power === undefined ? {} : { power }),
-    lifecycle: readVmLifecycle(subject, values),
+    lifecycle,
+    ...(lifecycle.verifyResize.check?.kind === "command"
+      ? { commandFile: positionOf(subject.place(checkCommand)).file }
+      : {}),
     source: positionOf(placeOfBlock(instance.block)),
   };
 }
 
+const checkCommand = ["lifecycle", "verify_resize", "check", "command"] as const;
 const inherits = (key: string): boolean => key === "project" || key === "region";

@@ -28,13 +28,15 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
   warnAboutSize(subject, sizeGb);
   const target = fieldOf(values, "attach_to");
   const attachTo = target === undefined ? undefined : readReference(subject, target, "vm", ["attach_to"], declared);
+  const flush = readFlush(subject, values);
   return {
     kind: "volume",
     address: instance.address,
     name: readName(subject, instance),
     sizeGb: sizeGb ?? 1,
     ...(attachTo === undefined ? {} : { attachTo }),
-    flush: readFlush(subject, values),
+    flush,
+    ...(flush.via === "command" ? { commandFile: positionOf(subject.place(["flush", "command"])).file } : {}),
     lifecycle: readVolumeLifecycle(subject, values),
     source: positionOf(placeOfBlock(instance.block)),
   };

@@ -3,7 +3,7 @@
  * environment, then the default.
  */
 import { nearestName } from "../core/text/nearest";
-import { listed, type Problems, shown } from "./problems";
+import { addNumberProblems, listed, type Problems, shown } from "./problems";
 import { type ConfigSource, isMap, keyOffset, offsetAt, type Place, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
@@ -54,6 +54,7 @@ function readVarFile(
   problems: Problems,
 ): void {
   const file = readYaml(source, problems);
+  addNumberProblems(file, problems);
   if (file.root === undefined) return;
   if (!isMap(file.root)) {
     problems.add({

@@ -16,8 +16,18 @@ export interface YamlFile {
   readonly text: string;
   /** `undefined` for an empty file. */
   readonly root: unknown;
+  /** Something of it was left out, so that what refers to that would look undeclared. */
+  isIncomplete?: boolean;
+  oddNumbers?: readonly OddNumber[];
   /** Where each line begins; filled on first use. */
   lineStarts?: number[];
+}
+
+/** A number that is not written as numbers are, such as `007`: its value is less than what stands there. */
+export interface OddNumber {
+  readonly offset: number;
+  readonly written: string;
+  readonly value: number;
 }
 
 /** A character of a file. */

@@ -4,13 +4,14 @@
  * most runs is never.
  */
 import type { Alias, Pair, YAMLMap } from "yaml";
-import { countProblems, type Problems } from "./problems";
+import { countProblems, type Problems, shown } from "./problems";
 import { findTooDeep } from "./yaml-depth";
 import {
   isMap,
   keyOffset,
   newList,
   newMap,
+  type OddNumber,
   ownOffset,
   positionOf,
   pushItem,
@@ -38,6 +39,9 @@ interface Reading {
   /** Values made so far, those behind aliases included. */
   size: number;
   aliased: number;
+  isIncomplete: boolean;
+  readonly oddNumbers: OddNumber[];
+  root?: YamlMap;
 }
 
 function checkDepth(source: YamlFile, problems: Problems): boolean {
@@ -60,12 +64,14 @@ export function readPiece(source: YamlFile, start: number, end: number): YamlMap
   if (document.contents !== null && !yaml().isMap(document.contents)) return undefined;
   const problems = countProblems();
   const map = newMap(start);
-  if (document.contents !== null) fillMap(map, document.contents, start, newReading(source, problems));
-  return problems.reported > 0 ? undefined : map;
+  const reading = newReading(source, problems);
+  if (document.contents !== null) fillMap(map, document.contents, start, reading);
+  return problems.reported + reading.oddNumbers.length > 0 ? undefined : map;
 }
 
-/** The root of a file; what is wrong with it is reported. */
+/** The root of a file; what is wrong with it is reported, and `isIncomplete` is set where that left something out. */
 export function readWhole(source: YamlFile, problems: Problems): unknown {
+  source.isIncomplete = true;
   if (!checkDepth(source, problems)) return undefined;
   const document = parse(source.text);
   for (const { pos, code, message } of [...document.errors, ...document.warnings])
@@ -73,12 +79,16 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
       code: "config/yaml-syntax",
       summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: syntaxFixes[code],
+      fix: /^Unexpected flow-(?:seq|map)-start at node end/.test(message)
+        ? 'put text with brackets in quotes, such as "web[a]"'
+        : syntaxFixes[code],
       at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
     });
   if (document.errors.length > 0) return undefined;
   const reading = newReading(source, problems);
   const value = convert(document.contents, 0, reading);
+  source.isIncomplete = reading.isIncomplete;
+  source.oddNumbers = reading.oddNumbers;
   return value === null ? undefined : value;
 }
 
@@ -95,6 +105,8 @@ const newReading = (source: YamlFile, problems: Problems): Reading => ({
   anchors: new Map(),
   size: 0,
   aliased: 0,
+  isIncomplete: false,
+  oddNumbers: [],
 });
 
 /** Keys are compared here and not by the parser, which compares each with all before it. */
@@ -106,6 +118,8 @@ function convert(node: Node, base: number, reading: Reading): unknown {
   reading.size++;
   if (isScalar(node)) {
     const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
+    if (typeof value === "number" && node.source !== undefined && !isFaithful(value, node.source))
+      reading.oddNumbers.push({ offset: base + startOf(node), written: node.source, value });
     if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: 1 });
     return value;
   }
@@ -114,6 +128,7 @@ function convert(node: Node, base: number, reading: Reading): unknown {
   let value: unknown = null;
   if (isMapNode(node)) {
     const map = newMap(base + startOf(node));
+    reading.root ??= map;
     fillMap(map, node, base, reading);
     value = map;
   } else if (isSeq(node)) {
@@ -133,6 +148,10 @@ function plainValue(value: unknown, source: string | undefined): unknown {
     : value;
 }
 
+/** `007` and `1.10` are more than their numbers; and what starts with a zero is octal to other readers. */
+const isFaithful = (value: number, written: string): boolean =>
+  /^(?:[-+]?(?:0|[1-9][0-9]*)|0[ox].*)$/.test(written) || String(value) === written;
+
 function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
   const merged: unknown[] = [];
   for (const pair of node.items) {
@@ -145,14 +164,19 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
         detail: "found a list, a map or an alias as key",
         at,
       });
+      reading.isIncomplete = true;
       continue;
     }
     const value = convert(pair.value, base, reading);
     const valueStart = pair.value === null ? at.offset : base + startOf(pair.value);
     if (key === "__proto__") {
       reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
+      reading.isIncomplete = true;
     } else if (key === "<<" && yaml().isScalar(pair.key) && pair.key.type === "PLAIN") {
-      merged.push(...(Array.isArray(value) ? value : [value]));
+      for (const part of Array.isArray(value) ? value : [value]) {
+        if (part !== null && !isMap(part)) reportMerge(part, base + startOf(pair.value), reading);
+        merged.push(part);
+      }
     } else if (Object.hasOwn(map, key)) {
       const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
       reading.problems.add({
@@ -162,11 +186,26 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
         fix: "keep one of the two",
         at,
       });
+      // Within a block the first one does; a second `vms:` is full of names.
+      if (map === reading.root) reading.isIncomplete = true;
     } else {
       setEntry(map, key, value, at.offset, valueStart);
     }
   }
   for (const part of merged) mergeInto(map, part);
+}
+
+/** `<<: base` for `<<: *base`: everything the base holds would be missing without a word. */
+function reportMerge(part: unknown, offset: number, reading: Reading): void {
+  const isAnchor = typeof part === "string" && isMap(reading.anchors.get(part)?.value);
+  reading.problems.add({
+    code: "config/wrong-type",
+    summary: `<< cannot be ${shown(part)}`,
+    detail: "expected an alias of a map, such as *base, or a list of them",
+    fix: isAnchor ? `write <<: *${part}` : undefined,
+    at: { source: reading.source, offset },
+  });
+  reading.isIncomplete = true;
 }
 
 /** `<<: *base`: the keys of the base that the map does not have itself. */
@@ -188,6 +227,7 @@ function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
   const target = reading.anchors.get(node.source);
   const at = { source: reading.source, offset: base + startOf(node) };
   if (target === undefined) {
+    reading.isIncomplete = true;
     reading.problems.add({
       code: "config/yaml-syntax",
       summary: `no anchor &${node.source} comes before this alias`,
@@ -199,6 +239,7 @@ function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
   reading.size += target.size;
   reading.aliased += target.size;
   if (reading.aliased <= mostAliasedValues) return target.value;
+  reading.isIncomplete = true;
   reading.problems.add({
     code: "config/alias-limit",
     summary: "the aliases of this file stand for too many values",

@@ -31,6 +31,8 @@ const batchSize = 16 * 1024;
 
 const crossesPieces = /\t|(?:^|[\s,[{:-])[&*][^\s&*,\]}]|^%|^(?:---|\.\.\.)(?:\s|$)/m;
 const header = /^(vms|volumes|groups):[ ]*(?:#[^\n]*)?\r?$/;
+/** A key, an item of a list at its key's indent, or the end of brackets that were opened above. */
+const rootLine = /^(?:[A-Za-z0-9_-]+:(?:\s|$)|-(?:\s|$)|[\]}])/;
 const entryKey = /^[A-Za-z0-9_-]+:(?:\s|$)/;
 
 export function cutIntoPieces(text: string, smallest = worthCutting, batch = batchSize): Pieces | undefined {
@@ -40,6 +42,7 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
   let section: string | undefined;
   let indent = 0;
   let start = 0;
+  let begun = false;
   const close = (end: number) => {
     if (end > start) pieces.push({ ...(section === undefined ? {} : { section }), start, end });
     start = end;
@@ -52,7 +55,11 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
     const column = first - at;
     const character = text[first];
     const isBlank = first >= end || character === "\n" || character === "\r" || character === "#";
+    // A map whose first key is indented ends at a line that is not: read in pieces, it would go on.
+    if (!isBlank && !begun && column > 0) return undefined;
+    begun ||= !isBlank;
     if (!isBlank && column === 0) {
+      if (!rootLine.test(text.slice(at, Math.min(end, at + 200)))) return undefined;
       const name = header.exec(text.slice(at, newline === -1 ? end : newline))?.[1];
       if (section !== undefined || name !== undefined) close(at);
       section = undefined;

@@ -30,7 +30,7 @@ const blockWord = /[A-Za-z0-9_/$][^\n:#]*(?:(?::(?=[^\s])|(?<=[^\s])#)[^\n:#]*)*
 const flowWord = /[A-Za-z0-9_/$][^\n:#,[\]{}]*(?::(?=[^\s,[\]{}])[^\n:#,[\]{}]*)*/y;
 const quoted = /"([^"\\\n]*)"|'([^'\n]*)'/y;
 const number = /^(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+)$/;
-const wholeNumber = /^[0-9]{1,15}$/;
+const wholeNumber = /^(?:0|[1-9][0-9]{0,14})$/;
 const deepest = 32;
 
 /** In place of a character code. Asking for one behind the end would have V8 throw away what it compiled. */

@@ -17,7 +17,7 @@ export function readYaml(
 ): YamlFile {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const source = { file, text, root: undefined as unknown };
-  if (!checkEncoding(source, problems)) return source;
+  if (!checkEncoding(source, problems)) return { ...source, isIncomplete: true };
   const pieces = cut(text);
   source.root = (pieces === undefined ? readPlain(text) : readInPieces(source, pieces)) ?? readWhole(source, problems);
   return source;
@@ -25,8 +25,11 @@ export function readYaml(
 
 /** A value given on a command line, read as it would be in a file; text when it is nothing else. */
 export function parseValue(text: string): unknown {
-  const value = readWhole({ file: "", text, root: undefined }, countProblems());
-  return value === undefined ? text : value;
+  const problems = countProblems();
+  const source: YamlFile = { file: "", text, root: undefined };
+  const value = readWhole(source, problems);
+  const isWhole = problems.reported === 0 && source.oddNumbers?.length === 0;
+  return value === undefined || !isWhole ? text : value;
 }
 
 function checkEncoding(source: YamlFile, problems: Problems): boolean {

@@ -63,7 +63,7 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
     case "vm.resize":
       return resize(step, action, id, run);
     case "vm.check":
-      return check(action, id, run);
+      return check(step, action, id, run);
     case "vm.resize.confirm":
       return confirm(step, action, id, run);
     case "vm.resize.revert": {
@@ -288,14 +288,19 @@ async function resize(
   return failedBy(outcome);
 }
 
-async function check(action: Extract<VmAction, { operation: "vm.check" }>, id: string, run: Run): Promise<StepResult> {
+async function check(
+  { address }: Step,
+  action: Extract<VmAction, { operation: "vm.check" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
   const { clock, checkHealth, timing } = run.ports;
   const sighting = await readVm(run, id);
   if (!sighting.seen || sighting.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
   const deadline = clock.now() + action.timeoutMs;
   for (;;) {
-    if (await checkHealth(action.check, sighting.vm, run.signal)) return done;
+    if (await checkHealth(action.check, sighting.vm, run.signal, address)) return done;
     if (run.signal.aborted)
       return {
         end: "unknown",

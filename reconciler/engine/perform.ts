@@ -63,7 +63,7 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
         ...(action.command === undefined ? {} : { fix: action.command }),
       };
     case "flush": {
-      const result = await run.ports.runCommand(action.argv, run.signal);
+      const result = await run.ports.runCommand(action.argv, run.signal, step.address);
       return result.exitCode === 0
         ? done
         : {

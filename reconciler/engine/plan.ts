@@ -74,6 +74,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     state,
     live: seen.live,
     has: (operation) => client.has(operation),
+    takesPortRanges: client.takesPortRanges,
     options,
     findings: [...notes, ...seen.findings],
   });

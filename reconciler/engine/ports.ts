@@ -1,4 +1,5 @@
 /** Everything the engine touches of the outside world, handed in by whoever composes it. */
+import type { Address } from "../core/model/address";
 import type { HealthCheck, Timing } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { ServiceClient } from "../service/client";
@@ -19,9 +20,10 @@ export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
   readonly timing: Timing;
-  readonly runCommand: (argv: readonly string[], signal?: AbortSignal) => Promise<CommandResult>;
+  /** `address`: whose command it is, which says where it runs. */
+  readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
   /** One try: true when the VM answers as it should. */
-  readonly checkHealth: (check: HealthCheck, vm: LiveVm, signal?: AbortSignal) => Promise<boolean>;
+  readonly checkHealth: (check: HealthCheck, vm: LiveVm, signal?: AbortSignal, address?: Address) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
 }
 

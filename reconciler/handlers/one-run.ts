@@ -113,6 +113,7 @@ function plan(
     state,
     live,
     has: (operation) => service.client.has(operation),
+    takesPortRanges: service.client.takesPortRanges,
     options: { targets: [address], ...options },
     findings,
   });

@@ -48,6 +48,8 @@ export interface RequestOptions {
 
 export interface ServiceClient {
   has(operation: Operation): boolean;
+  /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
+  readonly takesPortRanges: boolean;
 
   listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;
   getVm(id: string, options?: RequestOptions): Promise<Outcome<LiveVm>>;

@@ -145,6 +145,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 
   return {
     has: (operation) => routeOf(operation) !== null,
+    takesPortRanges: dialect.rules.port_range !== null,
 
     listVms: listOf("vm.list", read.vm),
     getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => read.vm(payloadOf(body)), o),

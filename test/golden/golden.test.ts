@@ -19,7 +19,9 @@ describe("golden stories", () => {
     const { refresh: observe = true, ...options } = story.options ?? {};
     const prepared = await stage.plan(desired, options, observe);
     const { plan } = prepared;
-    const again = makePlan({ desired, state: prepared.state, live: prepared.live, has: stage.has, options, findings: [] });
+    const { state, live } = prepared;
+    const { takesPortRanges } = stage.client;
+    const again = makePlan({ desired, state, live, has: stage.has, takesPortRanges, options, findings: [] });
     expect(canonicalJson(again.steps)).toBe(canonicalJson(plan.steps));
 
     const before = idsByName(stage);

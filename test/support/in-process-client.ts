@@ -110,6 +110,7 @@ export function inProcessClient(
     },
     requestCounts,
     has,
+    takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,
     listVms: () => list("vm.list", read.vm),
     getVm: (id) => call("vm.get", { id }, (body) => read.vm(payloadOf(body))),

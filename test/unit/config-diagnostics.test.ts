@@ -286,6 +286,10 @@ describe("variables and for_each", () => {
       'for-each 1:26 | the for_each key "a b" holds a bracket, a space or a control character',
     ],
     "a negative number": ["vms: { web: { for_each: -1 } }", "for-each 1:25 | for_each cannot be -1"],
+    "an interpolation in a key": [
+      "vars: { env: { default: x } }\nvms: { web: { for_each: { '${var.env}': 1 }, name: abc } }",
+      'for-each 2:41 | the for_each key "${var.env}" holds an interpolation | use a list, or a variable that is the whole map: for_each: ${var.NAME}',
+    ],
     "a number that would fill the memory": [
       "vms: { web: { for_each: 1e9 } }",
       "for-each 1:25 | for_each makes too many instances",
@@ -346,6 +350,10 @@ describe("imports, moved and removed", () => {
     "moving what is still declared": [
       `${vms}moved: [{ from: vm.web, to: 'vm.each[a]' }]`,
       "invalid-move 3:17 | vm.web is moved, and still declared | take its block out of the file, or the move",
+    ],
+    "a block moved as a whole, and still declared": [
+      "vms: { each: { for_each: [a] }, site: { for_each: [b] } }\nmoved: [{ from: vm.each, to: vm.site }]",
+      "invalid-move 2:17 | vm.each is moved, and still declared | take its block out of the file, or the move",
     ],
     "moving to what is not declared": [
       `${vms}moved: [{ from: vm.old, to: vm.wbe }]`,

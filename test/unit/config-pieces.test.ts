@@ -51,6 +51,8 @@ describe("a file read in pieces", () => {
     ["anchors", "vms:\n  a: &x 1\n  b: *x\n"],
     ["document markers", "vms:\n  a: 1\n---\nvms:\n  b: 1\n"],
     ["quoted keys", 'vms:\n  "a": 1\n  b: 2\n'],
+    ["a first key that is indented", "# remark\n  version: 1\nvms:\n  a: 1\n  b: 2\n"],
+    ["a line at the left edge that is no key", "vms:\n  a: 1\n  b: >\n{ project: x }\n"],
     ["a lesser indent", "vms:\n    a: 1\n  b: 2\n"],
   ])("is not cut where a piece might not stand alone: %s", (_, text) => {
     expect(cutIntoPieces(text, 0, 1)).toBeUndefined();

@@ -46,12 +46,54 @@ describe("what of YAML is read", () => {
     ["an alias to what contains it is refused", "a: &a [*a]\n", ["config/yaml-syntax:1"]],
     ["a tag is refused", "a: !env HOME\n", ["config/yaml-syntax:1"]],
     ["the key __proto__ is refused", "a: { __proto__: { polluted: true } }\n", ["config/forbidden-key:1"]],
+    [
+      "a merge of what is no map is refused",
+      "a: &a { x: 1 }\nb: { <<: a }\nc: { <<: [*a, x] }\n",
+      ["config/wrong-type:2", "config/wrong-type:3"],
+    ],
     ["a list as key is refused", "? [a, b]\n: 1\n", ["config/forbidden-key:1"]],
     ["bytes that are no UTF-8 are refused", "a: \ufffd\n", ["config/encoding:1"]],
     ["text in UTF-16 is refused", "a\u0000:\u0000 \u00001\u0000", ["config/encoding:1"]],
   ])("%s", (_, text, expected) => {
     expect(read(text).codes).toEqual(expected);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it("a number that is more than its value is refused wherever nothing else is said, as it would be read", () => {
+    const text = `version: 1
+vars: { id: { default: 007 }, tag: { default: 1.10 }, fine: { default: 1.5 } }
+vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 } }
+`;
+    const { diagnostics } = readDesired([{ file: "f.yaml", text }]);
+    expect(diagnostics.flatMap(({ summary }) => (summary.includes("is missing") ? [] : [summary]))).toEqual([
+      "007 would be read as the number 7",
+      "1.10 would be read as the number 1.1",
+      "01 would be read as the number 1",
+      "1e2 would be read as the number 100",
+      "010 would be read as the number 10",
+      "user_id cannot be 42",
+    ]);
+    expect(diagnostics[0]?.fix).toBe('write 7, or "007" in quotes');
+    const given = readDesired([{ file: "f.yaml", text: "version: 1\nvars: { id: {} }\n" }], {
+      varFiles: [{ file: "x.vars.yaml", text: "id: 007\n" }],
+    });
+    expect(given.diagnostics.map(({ source, summary }) => `${source?.file} ${summary}`)).toEqual([
+      "x.vars.yaml 007 would be read as the number 7",
+    ]);
+  });
+
+  it("an address of a for_each without quotes in a flow map is told to be quoted", () => {
+    const text = "version: 1\nmoved: [ { from: vm.web[a], to: vm.db } ]\n";
+    const [problem] = readDesired([{ file: "f.yaml", text }]).diagnostics;
+    expect(problem).toMatchObject({ code: "config/yaml-syntax", source: { line: 2, column: 24 } });
+    expect(problem?.fix).toBe('put text with brackets in quotes, such as "web[a]"');
+  });
+
+  it("a key given twice hides nothing else, unless it leaves names out", () => {
+    const codes = (text: string) => readDesired([{ file: "f.yaml", text }]).diagnostics.map(({ code }) => code);
+    const volume = "volumes: { data: { size: 1, size: 2, attach_to: db } }\n";
+    expect(codes(`version: 1\n${volume}`)).toEqual(["config/duplicate-key", "config/unknown-reference"]);
+    expect(codes(`version: 1\nvms:\n${volume}vms:\n`)).toEqual(["config/duplicate-key", "config/duplicate-key"]);
   });
 
   it("nesting without end is a diagnostic and not a stack overflow", () => {

@@ -1,5 +1,5 @@
 /** `reconcile pull`: the YAML, with imports, for what exists; applying it changes nothing. Sends only reads. */
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { hasErrors } from "../../core/model/diagnostic";
 import type { Wanted } from "../../engine/pull";
 import { openService } from "../compose";
@@ -61,7 +61,7 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean) {
   const dialect =
     flags.dialect ??
     (service.dialect !== undefined && "path" in service.dialect
-      ? join(dirname(resolve(service.dialect.source.file)), service.dialect.path)
+      ? resolve(dirname(service.dialect.source.file), service.dialect.path)
       : undefined);
   const settings = {
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),

@@ -1,4 +1,5 @@
 /** Findings that every kind can have, worded once. */
+import { quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Pair } from "./pair";
 
@@ -15,7 +16,7 @@ export const nameTaken = (
   detail: `${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
     pair.recorded?.id === undefined
-      ? `imports: [ { to: ${pair.address}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
+      ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
       : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
   address: pair.address,
   source: pair.desired?.source,
@@ -31,7 +32,7 @@ export const severalNamed = (
   code: "plan/name-ambiguous",
   summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
-  fix: `say which one it is: ${pair.recorded?.id === undefined ? `imports: [ { to: ${pair.address}, id: "…" } ]` : `reconcile import ${pair.address} ID`}`,
+  fix: `say which one it is: ${pair.recorded?.id === undefined ? `imports: [ { to: ${quoted(pair.address)}, id: "…" } ]` : `reconcile import ${pair.address} ID`}`,
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -41,7 +42,7 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   code: "plan/import-managed",
   summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
-  fix: `moved: [ { from: ${manager}, to: ${pair.address} } ], or remove the imports entry`,
+  fix: `moved: [ { from: ${quoted(manager)}, to: ${quoted(pair.address)} } ], or remove the imports entry`,
   address: pair.address,
   source: pair.import?.source,
 });

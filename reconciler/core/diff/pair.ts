@@ -2,7 +2,7 @@
  * Brings the three inputs together: what is wanted, what is remembered and what the file says about moving, taking
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
-import { type Address, compareAddresses, type Kind, parseAddress } from "../model/address";
+import { type Address, compareAddresses, type Kind, parseAddress, quoted } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
@@ -31,7 +31,7 @@ export interface Pairs {
 export function pairResources(desired: Desired, state: State): Pairs {
   const diagnostics: Diagnostic[] = [];
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const { recorded, intents, movedFrom } = applyMoves(desired, state, diagnostics);
+  const { recorded, intents, movedFrom } = applyMoves(desired, wanted, state, diagnostics);
   const imports = new Map(desired.imports.map((request) => [request.to, request]));
   const quarantined = new Set(state.quarantined.map((piece) => piece.address));
 
@@ -57,7 +57,12 @@ export function pairResources(desired: Desired, state: State): Pairs {
   return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
 }
 
-function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
+function applyMoves(
+  desired: Desired,
+  wanted: ReadonlyMap<Address, DesiredResource>,
+  state: State,
+  diagnostics: Diagnostic[],
+) {
   const recorded = new Map(state.resources);
   const intents = new Map(state.intents);
   const movedFrom = new Map<Address, Address>();
@@ -66,6 +71,11 @@ function applyMoves(desired: Desired, state: State, diagnostics: Diagnostic[]) {
   for (const from of [...recorded.keys(), ...intents.keys()]) {
     const to = followMoves(from, moves);
     if (to === from || movedFrom.has(to)) continue;
+    const meant = wanted.has(to) ? undefined : otherForm(to, wanted);
+    if (meant !== undefined) {
+      diagnostics.push(formChanged(from, to, meant));
+      continue;
+    }
     if (recorded.has(to) || intents.has(to)) {
       diagnostics.push({
         severity: "error",
@@ -107,6 +117,24 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
 /** `volume.scratch` covers itself and `volume.scratch[a]`. */
 const blockOf = (address: Address): Address =>
   address.endsWith("]") ? address.slice(0, address.indexOf("[")) : address;
+
+/** What is declared in place of an address: an instance of its block, or the block itself where that has no for_each. */
+function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {
+  const block = blockOf(address);
+  if (block !== address) return wanted.has(block) ? block : undefined;
+  for (const one of wanted.keys()) if (one.startsWith(`${block}[`)) return one;
+  return undefined;
+}
+
+/** Which instance it becomes, nobody has said; left to itself it would be deleted. */
+const formChanged = (from: Address, to: Address, meant: Address): Diagnostic => ({
+  severity: "error",
+  code: "plan/move-needs-key",
+  summary: `${from} cannot be moved to ${to}: ${blockOf(to)} ${to === blockOf(to) ? "has a for_each" : "has no for_each"}`,
+  detail: "A moved entry for a whole block takes each instance to the same key of the other block.",
+  address: from,
+  fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(meant)} } ]`,
+});
 
 function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   if (desired.removed.length === 0) return [...pairs];

@@ -80,16 +80,18 @@ export function checkCatalogue(
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image))
+  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image)) {
+    const isListed = context.has("image.list");
     diagnostics.push({
       severity: "warning",
       code: "plan/image-unresolved",
-      summary: `image_id ${desired.image} is a name, and this service has no list of images to look it up in`,
+      summary: `image_id ${desired.image} is a name, and ${isListed ? "this plan does not look at the list of images" : "this service has no list of images to look it up in"}`,
       detail: "It is sent as it is; a create takes the image's UUID.",
-      fix: "write the image's UUID as image_id, or name the list in the dialect: operations: { image.list: … }",
+      fix: `write the image's UUID as image_id, or ${isListed ? "plan without --no-refresh" : "name the list in the dialect: operations: { image.list: … }"}`,
       address: desired.address,
       source: desired.source,
     });
+  }
   if (isSent("image_id") && image.found === "none" && isUuid(desired.image))
     diagnostics.push({
       severity: "note",
@@ -117,6 +119,17 @@ export const vmImportGone = (pair: Pair, wanted: string): Diagnostic => ({
   code: "plan/import-not-found",
   summary: `${pair.address} cannot be imported: the service shows no such VM as ${wanted}`,
   fix: "correct the id or name in the imports entry, or remove the entry to create a new VM",
+  address: pair.address,
+  source: pair.import?.source,
+});
+
+/** A VM to be taken over by its name, where nobody can say which one that is. */
+export const importUnseen = (pair: Pair, name: string, isListed: boolean): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-by-name",
+  summary: `${pair.address} cannot be imported by the name ${name}: ${isListed ? "this plan does not look at the service" : "this service has no list of VMs"}`,
+  detail: "A name is looked up in the list of VMs; without it the VM could only be created a second time.",
+  fix: isListed ? "plan without --no-refresh, or give its id: instead" : "give its id: instead of its name",
   address: pair.address,
   source: pair.import?.source,
 });

@@ -13,7 +13,7 @@ import { explain } from "./explain";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
 import { compareVm, findDataVolume } from "./vm-fields";
-import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, vmImportGone } from "./vm-findings";
+import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, importUnseen, vmImportGone } from "./vm-findings";
 
 export interface VmDifference extends Difference<DesiredVm, RecordedVm, LiveVm> {
   readonly kind: "vm";
@@ -109,8 +109,13 @@ export function findVm(pair: Pair, context: DiffContext): Found {
   }
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
-  if (context.live.vms === undefined)
-    return interrupted !== undefined || recorded !== undefined ? { how: "id-unknown" } : { how: "absent" };
+  if (context.live.vms === undefined) {
+    if (interrupted !== undefined || recorded !== undefined) return { how: "id-unknown" };
+    // Not "absent": the VM to be taken over would get a twin.
+    return pair.import?.name === undefined
+      ? { how: "absent" }
+      : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.has("vm.list")) };
+  }
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
   const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
   if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
@@ -119,10 +124,17 @@ export function findVm(pair: Pair, context: DiffContext): Found {
     if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
     return recorded?.id === undefined ? { how: "absent" } : findKnown(pair, recorded.id, context);
   }
-  if (only === undefined)
-    return pair.import?.name === undefined
-      ? { how: "absent" }
-      : { how: "error", diagnostic: vmImportGone(pair, pair.import.name) };
+  if (only === undefined) {
+    if (pair.import?.name === undefined) return { how: "absent" };
+    const managed = context.vmsByName.get(name.toLowerCase())?.[0];
+    return {
+      how: "error",
+      diagnostic:
+        managed === undefined
+          ? vmImportGone(pair, pair.import.name)
+          : importManaged(pair, "VM", managed.id, context.addressOfId.get(managed.id)!),
+    };
+  }
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
   return { how: "error", diagnostic: nameTaken(pair, "VM", only) };

@@ -40,6 +40,9 @@ export function formatAddress(parts: AddressParts): Address {
   return parts.each === undefined ? `${parts.kind}.${parts.key}` : `${parts.kind}.${parts.key}[${parts.each}]`;
 }
 
+/** As it can stand within `{ … }` in a file, where a bracket would open a list. */
+export const quoted = (address: Address): string => (address.endsWith("]") ? `"${address}"` : address);
+
 export const kindOf = (address: Address): Kind => address.slice(0, address.indexOf(".")) as Kind;
 
 /** Alphabetical but for numbers, so that vm.web[2] comes before vm.web[10]; group, vm, volume. */

@@ -52,6 +52,8 @@ export interface DesiredVm {
   /** `undefined`: not managed. */
   readonly power?: "running" | "stopped";
   readonly lifecycle: VmLifecycle;
+  /** Where the command of its check is written: paths in a file are relative to that file. */
+  readonly commandFile?: string;
   readonly source: SourcePosition;
 }
 
@@ -67,6 +69,8 @@ export interface DesiredVolume {
   readonly sizeGb: number;
   readonly attachTo?: Reference;
   readonly flush: FlushPolicy;
+  /** Where its flush command is written, which may be a file of defaults. */
+  readonly commandFile?: string;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
 }

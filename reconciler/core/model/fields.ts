@@ -25,7 +25,7 @@ export interface FieldRow {
 
 const row = (field: string, effect: FieldEffect, verb: string): FieldRow => ({ field, effect, verb });
 
-type Declared<T> = Exclude<keyof T, "kind" | "address" | "source" | "lifecycle">;
+type Declared<T> = Exclude<keyof T, "kind" | "address" | "source" | "lifecycle" | "commandFile">;
 
 export const vmFields = {
   name: row("name", "in_place", "rename"),

@@ -24,6 +24,7 @@ import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { breakNameCycles } from "./name-cycles";
+import { rangesRefused } from "./port-ranges";
 import { pulledAway, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
@@ -34,6 +35,8 @@ export interface PlanInput {
   readonly state: State;
   readonly live: Live;
   readonly has: (operation: Operation) => boolean;
+  /** False: a rule with a range of ports cannot be sent. */
+  readonly takesPortRanges?: boolean;
   readonly options: PlanOptions;
   /** What the refresh has to say: unreadable answers, missing operations. */
   readonly findings?: readonly Diagnostic[];
@@ -109,6 +112,8 @@ export function makePlan(input: PlanInput): Plan {
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),
   );
+  if (input.takesPortRanges === false)
+    diagnostics.push(...rangesRefused(draft.steps, (address) => byAddress.get(address)?.source));
   const consents = consentsFor(
     changes,
     draft.steps,

@@ -67,8 +67,12 @@ export const planning = {
   "plan/image-unknown": row("The service has no such image.", "Use one that it lists."),
   "plan/image-unlisted": row("An image id is not in the list; it may be private.", "A note: it is sent as it is."),
   "plan/image-unresolved": row(
-    "An image is given by name, and this service has no list that says which id that is.",
+    "An image is given by name, and no list says which id that is: this service has none, or --no-refresh was given.",
     "Write the image's id as image_id.",
+  ),
+  "plan/import-by-name": row(
+    "A VM is to be imported by its name, and nothing lists the VMs: this service has no such list, or --no-refresh was given.",
+    "Give its id instead of its name.",
   ),
   "plan/import-managed": row(
     "What is to be imported is managed under another address already.",
@@ -78,6 +82,10 @@ export const planning = {
   "plan/left-alone": row(
     "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
     "Settle the other one first; the message names it.",
+  ),
+  "plan/move-needs-key": row(
+    "A moved entry names whole blocks, and only one of the two has a for_each.",
+    'Name the instance: { from: vm.db, to: "vm.web[a]" }.',
   ),
   "plan/move-occupied": row(
     "The address a record is to move to has a record already.",
@@ -95,6 +103,10 @@ export const planning = {
   "plan/outcome-unknown": row(
     "An earlier create got no answer, and this service gives no way to look it up.",
     "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
+  ),
+  "plan/port-range": row(
+    "A rule with a range of ports is to be created, and the dialect does not say how this service takes a range in one rule.",
+    'rules.port_range: "{min}-{max}" in the dialect where the service takes that, or one rule for each port.',
   ),
   "plan/region-ambiguous": row("A region name means several regions.", "Write one of the ids."),
   "plan/region-unknown": row("The service has no such region.", "Use one that it lists."),

@@ -1,0 +1,37 @@
+/**
+ * Says before anything is sent which rules this service cannot be told: a rule goes out with one port in one field, and
+ * only the dialect knows how a range is written there. What the service has already needs no telling.
+ */
+import { describeRule } from "../canonical/rules";
+import type { Address } from "../model/address";
+import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import type { Rule } from "../model/rule";
+import type { Step, StepAction } from "./step";
+
+export function rangesRefused(
+  steps: readonly Step[],
+  sourceOf: (address: Address) => SourcePosition | undefined,
+): Diagnostic[] {
+  const byGroup = new Map<Address, string[]>();
+  for (const { address, action } of steps)
+    for (const rule of rulesSent(action)) {
+      if (rule.ports === undefined || rule.ports.min === rule.ports.max) continue;
+      const said = byGroup.get(address);
+      if (said === undefined) byGroup.set(address, [describeRule(rule)]);
+      else said.push(describeRule(rule));
+    }
+  return [...byGroup].map(([address, rules]) => ({
+    severity: "error",
+    code: "plan/port-range",
+    summary: `${address}: ${rules.length === 1 ? "a rule has a range" : `${rules.length} rules have ranges`} of ports, and the dialect does not say how this service takes ranges`,
+    detail: rules.slice(0, 5).join("; ") + (rules.length > 5 ? `; and ${rules.length - 5} more` : ""),
+    fix: 'in the dialect: rules.port_range: "{min}-{max}", or one rule for each port',
+    address,
+    source: sourceOf(address),
+  }));
+}
+
+function rulesSent(action: StepAction): readonly Rule[] {
+  if (action.operation === "group.create") return action.rules;
+  return action.operation === "group.rule.create" ? [action.rule] : [];
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCli } from "../support/run-cli";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "reconcile-files-"));
+  for (const folder of ["here", "site", "shared"]) mkdirSync(join(root, folder));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
+const validate = (...args: string[]) => runCli(["validate", ...args], { cwd: join(root, "here") });
+
+describe("several files and folders", { timeout: 60_000 }, () => {
+  it("a command runs in the folder of the file it is written in, also where that file holds defaults", async () => {
+    const script = (name: string) =>
+      `require("node:fs").appendFileSync(${JSON.stringify(join(root, "ran"))}, "${name} ");`;
+    for (const folder of ["site", "shared"])
+      for (const name of ["flush.js", "check.js"]) write(`${folder}/${name}`, script(`${folder}/${name}`));
+    const vm =
+      "{ owner: o@x.example, user_id: '1', image_id: ubuntu-24.04, flavor_id: FLAVOR, size: 1, lifecycle: { verify_resize: { check: { command: [node, ./check.js] } } } }";
+    const lay = (flavor: string, attach: string) => {
+      write(
+        "site/reconcile.yaml",
+        `version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\ndefaults: { volume: { flush: { via: command, command: [node, ./flush.js] } } }\n`,
+      );
+      write(
+        "shared/parts.yaml",
+        `version: 1\nvms: { one: ${vm.replace("FLAVOR", flavor)} }\nvolumes: { data: { size: 1${attach} }, logs: { size: 1${attach}, flush: { command: [node, ./flush.js] } } }\n`,
+      );
+    };
+    const apply = () =>
+      runCli(["apply", "../site/reconcile.yaml", "-f", "../shared/parts.yaml", "-y", "--time-scale", "1000"], {
+        cwd: join(root, "here"),
+      });
+    lay("m1.small", ", attach_to: one");
+    expect((await apply()).exitCode).toBe(0);
+    lay("m1.medium", "");
+    const ran = await apply();
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    expect(readFileSync(join(root, "ran"), "utf8").trim().split(" ").sort()).toEqual([
+      "shared/check.js",
+      "shared/flush.js",
+      "site/flush.js",
+    ]);
+  });
+
+  it("a folder's dotfiles belong to other programs, and a file named beside its folder is one file", async () => {
+    write("site/reconcile.yaml", "version: 1\ngroups: { web: {} }\n");
+    write("site/.gitlab-ci.yml", "stages: [ plan ]\n");
+    const ran = await validate("../site", "-f", "../site/reconcile.yaml");
+    expect(ran.stderr).toBe("");
+    expect(ran.stdout).toContain("1 security group in 1 file.");
+  });
+
+  it.each([
+    ["relative to the file that names it", "./our.dialect.yaml", "--> ../shared/our.dialect.yaml:1:9"],
+    ["absolute", "ABSOLUTE", "our.dialect.yaml:1:9"],
+  ])("a dialect's path is %s, and its problems are shown where it is seen from here", async (_, path, place) => {
+    write("shared/our.dialect.yaml", "rules: {port_rnge: x}\n");
+    write("site/reconcile.yaml", "version: 1\n");
+    const given = path === "ABSOLUTE" ? join(root, "shared/our.dialect.yaml") : path;
+    write("shared/service.yaml", `version: 1\nservice: { dialect: ${JSON.stringify(given)} }\n`);
+    const ran = await validate("../site/reconcile.yaml", "-f", "../shared/service.yaml");
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain("error[dialect/unknown-key]");
+    expect(ran.stderr).toContain(place);
+  });
+});
