@@ -23,6 +23,7 @@ import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { breakNameCycles } from "./name-cycles";
+import { namesTaken } from "./names-taken";
 import { pulledAway, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
@@ -103,6 +104,7 @@ export function makePlan(input: PlanInput): Plan {
   for (const vm of vms) stepsForVm(vm, draft);
   for (const volume of volumes) stepsForVolume(volume, draft);
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair.address, draft);
+  diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
   orderAcrossResources(draft);
 
