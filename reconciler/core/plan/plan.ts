@@ -96,7 +96,7 @@ export function makePlan(input: PlanInput): Plan {
   const differences: Difference[] = [...groups, ...vms, ...volumes];
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
   if (targeted.length < paired.pairs.length)
-    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups));
+    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups, context));
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = emptyDraft(context, state, changes, diagnostics);
