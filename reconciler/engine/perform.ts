@@ -33,6 +33,7 @@ export interface Run {
   readonly live: Live;
   readonly idsBefore: NamesBefore;
   readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
   /** Aborts waits when the user insists on stopping at once. */
   readonly signal: AbortSignal;
   /** Whether another step waits for this one's effect to be visible. */

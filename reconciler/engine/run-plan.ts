@@ -91,6 +91,7 @@ export async function runPlan(
     live,
     idsBefore: indexNamesBefore(live),
     flavors: indexCatalogue(live.catalogue.flavors),
+    images: indexCatalogue(live.catalogue.images),
     signal: stop.hard,
     hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
