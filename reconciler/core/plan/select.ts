@@ -115,11 +115,12 @@ export function pulledAway(
   const goingGroups = new Set<string>();
   for (const { change, id } of groups)
     if (id !== undefined && (change?.action === "delete" || change?.action === "replace")) goingGroups.add(id);
-  return pairs.flatMap(({ address, recorded }) => {
+  return pairs.flatMap(({ address, desired, recorded }) => {
     if (selected.has(address)) return [];
     const touched =
       recorded?.kind === "volume"
-        ? deletedVms.has(vmUnder(recorded, context) ?? "")
+        ? // Undeclared, it is as recorded: whoever plans for one resource alone knows its neighbours by their ids.
+          deletedVms.has((desired === undefined ? recorded.attachedTo : vmUnder(recorded, context)) ?? "")
         : recorded?.kind === "group" &&
           recorded.rules.some(
             ({ remote }) => remote.kind === "group" && "id" in remote.group && goingGroups.has(remote.group.id),
