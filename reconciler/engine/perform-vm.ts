@@ -1,5 +1,5 @@
 /** The steps of a VM: asynchronous all of them, so each knows what to wait for and how to find out after a lost answer. */
-import { catalogueId } from "../core/canonical/catalogue";
+import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
@@ -43,21 +43,22 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
     case "vm.rebuild": {
+      const hasImage = ({ image }: LiveVm): boolean =>
+        image !== undefined && isEntry(image, action.image, run.images) === true;
       // It was on its way somewhere when the plan was made: a run before this one may have sent the very same.
       const seen = run.live.vmById.get(id);
-      if (
-        seen?.seen === "yes" &&
-        seen.value.phase === "changing" &&
-        (await lookAt(run, id, (vm) => vm.image === action.image)()) === "done"
-      )
+      if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAt(run, id, hasImage)()) === "done")
         return recordDone(step, run);
       const outcome = await sendAndLook(
         () => client.rebuildVm(id, action.image, options),
-        lookAt(run, id, (vm) => vm.phase === "changing" || vm.image === action.image),
+        lookAt(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
         run,
       );
       return outcome.status === "accepted"
-        ? waitThenRecord(step, run, id, { for: "rebuilt", image: action.image })
+        ? waitThenRecord(step, run, id, {
+            for: "rebuilt",
+            isOther: (image) => isEntry(image, action.image, run.images) === false,
+          })
         : failedBy(outcome);
     }
     case "vm.resize":
@@ -175,10 +176,12 @@ export async function waitForVm(
   if (!canSee(run)) return done;
   const started = run.ports.clock.now();
   let shown: string | undefined;
+  let moved = false;
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
-      const verdict = settleVm(wait, vm);
+      moved ||= vm?.phase === "changing" || run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
+      const verdict = settleVm(wait, vm, moved);
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {
         shown = vm.status;
@@ -265,7 +268,12 @@ async function resize(
   run: Run,
 ): Promise<StepResult> {
   const target = catalogueId(action.flavor, run.flavors);
-  const isTarget = (flavor: string): boolean => catalogueId(flavor, run.flavors) === target;
+  const sighting = run.live.vmById.get(id);
+  const shownBefore = sighting?.seen === "yes" ? sighting.value.flavor : undefined;
+  // Where no list says what is shown, that it is another one than before is all that can be told.
+  const isTarget = (flavor: string): boolean =>
+    isEntry(flavor, target, run.flavors) === true ||
+    (resolveEntry(flavor, run.flavors).found !== "one" && shownBefore !== undefined && flavor !== shownBefore);
   // Written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
   const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
   await run.recorder.record(recordOf(step, run));
@@ -328,7 +336,7 @@ const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResul
 function isResized(step: Step, vm: LiveVm, run: Run): boolean {
   const wanted = (step.record as Partial<RecordedVm> | undefined)?.flavor;
   if (wanted === undefined || vm.flavor === undefined || run.flavors === undefined) return true;
-  return catalogueId(vm.flavor, run.flavors) === catalogueId(wanted, run.flavors);
+  return isEntry(vm.flavor, catalogueId(wanted, run.flavors), run.flavors) !== false;
 }
 
 async function notResized(step: Step, run: Run): Promise<StepResult> {

@@ -33,6 +33,7 @@ export interface Run {
   readonly live: Live;
   readonly idsBefore: NamesBefore;
   readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
   /** Aborts waits when the user insists on stopping at once, or the state cannot be written any more. */
   readonly signal: AbortSignal;
   /** False once the state is somebody else's, who may have other plans. */

@@ -103,6 +103,7 @@ export async function runPlan(
     live,
     idsBefore: indexNamesBefore(live),
     flavors: indexCatalogue(live.catalogue.flavors),
+    images: indexCatalogue(live.catalogue.images),
     signal: halt.signal,
     mayWrite: () =>
       recorder.assertHeld().then(

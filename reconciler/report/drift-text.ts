@@ -1,5 +1,6 @@
 /** What the service shows that is not as the state has it, for people. */
 import type { FieldValue } from "../core/diff/changes";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { columnsOf, countOf, hang, numberText, padTo, painter, type TextOptions, valueText } from "./style";
 
@@ -14,12 +15,18 @@ export interface DriftView {
   }[];
   /** How many resources were compared. */
   readonly compared: number;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-export function driftText({ drifts, compared }: DriftView, options: TextOptions = {}): string {
+export function driftText({ drifts, compared, diagnostics }: DriftView, options: TextOptions = {}): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
-  if (drifts.length === 0) return `No drift: the service is as the state has it (${countOf(compared, "resource")}).\n`;
+  // Half a look is none: what could not be read may be anything.
+  const unread = hasErrors(diagnostics);
+  if (drifts.length === 0)
+    return unread
+      ? "Drift is not known: something could not be read.\n"
+      : `No drift: the service is as the state has it (${countOf(compared, "resource")}).\n`;
   const lines: string[] = [];
   for (const { address, name, id, gone, fields } of drifts) {
     const sign = gone ? paint("danger", "-") : paint("change", "~");
@@ -41,7 +48,7 @@ export function driftText({ drifts, compared }: DriftView, options: TextOptions 
   const word = drifts.length === 1 ? "differs" : "differ";
   lines.push(
     "",
-    `Drift: ${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
+    `Drift: ${unread ? "at least " : ""}${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
   );
   return `${lines.join("\n")}\n`;
 }

@@ -19,9 +19,10 @@ const vm = (phase: VmPhase, more: Partial<LiveVm> = {}): LiveVm => ({
   ...more,
 });
 const isLarge = (flavor: string) => flavor === "large";
+const isNotB = (image: string) => image !== "b";
 
 describe("settled yet?", () => {
-  const cases: Record<string, readonly [Wait, LiveVm | undefined, string]> = {
+  const cases: Record<string, readonly [Wait, LiveVm | undefined, string, moved?: boolean]> = {
     "a VM that is not listed yet is waited for": [{ for: "built" }, undefined, "pending"],
     "a built VM runs": [{ for: "built" }, vm("running"), "settled"],
     "or is stopped": [{ for: "built" }, vm("stopped"), "settled"],
@@ -38,16 +39,28 @@ describe("settled yet?", () => {
     ],
     "the old flavor does not": [{ for: "resized", isTarget: isLarge }, vm("running", { flavor: "small" }), "pending"],
     "no flavor shown says nothing": [{ for: "resized", isTarget: isLarge }, vm("running"), "pending"],
+    "but that it was on its way and is there does": [
+      { for: "resized", isTarget: isLarge },
+      vm("running"),
+      "settled",
+      true,
+    ],
+    "and not where the old flavor shows": [
+      { for: "resized", isTarget: isLarge },
+      vm("running", { flavor: "small" }),
+      "pending",
+      true,
+    ],
     "a rebuild is done when the new image shows": [
-      { for: "rebuilt", image: "b" },
+      { for: "rebuilt", isOther: isNotB },
       vm("running", { image: "b" }),
       "settled",
     ],
-    "and not while the old one does": [{ for: "rebuilt", image: "b" }, vm("running", { image: "a" }), "pending"],
+    "and not while the old one does": [{ for: "rebuilt", isOther: isNotB }, vm("running", { image: "a" }), "pending"],
     "a decided resize is neither way any more": [{ for: "decided" }, vm("verify_resize"), "pending"],
   };
-  it.each(Object.entries(cases))("%s", (_, [wait, live, status]) => {
-    expect(settleVm(wait, live).status).toBe(status);
+  it.each(Object.entries(cases))("%s", (_, [wait, live, status, moved = false]) => {
+    expect(settleVm(wait, live, moved).status).toBe(status);
   });
 });
 

@@ -45,5 +45,16 @@ export function catalogueId(text: string, index: Index | undefined): string {
   return resolved.found === "one" ? resolved.entry.id : text;
 }
 
+/**
+ * Whether what a record shows is the entry with this id. `undefined`: one is a name and the other an id, and no list
+ * brings them together.
+ */
+export function isEntry(shown: string, id: string, index: Index | undefined): boolean | undefined {
+  if (shown === id) return true;
+  const resolved = resolveEntry(shown, index);
+  if (resolved.found === "one") return resolved.entry.id === id;
+  return isUuid(shown) === isUuid(id) ? false : undefined;
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => uuidPattern.test(text);

@@ -2,7 +2,7 @@
  * Field by field, what differs about one VM: names of the catalogue against ids, drift against intent, a resize that
  * waits for its decision. What follows from a difference is left to diff/vm.ts.
  */
-import { catalogueId, isUuid, resolveEntry } from "../canonical/catalogue";
+import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalogue";
 import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
@@ -153,10 +153,10 @@ function compareImage(
     });
   }
   const wanted = nameMoved ? recorded!.imageId! : meansNow;
-  const before =
-    live?.image !== undefined ? catalogueId(live.image, context.images) : (recorded?.imageId ?? recorded?.image);
-  if (policy === "ignore" || before === undefined || before === wanted || (sameText && live?.image === undefined))
-    return { wanted };
+  // A name that no list turns into an id says nothing about the image wanted: a rebuild for it would come every time.
+  const shown = live?.image !== undefined && isEntry(live.image, wanted, context.images) !== undefined;
+  const before = shown ? catalogueId(live.image!, context.images) : (recorded?.imageId ?? recorded?.image);
+  if (policy === "ignore" || before === undefined || before === wanted || (sameText && !shown)) return { wanted };
   const verb = policy === "replace" ? "replace" : "rebuild";
   const after = nameMoved ? wanted : desired.image;
   const was = recorded?.image !== undefined && recorded.imageId === before ? recorded.image : before;

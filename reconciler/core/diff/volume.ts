@@ -159,7 +159,7 @@ function removeVolume(
 }
 
 /** A VM that is known to be gone carries nothing, whatever the record says. */
-function hangsOn(
+export function hangsOn(
   recorded: RecordedVolume | undefined,
   live: LiveVolume | undefined,
   context: DiffContext,
@@ -186,7 +186,7 @@ function updateVolume(
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
   found: Extract<Found<LiveVolume>, { how: "known" }>,
-  wantedOn: VolumeDifference["wantedOn"],
+  wished: VolumeDifference["wantedOn"],
   context: DiffContext,
   fates: VmFates,
 ): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches" | "attaches"> {
@@ -211,10 +211,15 @@ function updateVolume(
   const attachedTo = hangsOn(recorded, live, context);
   const isOurs =
     attachedTo !== undefined && (recorded?.attachedTo === attachedTo || recorded?.attaching === attachedTo);
-  const managed = wantedOn !== undefined || isOurs;
-  const staysPut = wantedOn?.id !== undefined && wantedOn.id === attachedTo;
-  const moves =
-    managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wantedOn !== undefined);
+  const managed = wished !== undefined || isOurs;
+  const staysPut = wished?.id !== undefined && wished.id === attachedTo;
+  const wishedFor =
+    managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wished !== undefined);
+  // Where it hangs is not this file's to say, but the VM it hangs on goes: it is flushed and comes off before.
+  const uprooted = !wishedFor && attachedTo !== undefined && fates.deleted.has(attachedTo);
+  const goesAlong = wished?.address !== undefined && context.addressOfId.get(attachedTo ?? "") === wished.address;
+  const wantedOn = uprooted && !goesAlong ? undefined : wished;
+  const moves = wishedFor || uprooted;
   // Onto the new VM at the same address.
   const from = attachedTo === undefined ? recorded?.attachedTo : attachedTo;
   const follows =
@@ -271,7 +276,12 @@ function updateVolume(
           id,
           fields: [...moved, ...fields],
           reason,
-          because: follows && fields.length === 1 ? `${wantedOn.address} gets a new VM` : explain(reason, fields),
+          because:
+            follows && fields.length === 1
+              ? `${wantedOn.address} gets a new VM`
+              : uprooted && fields.length === 1
+                ? `the VM it is attached to, ${context.addressOfId.get(attachedTo) ?? attachedTo}, is deleted`
+                : explain(reason, uprooted ? fields.filter(({ field }) => field !== "attach_to") : fields),
           losses: replaces
             ? [
                 `volume ${label} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,

@@ -24,6 +24,7 @@ import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { breakNameCycles } from "./name-cycles";
+import { namesTaken } from "./names-taken";
 import { rangesRefused } from "./port-ranges";
 import { pulledAway, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
@@ -98,7 +99,7 @@ export function makePlan(input: PlanInput): Plan {
   const differences: Difference[] = [...groups, ...vms, ...volumes];
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
   if (targeted.length < paired.pairs.length)
-    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups));
+    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups, context));
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = emptyDraft(context, state, changes, diagnostics);
@@ -106,6 +107,7 @@ export function makePlan(input: PlanInput): Plan {
   for (const vm of vms) stepsForVm(vm, draft);
   for (const volume of volumes) stepsForVolume(volume, draft);
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair.address, draft);
+  diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
   orderAcrossResources(draft);
 

@@ -3,12 +3,14 @@
  * be read. What a narrow plan would pull away under somebody it leaves out is an error.
  */
 
-import type { PlanOptions } from "../diff/context";
+import { type DiffContext, type PlanOptions, sightVolume } from "../diff/context";
 import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
+import { hangsOn } from "../diff/volume";
 import type { Address } from "../model/address";
 import type { DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 
 export function selectTargets(
@@ -94,22 +96,31 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
   return pairs.filter((pair) => !aside.has(pair.address));
 }
 
+function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undefined {
+  const sighting = sightVolume(context, recorded.id);
+  return sighting.seen === "gone"
+    ? undefined
+    : hangsOn(recorded, sighting.seen === "yes" ? sighting.value : undefined, context);
+}
+
 /** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
 export function pulledAway(
   pairs: readonly Pair[],
   targeted: readonly Pair[],
   deletedVms: ReadonlySet<string>,
   groups: readonly GroupDifference[],
+  context: DiffContext,
 ): Diagnostic[] {
   const selected = new Set(targeted.map((pair) => pair.address));
   const goingGroups = new Set<string>();
   for (const { change, id } of groups)
     if (id !== undefined && (change?.action === "delete" || change?.action === "replace")) goingGroups.add(id);
-  return pairs.flatMap(({ address, recorded }) => {
+  return pairs.flatMap(({ address, desired, recorded }) => {
     if (selected.has(address)) return [];
     const touched =
       recorded?.kind === "volume"
-        ? recorded.attachedTo !== undefined && deletedVms.has(recorded.attachedTo)
+        ? // Undeclared, it is as recorded: whoever plans for one resource alone knows its neighbours by their ids.
+          deletedVms.has((desired === undefined ? recorded.attachedTo : vmUnder(recorded, context)) ?? "")
         : recorded?.kind === "group" &&
           recorded.rules.some(
             ({ remote }) => remote.kind === "group" && "id" in remote.group && goingGroups.has(remote.group.id),

@@ -13,7 +13,8 @@ export type Wait =
   | { readonly for: "built" }
   | { readonly for: "stopped" }
   | { readonly for: "running" }
-  | { readonly for: "rebuilt"; readonly image?: string }
+  /** `isOther`: it shows another image. */
+  | { readonly for: "rebuilt"; readonly isOther: (image: string) => boolean }
   | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean }
   | { readonly for: "decided" }
   | { readonly for: "steady" }
@@ -24,8 +25,11 @@ export type Wait =
 const settled: Verdict = { status: "settled" };
 const pending: Verdict = { status: "pending" };
 
-/** `live` is undefined when the list does not show the VM. */
-export function settleVm(wait: Wait, live: LiveVm | undefined): Verdict {
+/**
+ * `live` is undefined when the list does not show the VM. `moved`: it was seen on its way since the request, or so long
+ * ago is that, that what it shows now came after it.
+ */
+export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): Verdict {
   if (wait.for === "gone") return live === undefined ? settled : pending;
   if (live === undefined) return pending;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
@@ -41,12 +45,11 @@ export function settleVm(wait: Wait, live: LiveVm | undefined): Verdict {
     case "running":
       return live.phase === "running" ? settled : pending;
     case "rebuilt":
-      return steady && (wait.image === undefined || live.image === undefined || live.image === wait.image)
-        ? settled
-        : pending;
+      return steady && (live.image === undefined || !wait.isOther(live.image)) ? settled : pending;
     case "resized":
-      // A service that confirms by itself never shows VERIFY_RESIZE, but the new flavor.
-      return live.phase === "verify_resize" || (steady && live.flavor !== undefined && wait.isTarget(live.flavor))
+      // A service that confirms by itself never shows VERIFY_RESIZE, but the new flavor, or nothing more than that it ran.
+      return live.phase === "verify_resize" ||
+        (steady && (live.flavor === undefined ? moved : wait.isTarget(live.flavor)))
         ? settled
         : pending;
     case "decided":

@@ -93,8 +93,8 @@ export const planning = {
   ),
   "plan/name-ambiguous": row("Several resources bear the name wanted.", "Say which one with an imports entry."),
   "plan/name-taken": row(
-    "Something with that name exists and the state does not know it. It is neither taken over nor made twice.",
-    "An imports entry, --adopt for a VM, or another name.",
+    "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
+    "An imports entry, --adopt for a VM, --target for what is left out, or another name.",
   ),
   "plan/no-checkout": row(
     "The files that a saved plan was made from are neither beside it as they were, nor below the working folder.",

@@ -1,0 +1,119 @@
+/**
+ * Whether somebody else bears a name that this plan gives: a stranger, or a resource that the targets leave out or that
+ * is let go. The service would refuse it, and that after a replacement has deleted the old one; or it would make a twin.
+ * A new address is looked at by the diff, which offers to take the other one over.
+ */
+import type { Pair } from "../diff/pair";
+import type { Address, Kind } from "../model/address";
+import type { Diagnostic } from "../model/diagnostic";
+import type { Sighting } from "../model/live";
+import { orphanKey } from "../model/recorded";
+import { type Draft, nameKey } from "./draft";
+import type { Step } from "./step";
+
+interface Bearer {
+  readonly id: string;
+}
+
+/** Asked before names are swapped by way of a third, which are taken for a moment only. */
+export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: readonly Pair[]): Diagnostic[] {
+  const given = draft.steps.flatMap((step) => {
+    const name = nameGiven(step);
+    return name === undefined ? [] : [{ step, ...name }];
+  });
+  if (given.length === 0) return [];
+  const { addressOfId } = draft.context;
+  const { orphans } = draft.state;
+  const lookUp = bearerLookup(draft);
+  const freers = freersOf(draft);
+  const pairOf = new Map(pairs.map((pair) => [pair.address, pair]));
+  const diagnostics: Diagnostic[] = [];
+  for (const { step, kind, name } of given) {
+    const pair = pairOf.get(step.address);
+    const isOther = ({ id }: Bearer): boolean => {
+      const address = addressOfId.get(id);
+      if (address === step.address) return false;
+      // Whoever bore it before a create whose answer was lost was looked at when that was planned.
+      if (pair?.intent?.idsBefore.includes(id) === true) return false;
+      // Two volumes may have one name; only a stranger's may be the one that is missed.
+      if (kind === "volume") return address === undefined && !orphans.has(orphanKey({ kind, id }));
+      return address === undefined || freers.get(nameKey(kind, name)) !== address;
+    };
+    const other = lookUp(kind, name.toLowerCase()).find(isOther);
+    if (other === undefined) continue;
+    const address = addressOfId.get(other.id);
+    diagnostics.push({
+      severity: "error",
+      code: "plan/name-taken",
+      summary: `${step.address} cannot have the name ${name}: ${words[kind]} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
+      detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
+      fix: wayOut(address, targeted),
+      address: step.address,
+      source: pair?.desired?.source,
+    });
+  }
+  return diagnostics;
+}
+
+const words: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
+
+function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
+  switch (action.operation) {
+    case "vm.create":
+      return { kind: "vm", name: action.vm.name };
+    case "vm.rename":
+      return { kind: "vm", name: action.name };
+    case "volume.create":
+      return { kind: "volume", name: action.name };
+    case "group.create":
+      return { kind: "group", name: action.name };
+    case "group.update":
+      return action.name === undefined ? undefined : { kind: "group", name: action.name };
+    default:
+      return undefined;
+  }
+}
+
+/** Which address lets go of a name in this plan. */
+function freersOf(draft: Draft): Map<string, Address> {
+  if (draft.frees.size === 0) return new Map();
+  const addressOf = new Map(draft.steps.map(({ id, address }) => [id, address]));
+  return new Map([...draft.frees].map(([key, step]) => [key, addressOf.get(step)!]));
+}
+
+/** Everybody of a kind by name: as listed, or where there is no list as recorded and seen one by one. */
+function bearerLookup(draft: Draft): (kind: Kind, name: string) => readonly Bearer[] {
+  const { live, vmsByName, volumesByName, groupsByName } = draft.context;
+  const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) => {
+    const byName = new Map<string, Bearer[]>();
+    for (const { kind: recordedKind, id, name } of draft.state.resources.values()) {
+      if (recordedKind !== kind || id === undefined) continue;
+      const sighting = sightings.get(id);
+      if (sighting?.seen === "gone") continue;
+      const called = ((sighting?.seen === "yes" ? sighting.value.name : undefined) ?? name)?.toLowerCase();
+      if (called !== undefined) byName.set(called, [...(byName.get(called) ?? []), { id }]);
+    }
+    return byName;
+  };
+  const indexes = new Map<Kind, ReadonlyMap<string, readonly Bearer[]>>();
+  const build: Record<Kind, () => ReadonlyMap<string, readonly Bearer[]>> = {
+    vm: () => (live.vms === undefined ? known("vm", live.vmById) : vmsByName),
+    volume: () => (live.volumesListed ? volumesByName : known("volume", live.volumes)),
+    group: () => (live.groupsListed ? groupsByName : known("group", live.groups)),
+  };
+  return (kind, name) => {
+    let index = indexes.get(kind);
+    if (index === undefined) {
+      index = build[kind]();
+      indexes.set(kind, index);
+    }
+    return index.get(name) ?? [];
+  };
+}
+
+function wayOut(bearer: Address | undefined, targeted: readonly Pair[]): string {
+  if (bearer === undefined) return "another name, or rename or delete that one first";
+  return targeted.some((pair) => pair.address === bearer)
+    ? "another name"
+    : `--target ${bearer} as well, or another name`;
+}
