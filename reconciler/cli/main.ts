@@ -9,11 +9,7 @@ import { readFlags } from "./flags";
 import type { CommandModule } from "./invocation";
 
 export function main(argv: readonly string[]): void {
-  // Whoever read the output may have seen enough (`| head`): that ends no run half-way and is no bug.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
+  outliveOutput();
   run(argv).then(
     (exitCode) => {
       process.exitCode = exitCode;
@@ -24,6 +20,37 @@ export function main(argv: readonly string[]): void {
       reportCrash(error, argv);
     },
   );
+}
+
+/**
+ * Output that cannot be written ends no run half-way. Whoever read it may have seen enough (`| head`): that is no error.
+ * On a full disk it is cut short, and a script that reads it must not take it for the whole.
+ */
+function outliveOutput(): void {
+  let lost: NodeJS.ErrnoException | undefined;
+  for (const stream of [process.stdout, process.stderr]) {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      if (error.code !== "EPIPE" && stream === process.stdout) lost ??= error;
+    };
+    stream.on("error", fail);
+    // A file is written before `write` returns, and a full one throws out of it.
+    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+    stream.write = (...args: unknown[]): boolean => {
+      try {
+        return stream.destroyed || write(...args);
+      } catch (error) {
+        fail(error as NodeJS.ErrnoException);
+        return true;
+      }
+    };
+  }
+  process.on("exit", () => {
+    if (lost === undefined) return;
+    process.exitCode = 1;
+    process.stderr.write(
+      `error[cli/output-lost]: standard output could not be written: ${lost.message}\n   = fix: make room where it goes; what was done is recorded, and reconcile plan shows what is left\n`,
+    );
+  });
 }
 
 export async function run(argv: readonly string[]): Promise<number> {

@@ -30,6 +30,10 @@ export const input = {
     "The folder to write into has a file of that name already.",
     "Name another folder with --out, or move the file away.",
   ),
+  "cli/output-lost": row(
+    "Standard output could not be written, so what is there is cut short. The run went on to its end and is recorded.",
+    "Make room where it goes (a full disk, most often); `reconcile plan` shows what is left to do.",
+  ),
   "cli/system": row(
     "The operating system refused something; the message is its own.",
     "Look at the path, the rights and the space.",
