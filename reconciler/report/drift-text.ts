@@ -14,11 +14,14 @@ export interface DriftView {
   }[];
   /** How many resources were compared. */
   readonly compared: number;
+  /** Something could not be read, so that what is not shown here may differ all the same. */
+  readonly incomplete: boolean;
 }
 
-export function driftText({ drifts, compared }: DriftView, options: TextOptions = {}): string {
+export function driftText({ drifts, compared, incomplete }: DriftView, options: TextOptions = {}): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
+  if (drifts.length === 0 && incomplete) return "Drift is not known: not everything could be read.\n";
   if (drifts.length === 0) return `No drift: the service is as the state has it (${countOf(compared, "resource")}).\n`;
   const lines: string[] = [];
   for (const { address, name, id, gone, fields } of drifts) {
@@ -41,7 +44,7 @@ export function driftText({ drifts, compared }: DriftView, options: TextOptions 
   const word = drifts.length === 1 ? "differs" : "differ";
   lines.push(
     "",
-    `Drift: ${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
+    `Drift: ${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).${incomplete ? " Not everything could be read." : ""}`,
   );
   return `${lines.join("\n")}\n`;
 }

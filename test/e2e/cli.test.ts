@@ -31,6 +31,13 @@ defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.
 `;
 const small = `${head}vms: { app: {name: app-1} }\nvolumes: { data: { size: 5, attach_to: app } }\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }\n`;
 
+it("an image's name in a list that was not read is not said to be in no list", async () => {
+  write(small);
+  expect((await reconcile("plan", "--no-refresh")).stderr).toContain(
+    "image_id ubuntu-24.04 is a name, and the list of images was not read",
+  );
+});
+
 describe("exit codes", () => {
   it("0: applied, and a second apply has nothing to do, sends no write and writes no file", async () => {
     write(small);
@@ -76,6 +83,22 @@ describe("exit codes", () => {
       address: "vm.app",
       fields: [{ field: "name", before: "app-1", after: "renamed-by-hand" }],
     });
+  });
+
+  it("1: drift that could not be looked for is not said to be none", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    const strict = await startEmulator({ timeScale: 0, strict: true });
+    try {
+      const ran = await runCli(["drift"], {
+        cwd: folder,
+        env: { RECONCILE_TOKEN: "no-such-token", RECONCILE_BASE_URL: strict.url },
+      });
+      expect([ran.exitCode, ran.stdout]).toEqual([1, "Drift is not known: not everything could be read.\n"]);
+      expect(ran.stderr).toContain("error[service/unauthenticated]");
+    } finally {
+      await strict.close();
+    }
   });
 
   it.each([

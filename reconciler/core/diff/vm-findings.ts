@@ -3,6 +3,7 @@ import { isUuid, resolveEntry } from "../canonical/catalogue";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { LiveVm } from "../model/live";
+import { nearestName } from "../text/nearest";
 import type { FieldChange } from "./changes";
 import type { DiffContext } from "./context";
 import type { Pair } from "./pair";
@@ -55,12 +56,22 @@ export function checkCatalogue(
     const shown = entries
       .slice(0, 12)
       .map((entry) => (entry.name === undefined ? entry.id : several ? `${entry.name} (${entry.id})` : entry.name));
+    const near = several
+      ? undefined
+      : nearestName(
+          text,
+          entries.map((entry) => entry.name ?? entry.id),
+        );
     diagnostics.push({
       severity: "error",
       code: `plan/${what}-${several ? "ambiguous" : "unknown"}`,
       summary: several ? `${field} ${text} means several ${what}s` : `${field} ${text} is no ${what} of this service`,
       detail: `${several ? "Candidates" : "It has"}: ${shown.join(", ")}${entries.length > 12 ? `, and ${entries.length - 12} more` : ""}`,
-      fix: several ? `write one of the ids as ${field}` : `use one of these as ${field}`,
+      fix: several
+        ? `write one of the ids as ${field}`
+        : near === undefined
+          ? `use one of these as ${field}`
+          : `write ${near}`,
       address: desired.address,
       source: desired.source,
     });
@@ -76,16 +87,18 @@ export function checkCatalogue(
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image))
+  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image)) {
+    const listed = context.has("image.list");
     diagnostics.push({
       severity: "warning",
       code: "plan/image-unresolved",
-      summary: `image_id ${desired.image} is a name, and this service has no list of images to look it up in`,
+      summary: `image_id ${desired.image} is a name, and ${listed ? "the list of images was not read" : "this service has no list of images to look it up in"}`,
       detail: "It is sent as it is; a create takes the image's UUID.",
-      fix: "write the image's UUID as image_id, or name the list in the dialect: operations: { image.list: … }",
+      fix: `write the image's UUID as image_id, or ${listed ? "plan again with the list read" : "name the list in the dialect: operations: { image.list: … }"}`,
       address: desired.address,
       source: desired.source,
     });
+  }
   if (isSent("image_id") && image.found === "none" && isUuid(desired.image))
     diagnostics.push({
       severity: "note",
