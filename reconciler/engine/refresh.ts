@@ -242,7 +242,8 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     fix:
       failure.status === "rejected"
         ? fixes[failure.condition]
-        : "check the base URL and the network with: reconcile doctor",
+        : ((failure.status === "unavailable" ? failure.fix : undefined) ??
+          "check the base URL and the network with: reconcile doctor"),
   };
 }
 
