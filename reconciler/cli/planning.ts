@@ -4,7 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
+import { type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
@@ -24,6 +24,7 @@ import {
 } from "./compose";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
+import type { MissingConsent } from "./refusal";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
@@ -215,17 +216,21 @@ export async function approveAndApply(
   const { invocation } = session;
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
-  const finish = (exitCode: number, more: readonly Diagnostic[] = []): number => {
-    const finished = { exitCode, diagnostics: [...forReaders(invocation, diagnostics), ...more], plan };
-    writeReport(session, finished);
-    return invocation.output.finish(finished);
+  const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
+    const shown = forReaders(invocation, diagnostics);
+    writeReport(session, { exitCode, diagnostics: [...shown, ...more], plan });
+    return invocation.output.finish({ exitCode, diagnostics: [...shown, ...briefly], plan });
   };
   if (hasErrors(diagnostics)) return finish(1);
   const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan)) return finish(0);
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval);
-    if (refused.length > 0) return finish(3, refused.map(consentMissing));
+    if (refused.length > 0) {
+      const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
+      const full = refused.map(consentMissing);
+      return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
+    }
   }
   const report = await carryOut(session, prepared, stop);
   return finishRun(session, prepared, report, diagnostics);
@@ -336,16 +341,16 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
     confirmFlush: interactive ? ["all"] : given.confirmFlush,
   };
   const missing: MissingConsent[] = missingConsents(plan.consents, grants);
-  if (missing.length > 0) return missing;
-  if (automatic) return [];
-  if (!interactive)
+  if (!automatic && !interactive)
     return [
+      ...missing,
       {
         kind: "approval",
         detail: "the plan was not approved, and there is nobody to ask",
         grant: "--auto-approve (or save it with plan --out and apply that)",
       },
     ];
+  if (missing.length > 0 || automatic) return missing;
   const { ask } = require("./ask") as typeof import("./ask");
   const confirmed = new Set(flags["confirm-flush"] ?? []);
   for (const consent of plan.consents)
@@ -365,13 +370,3 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
     ? []
     : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
 }
-
-type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };
-
-const consentMissing = (consent: MissingConsent): Diagnostic => ({
-  severity: "error",
-  code: `consent/${consent.kind.replaceAll("_", "-")}`,
-  summary: consent.detail,
-  fix: consent.grant,
-  ...(consent.address === undefined ? {} : { address: consent.address }),
-});

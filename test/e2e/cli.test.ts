@@ -127,6 +127,25 @@ describe("exit codes", () => {
     expect(writes()).toBe(sent);
   });
 
+  it("3: every consent that is missing is named at once, approval too; people read the plan's words once, programs all", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    write(`${head}vms: { app: {name: app-1} }\ngroups: { web: { rules: [] } }\n`);
+    const codes = ["consent/approval", "consent/data-loss", "consent/flush"];
+    const ran = await reconcile("apply");
+    expect(ran.exitCode).toBe(3);
+    for (const code of codes) expect(ran.stderr.split(`error[${code}]`)).toHaveLength(2);
+    expect(ran.stdout).toContain("volume data of 5 GB is deleted with its data");
+    expect(ran.stderr).not.toContain("volume data of 5 GB is deleted with its data");
+    const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as {
+      diagnostics: { severity: string; code: string; summary: string; fix: string }[];
+    };
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ code }) => code).sort()).toEqual(codes);
+    expect(errors.map(({ summary }) => summary)).toContain("volume data of 5 GB is deleted with its data");
+    expect((await reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "volume.data")).exitCode).toBe(0);
+  });
+
   it("3: prevent_destroy is kept in the state, so removing the block does not lift it", async () => {
     write(small.replace("{name: app-1}", "{name: app-1, lifecycle: {prevent_destroy: true}}"));
     await reconcile("apply", "-y");
