@@ -5,7 +5,7 @@
 
 import { nearestName } from "../core/text/nearest";
 import { type CommandSpec, commandNames, findCommand } from "./command-table";
-import { readFlags } from "./flags";
+import { readFlags, withFlagsBehind } from "./flags";
 import type { CommandModule } from "./invocation";
 
 export function main(argv: readonly string[]): void {
@@ -53,7 +53,8 @@ function outliveOutput(): void {
   });
 }
 
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(given: readonly string[]): Promise<number> {
+  const argv = withFlagsBehind(given);
   const words = argv.filter((word) => !word.startsWith("-"));
   const first = argv[0];
   if (
@@ -67,7 +68,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return printHelp(argv.filter((word) => word !== "help" && !word.startsWith("-")));
   }
   const found = findCommand(argv);
-  if (found === undefined) return unknownCommand(words);
+  if (found === undefined) return unknownCommand(argv, words);
   const { spec, rest } = found;
   if (rest.includes("--help") || rest.includes("-h")) {
     const { printHelp } = require("./help") as typeof import("./help");
@@ -80,12 +81,13 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const read = readFlags(rest, spec);
-  if (read.problems.length > 0) {
-    process.stderr.write(
+  if (read.problems.length > 0)
+    return misused(
+      rest,
+      spec.name,
+      read.problems,
       `${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`,
     );
-    return 1;
-  }
   const { createOutput } = require("./output") as typeof import("./output");
   const output = createOutput(spec.name, read.flags);
   try {
@@ -98,18 +100,30 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
   }
 }
 
-function unknownCommand(words: readonly string[]): number {
+/** What is wrong with the words themselves: for a person with the usage, for `--json` as any other failure. */
+function misused(argv: readonly string[], name: string, problems: readonly string[], text: string): number {
+  if (!argv.includes("--json")) {
+    process.stderr.write(text);
+    return 1;
+  }
+  const { createOutput } = require("./output") as typeof import("./output");
+  const fix = `reconcile help${findCommand(name.split(" ")) === undefined ? "" : ` ${name}`}`;
+  return createOutput(name, { json: true }).finish({
+    exitCode: 1,
+    diagnostics: problems.map((summary) => ({ severity: "error", code: "cli/usage", summary, fix })),
+  });
+}
+
+function unknownCommand(argv: readonly string[], words: readonly string[]): number {
   const asked = words.slice(0, 2).join(" ") || words[0] || "";
   const first = words[0] ?? "";
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
     // `reconcile state`, or `reconcile state lst`: the words that may follow.
     const { groupHelp } = require("./help") as typeof import("./help");
-    process.stderr.write(groupHelp(first, words[1]));
-    return 1;
+    const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
+    return misused(argv, first, [problem], groupHelp(first, words[1]));
   }
   const near = nearestName(asked, commandNames) ?? nearestName(first, commandNames);
-  process.stderr.write(
-    `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`,
-  );
-  return 1;
+  const problem = `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}`;
+  return misused(argv, first, [problem], `${problem}\nAll commands: reconcile help\n`);
 }

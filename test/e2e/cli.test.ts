@@ -137,7 +137,7 @@ describe("exit codes", () => {
     for (const code of codes) expect(ran.stderr.split(`error[${code}]`)).toHaveLength(2);
     expect(ran.stdout).toContain("volume data of 5 GB is deleted with its data");
     expect(ran.stderr).not.toContain("volume data of 5 GB is deleted with its data");
-    const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as {
+    const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as unknown as {
       diagnostics: { severity: string; code: string; summary: string; fix: string }[];
     };
     const errors = diagnostics.filter(({ severity }) => severity === "error");

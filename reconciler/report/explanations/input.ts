@@ -39,6 +39,10 @@ export const input = {
     "Look at the path, the rights and the space.",
   ),
   "cli/unknown-code": row("There is no such code.", "reconcile explain lists all of them."),
+  "cli/usage": row(
+    "The command line has a word, flag or number of words that the command does not take.",
+    "`reconcile help COMMAND` shows what it takes.",
+  ),
   "cli/unknown-shell": row("There is no completion for that shell.", "bash, zsh or fish"),
   "config/alias-limit": row(
     "The YAML aliases of the file expand to more than is reasonable.",
