@@ -72,6 +72,7 @@ export const flagTable = {
     help: "replaces this resource although nothing changed (repeatable)",
   },
   "no-refresh": { type: "boolean", help: "plans from the state alone, without looking at the service" },
+  refresh: { type: "boolean", help: "asks the service which of them are still there" },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },

@@ -160,6 +160,14 @@ async function observeVolumes(
   return { volumes, volumesListed: false };
 }
 
+/** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
+export async function observeOrphans(client: ServiceClient, ids: readonly string[]) {
+  const volumes = new Map<string, Sighting<LiveVolume>>();
+  const findings: Diagnostic[] = [];
+  await observeEach(new Set(ids), (id) => client.getVolume(id), volumes, "volume", findings);
+  return { volumes, findings };
+}
+
 async function observeGroups(
   client: ServiceClient,
   ids: ReadonlySet<string>,

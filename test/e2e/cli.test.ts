@@ -235,6 +235,52 @@ describe("--json", () => {
     expect((await reconcile("orphans", "delete", left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
     expect((await reconcile("orphans", "list", "--json")).stdout).not.toContain(left[0]!.id);
   });
+
+  it("says of orphans, when asked, which the service still shows, and forgets none by itself", async () => {
+    write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
+    await reconcile("apply", "-y");
+    await reconcile("destroy", "-y", "--allow-data-loss");
+    const [there, gone] = emulator.dump().volumes.filter(({ root }) => root !== true);
+    await fetch(`${emulator.url}/api/v1/volume/${gone!.id}`, {
+      method: "DELETE",
+      headers: { authorization: "Bearer ops-token" },
+    });
+    const look = async () =>
+      new Map(
+        jsonLines((await reconcile("orphans", "list", "--refresh", "--json")).stdout).map(({ id, seen }) => [id, seen]),
+      );
+    expect(await look()).toEqual(
+      new Map([
+        [there!.id, "yes"],
+        [gone!.id, "gone"],
+        [undefined, undefined],
+      ]),
+    );
+    expect((await reconcile("orphans", "list", "--refresh")).stdout).toMatch(
+      /not found {2}outlived[\s\S]*no longer shown to this credential/,
+    );
+    expect((await look()).size).toBe(3);
+  });
+
+  it("takes an orphan off the list that was deleted where the service itself cannot, and none that is there", async () => {
+    write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
+    await reconcile("apply", "-y");
+    await reconcile("destroy", "-y", "--allow-data-loss");
+    const ids = emulator.dump().volumes.flatMap(({ id, root }) => (root === true ? [] : [id]));
+    await fetch(`${emulator.url}/api/v1/volume/${ids[1]}`, {
+      method: "DELETE",
+      headers: { authorization: "Bearer ops-token" },
+    });
+    write("operations: { volume.delete: null }\n", "no-delete.dialect.yaml");
+    const ran = await reconcile("orphans", "delete", ...ids, "--dialect", "no-delete.dialect.yaml");
+    expect([ran.exitCode, ran.stdout]).toEqual([
+      1,
+      expect.stringContaining(`(${ids[1]}): the service does not find it`),
+    ]);
+    expect(ran.stderr).toContain(`reconcile orphans delete ${ids[0]}`);
+    const left = jsonLines((await reconcile("orphans", "list", "--json")).stdout).map(({ id }) => id);
+    expect(left).toEqual([ids[0], undefined]);
+  });
 });
 
 describe("the state", () => {
