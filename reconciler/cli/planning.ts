@@ -225,7 +225,7 @@ export async function approveAndApply(
   const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan)) return finish(0);
   if (plan.steps.length > 0) {
-    const refused = await getConsent(invocation, plan, approval);
+    const refused = await getConsent(invocation, plan, approval, stop.soft);
     if (refused.length > 0) {
       const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
       const full = refused.map(consentMissing);
@@ -330,10 +330,18 @@ export const grantsOf = (flags: Flags): Grants => ({
   confirmFlush: flags["confirm-flush"] ?? [],
 });
 
-async function getConsent(invocation: Invocation, plan: Plan, approval: Approval): Promise<MissingConsent[]> {
+async function getConsent(
+  invocation: Invocation,
+  plan: Plan,
+  approval: Approval,
+  signal: AbortSignal,
+): Promise<MissingConsent[]> {
   const { flags } = invocation;
   const automatic = flags["auto-approve"] === true || approval.reviewed;
-  const interactive = !automatic && process.stdin.isTTY === true && !invocation.output.json;
+  // Whoever sends one of the two into a file sees the question on the other.
+  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
+  const watched = process.stdin.isTTY === true && screen.isTTY === true;
+  const interactive = !automatic && watched && !invocation.output.json;
   const given = grantsOf(flags);
   const grants: Grants = {
     allowDataLoss: given.allowDataLoss || approval.reviewed || interactive,
@@ -351,7 +359,8 @@ async function getConsent(invocation: Invocation, plan: Plan, approval: Approval
       },
     ];
   if (missing.length > 0 || automatic) return missing;
-  const { ask } = require("./ask") as typeof import("./ask");
+  const { ask: askOn } = require("./ask") as typeof import("./ask");
+  const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
   const confirmed = new Set(flags["confirm-flush"] ?? []);
   for (const consent of plan.consents)
     if (
