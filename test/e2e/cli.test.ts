@@ -85,6 +85,17 @@ describe("exit codes", () => {
     });
   });
 
+  it("0: no drift is claimed of what the service cannot show", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    write("operations: { vm.list: null }\n", "no-list.dialect.yaml");
+    const ran = await reconcile("drift", "--dialect", "no-list.dialect.yaml");
+    expect([ran.exitCode, ran.stdout]).toEqual([
+      0,
+      "No drift: the service is as the state has it (2 resources; 1 more cannot be looked at).\n",
+    ]);
+  });
+
   it("1: drift that could not be looked for is not said to be none", async () => {
     write(small);
     await reconcile("apply", "-y");

@@ -157,15 +157,19 @@ describe("drift and the state", () => {
         { address: "volume.d", name: "d\u001b", gone: false, fields: [{ field: "size", before: 20, after: 40 }] },
       ],
       compared: 12,
+      recorded: 12,
       incomplete: false,
     });
     expect(text).toBe(
       "- vm.db (db, i-1) is gone\n~ volume.d (d\\u001b)\n    size          20 GB → 40 GB\n\nDrift: 2 of 12 resources differ from the state (recorded → now).\n",
     );
-    expect(driftText({ drifts: [], compared: 1, incomplete: false })).toBe(
+    expect(driftText({ drifts: [], compared: 1, recorded: 1, incomplete: false })).toBe(
       "No drift: the service is as the state has it (1 resource).\n",
     );
-    expect(driftText({ drifts: [], compared: 1, incomplete: true })).toBe(
+    expect(driftText({ drifts: [], compared: 1, recorded: 4, incomplete: false })).toBe(
+      "No drift: the service is as the state has it (1 resource; 3 more cannot be looked at).\n",
+    );
+    expect(driftText({ drifts: [], compared: 1, recorded: 1, incomplete: true })).toBe(
       "Drift is not known: not everything could be read.\n",
     );
   });
