@@ -25,6 +25,7 @@ import {
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
 import type { MissingConsent } from "./refusal";
+import { exitCodeOf, runDiagnostics } from "./run-end";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
@@ -293,7 +294,7 @@ function finishRun(
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
-  const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? stepDiagnostics(report) : [])];
+  const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? runDiagnostics(report) : [])];
   writeReport(session, { exitCode, diagnostics, plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
@@ -301,28 +302,6 @@ function finishRun(
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
 const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
-
-export function exitCodeOf(report: RunReport): number {
-  if (report.broken !== undefined || report.counts.failed > 0 || report.interrupted) return 1;
-  return report.counts.waiting > 0 ? 4 : 0;
-}
-
-/** Failed and waiting steps, for readers of the summary. */
-function stepDiagnostics(report: RunReport): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const { step, result } of report.steps) {
-    if (result.end === "done" || result.end === "skipped") continue;
-    const said = "code" in result ? result : undefined;
-    diagnostics.push({
-      severity: result.end === "waiting" ? "warning" : "error",
-      code: said?.code ?? `apply/${result.end}`,
-      summary: `${step.title}: ${result.message ?? result.end}`,
-      address: step.address,
-      ...(said?.fix === undefined ? {} : { fix: said.fix }),
-    });
-  }
-  return diagnostics;
-}
 
 export const grantsOf = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,

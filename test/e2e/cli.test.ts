@@ -167,6 +167,19 @@ describe("exit codes", () => {
     expect(emulator.dump().vms).toHaveLength(1);
   });
 
+  it("1: an action on a VM that fails says with --json what failed", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    await reconcile("vm", "stop", "vm.app");
+    const ran = await reconcile("vm", "reboot", "vm.app", "--json");
+    expect(ran.exitCode).toBe(1);
+    expect(summaryOf(ran)).toMatchObject({
+      ok: false,
+      steps: { failed: 1 },
+      diagnostics: [{ severity: "error", code: "service/invalid_state", address: "vm.app" }],
+    });
+  });
+
   it("4: applied, but a manual resize confirmation is awaited; after it the next run is done", async () => {
     const manual = small.replace("{name: app-1}", "{name: app-1, lifecycle: {verify_resize: {confirm: manual}}}");
     write(manual);
