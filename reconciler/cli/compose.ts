@@ -120,7 +120,9 @@ async function startEmbedded(workspace: Workspace, flags: Flags) {
     throw fail(
       "service/embedded",
       `the embedded service cannot start: ${(error as Error).message}`,
-      "another command may be using the same world: wait for it to end",
+      (error as NodeJS.ErrnoException).code === undefined
+        ? "another command may be using the same world: wait for it to end"
+        : `its world is a folder beside the file: check the rights to ${dir}, and its space`,
     );
   }
 }
