@@ -25,7 +25,6 @@ import {
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
 import type { MissingConsent } from "./refusal";
-import { exitCodeOf, runDiagnostics } from "./run-end";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
@@ -292,6 +291,7 @@ function finishRun(
 ): number {
   const { output } = session.invocation;
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
+  const { exitCodeOf, runDiagnostics } = require("./run-end") as typeof import("./run-end");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const shown = [...forReaders(session.invocation, diagnostics), ...(output.json ? runDiagnostics(report) : [])];
