@@ -12,6 +12,7 @@ import type { Dialect } from "./dialect/dialect";
 import { defaultTiming } from "./engine/ports";
 import { HandlerFailure, type HandlerService } from "./handlers/handler";
 import { systemClock } from "./outside/clock";
+import { setting } from "./outside/environment";
 import type { HttpServiceClient } from "./service/http-client";
 
 export interface Settings {
@@ -72,7 +73,7 @@ interface Location {
 const embeddedTimeScale = 20;
 
 async function locate(settings: Settings, folder: string): Promise<Location> {
-  const baseUrl = settings.baseUrl ?? process.env["RECONCILE_BASE_URL"];
+  const baseUrl = settings.baseUrl ?? setting("RECONCILE_BASE_URL");
   if (baseUrl === undefined || baseUrl === "")
     throw fail(
       "service/no-base-url",
@@ -81,7 +82,7 @@ async function locate(settings: Settings, folder: string): Promise<Location> {
     );
   if (baseUrl !== "embedded") return { url: baseUrl };
   const { shareWorld } = require("./outside/embedded") as typeof import("./outside/embedded");
-  const scale = settings.timeScale ?? Number(process.env["RECONCILE_TIME_SCALE"] ?? embeddedTimeScale);
+  const scale = settings.timeScale ?? Number(setting("RECONCILE_TIME_SCALE") ?? embeddedTimeScale);
   return shareWorld(
     join(folder, ".reconcile", "world"),
     Number.isFinite(scale) && scale >= 0 ? scale : embeddedTimeScale,
@@ -132,11 +133,11 @@ function environmentOf({ token, authorization }: Settings, embedded: boolean): R
   const { RECONCILE_TOKEN, RECONCILE_AUTHORIZATION } = process.env;
   if (authorization !== undefined) return { RECONCILE_AUTHORIZATION: authorization };
   if (token !== undefined) return { RECONCILE_TOKEN: token };
-  return { RECONCILE_AUTHORIZATION, RECONCILE_TOKEN: RECONCILE_TOKEN ?? (embedded ? "ops-token" : undefined) };
+  return { RECONCILE_AUTHORIZATION, RECONCILE_TOKEN: RECONCILE_TOKEN || (embedded ? "ops-token" : undefined) };
 }
 
 function readDialect({ dialect }: Settings, folder: string): Dialect {
-  const given = dialect ?? process.env["RECONCILE_DIALECT"];
+  const given = dialect ?? setting("RECONCILE_DIALECT");
   if (given === undefined || given === "") return builtInDialect;
   const { readDialectText, readInlineDialect } =
     require("./dialect/read-dialect") as typeof import("./dialect/read-dialect");

@@ -1,39 +1,29 @@
-/** One question at the terminal; anything but yes is no, and so is walking away from it. */
+/** One question at the terminal; anything but yes is no: Ctrl-C, Ctrl-D, and a terminal that is gone, too. */
 import { createInterface } from "node:readline";
 
-interface Terminal {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-  /** Keys count one by one; found out by itself for real terminals. */
-  readonly terminal?: boolean;
-}
-
+/** Aborting `signal` takes the question back, which is a no. */
 export function ask(
   question: string,
-  signal?: AbortSignal,
-  { input, output, terminal }: Terminal = { input: process.stdin, output: process.stderr },
+  signal: AbortSignal,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
 ): Promise<boolean> {
-  return new Promise((resolve) => {
-    const asked = createInterface({ input, output, ...(terminal === undefined ? {} : { terminal }) });
-    const leave = (): void => asked.close();
-    let isAnswered = false;
-    const answer = (isYes: boolean): void => {
-      isAnswered = true;
-      signal?.removeEventListener("abort", leave);
-      resolve(isYes);
-    };
-    asked.on("SIGINT", leave);
-    // Also at Ctrl-D, and when the terminal goes away.
-    asked.on("close", () => {
-      if (isAnswered) return;
-      output.write("\n");
-      answer(false);
+  const terminal = createInterface({ input, output });
+  const withdraw = (): void => terminal.close();
+  return new Promise<boolean>((resolve) => {
+    let answered = false;
+    terminal.on("close", () => {
+      if (!answered) output.write("\n");
+      resolve(false);
     });
-    asked.question(`${question} [y/N] `, (text) => {
-      answer(/^y(es)?$/i.test(text.trim()));
-      asked.close();
+    terminal.question(`${question} [y/N] `, (answer) => {
+      answered = true;
+      resolve(/^y(es)?$/i.test(answer.trim()));
     });
-    if (signal?.aborted === true) leave();
-    else signal?.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", withdraw);
+    if (signal.aborted) withdraw();
+  }).finally(() => {
+    signal.removeEventListener("abort", withdraw);
+    terminal.close();
   });
 }

@@ -78,7 +78,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
       "you looked, and it is not there: the next run creates it",
     ),
   ],
-  "orphans list": [one("reconcile orphans list", "what was left alive, and why")],
+  "orphans list": [
+    one("reconcile orphans list", "what was left alive, and why; from the state alone"),
+    one("reconcile orphans list --refresh", "and which of it the service still shows"),
+  ],
   "orphans delete": [
     one("reconcile orphans delete 59f5539a-ba27-4526-86ab-078ba76d038a --allow-data-loss", "ends one for good"),
   ],

@@ -190,9 +190,9 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "orphans list",
-    usage: "orphans list",
+    usage: "orphans list [--refresh]",
     summary: "what deletes left alive",
-    flags: ["file", ...commonFlags],
+    flags: ["file", "refresh", ...commonFlags],
     positionals: count(0, 0, ""),
     load: () => require("./commands/orphans"),
   },

@@ -12,6 +12,7 @@ import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { systemClock } from "../outside/clock";
+import { setting } from "../outside/environment";
 import type { HttpServiceClient } from "../service/http-client";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import { CommandFailed } from "./crash";
@@ -40,7 +41,7 @@ const embeddedTimeScale = 20;
 export async function openService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
   const { dialect, diagnostics } = readDialect(workspace, flags);
-  const baseUrl = flags["base-url"] ?? process.env["RECONCILE_BASE_URL"] ?? workspace.desired.service.baseUrl;
+  const baseUrl = flags["base-url"] ?? setting("RECONCILE_BASE_URL") ?? workspace.desired.service.baseUrl;
   if (baseUrl === undefined || baseUrl === "")
     throw fail(
       "service/no-base-url",
@@ -59,7 +60,10 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     const refused = checkBaseUrl(url, flags["insecure-http"] === true);
     if (refused !== undefined) throw new CommandFailed([refused]);
     // The embedded service knows its own credential, so that trying needs no set-up.
-    const environment = embedded === undefined ? process.env : { RECONCILE_TOKEN: "ops-token", ...process.env };
+    const environment =
+      embedded === undefined
+        ? process.env
+        : { ...process.env, RECONCILE_TOKEN: setting("RECONCILE_TOKEN") ?? "ops-token" };
     const found = findCredential(environment, dialect.authorization);
     if (found.credential === undefined) throw new CommandFailed(found.diagnostics);
     const timing = readTiming(workspace, embedded?.timeScale);
@@ -82,7 +86,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     });
     if (embedded !== undefined)
       output.noteOnce(
-        `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale} times faster than planned.`,
+        `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale === 0 ? "and nothing takes time" : `${embedded.timeScale} times faster than planned`}.`,
       );
     return {
       client,
@@ -108,7 +112,7 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
   const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
-    readNumber(flags["time-scale"] ?? process.env["RECONCILE_TIME_SCALE"], "--time-scale") ?? embeddedTimeScale;
+    readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
   try {
     // What the file was written for is tried as it is: a service that takes ranges is told by them.
     const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
@@ -118,7 +122,9 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
     throw fail(
       "service/embedded",
       `the embedded service cannot start: ${(error as Error).message}`,
-      "another command may be using the same world: wait for it to end",
+      (error as NodeJS.ErrnoException).code === undefined
+        ? "another command may be using the same world: wait for it to end"
+        : `its world is a folder beside the file: check the rights to ${dir}, and its space`,
     );
   }
 }
@@ -128,7 +134,7 @@ export function readDialect(
   flags: Flags,
 ): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
   const given = workspace.desired.service.dialect;
-  const outside = flags.dialect ?? process.env["RECONCILE_DIALECT"];
+  const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
   if (outside === undefined && workspace.dialect !== undefined) return { dialect: workspace.dialect, diagnostics: [] };
   if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [] };
   const { readDialectText, readInlineDialect } =
@@ -176,7 +182,7 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
 }
 
 export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
-  const location = flags.state ?? process.env["RECONCILE_STATE"] ?? join(workspace.folder, "reconcile.state.json");
+  const location = flags.state ?? setting("RECONCILE_STATE") ?? join(workspace.folder, "reconcile.state.json");
   const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
   const store = openProtectedStore(location, {
     environment: process.env,

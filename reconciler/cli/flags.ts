@@ -8,6 +8,7 @@ export interface FlagRow {
   readonly multiple?: boolean;
   readonly short?: string;
   readonly value?: string;
+  readonly oneOf?: readonly string[];
   /** The value it has when no number follows it. */
   readonly whenBare?: string;
   readonly help: string;
@@ -39,6 +40,7 @@ export const flagTable = {
   "log-level": {
     type: "string",
     value: "LEVEL",
+    oneOf: ["silent", "info", "debug"],
     help: "silent, info (default), or debug: every request on standard error",
   },
   parallelism: { type: "string", value: "N", help: "requests at once (default 10)" },
@@ -70,6 +72,7 @@ export const flagTable = {
     help: "replaces this resource although nothing changed (repeatable)",
   },
   "no-refresh": { type: "boolean", help: "plans from the state alone, without looking at the service" },
+  refresh: { type: "boolean", help: "asks the service which of them are still there" },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },
@@ -150,7 +153,7 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
     ]),
   );
   const { values, positionals, tokens } = parseArgs({
-    args: withBareValues(argv, rows),
+    args: withBareValues(argv.map(withoutShortEquals), rows),
     options,
     allowPositionals: true,
     strict: false,
@@ -168,7 +171,15 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
       );
     } else if (row.type === "string" && (token.value === undefined || token.value === ""))
       problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
-    else if (row.type === "boolean" && token.value !== undefined) problems.push(`${token.rawName} takes no value`);
+    // `--out --json`: a file of that name is nobody's wish.
+    else if (row.type === "string" && token.inlineValue !== true && known.has(token.value?.replace(/^--/, "") ?? ""))
+      problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}, not ${token.value}`);
+    else if (row.oneOf !== undefined && !row.oneOf.includes(token.value ?? "")) {
+      const near = nearestName(token.value ?? "", row.oneOf);
+      problems.push(
+        `${token.rawName} is one of ${row.oneOf.join(", ")}, not ${token.value}${near === undefined ? "" : `; did you mean ${near}?`}`,
+      );
+    } else if (row.type === "boolean" && token.value !== undefined) problems.push(`${token.rawName} takes no value`);
   }
   if (
     spec.positionals !== undefined &&
@@ -180,6 +191,29 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
         : `reconcile ${spec.name} takes no ${JSON.stringify(positionals[spec.positionals.max])}`,
     );
   return { flags: values as Flags, args: positionals, problems };
+}
+
+/** `-f=a.yaml` is meant as `-f a.yaml`; what parses it takes the sign for the file's. */
+const withoutShortEquals = (word: string): string => word.replace(/^-f=/, "-f");
+
+/**
+ * `reconcile --json plan`: flags before the command are its flags all the same. Those that take a value bring it along;
+ * the command's own words stay as they are.
+ */
+export function withFlagsBehind(argv: readonly string[]): string[] {
+  const rows: Record<string, FlagRow> = flagTable;
+  const takesNext = (word: string): boolean =>
+    !word.includes("=") &&
+    Object.entries(rows).some(
+      ([name, row]) => row.type === "string" && (word === `--${name}` || word === `-${row.short}`),
+    );
+  let at = 0;
+  while (at < argv.length && argv[at]!.startsWith("-")) at += takesNext(argv[at]!) ? 2 : 1;
+  const command = argv.slice(at);
+  if (at === 0 || command.length === 0) return [...argv];
+  const words = command.findIndex((word) => word.startsWith("-"));
+  const end = words === -1 ? command.length : words;
+  return [...command.slice(0, end), ...argv.slice(0, at), ...command.slice(end)];
 }
 
 /** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's. */

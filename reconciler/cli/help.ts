@@ -23,7 +23,13 @@ export function printHelp(words: readonly string[]): number {
     process.stdout.write(groupHelp(topic));
     return 0;
   }
-  process.stderr.write(`reconcile has no command ${JSON.stringify(topic)}\nAll commands: reconcile help\n`);
+  const near = nearestName(
+    topic,
+    commands.map(({ name }) => name),
+  );
+  process.stderr.write(
+    `reconcile has no command ${JSON.stringify(topic)}${near === undefined ? "" : `; did you mean: reconcile help ${near}?`}\nAll commands: reconcile help\n`,
+  );
   return 1;
 }
 

@@ -5,23 +5,14 @@
 
 import { nearestName } from "../core/text/nearest";
 import { type CommandSpec, commandNames, findCommand } from "./command-table";
-import { readFlags } from "./flags";
+import { readFlags, withFlagsBehind } from "./flags";
 import type { CommandModule } from "./invocation";
 
 export function main(argv: readonly string[]): void {
-  // Output that cannot be written (a full disk, a terminal that is gone) ends no run half-way.
-  let isUnwritten = false;
-  process.stderr.on("error", () => undefined);
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever read it may have seen enough (`| head`), and whoever keeps it in a file has only a part of it.
-    if (isUnwritten || error.code === "EPIPE") return;
-    isUnwritten = true;
-    process.exitCode ||= 1;
-    process.stderr.write(`The output could not be written: ${error.message}\n`);
-  });
+  outliveOutput();
   run(argv).then(
     (exitCode) => {
-      process.exitCode = isUnwritten ? exitCode || 1 : exitCode;
+      process.exitCode = exitCode;
     },
     (error: unknown) => {
       process.exitCode = 1;
@@ -31,7 +22,39 @@ export function main(argv: readonly string[]): void {
   );
 }
 
-export async function run(argv: readonly string[]): Promise<number> {
+/**
+ * Output that cannot be written ends no run half-way. Whoever read it may have seen enough (`| head`): that is no error.
+ * On a full disk it is cut short, and a script that reads it must not take it for the whole.
+ */
+function outliveOutput(): void {
+  let lost: NodeJS.ErrnoException | undefined;
+  for (const stream of [process.stdout, process.stderr]) {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      if (error.code !== "EPIPE" && stream === process.stdout) lost ??= error;
+    };
+    stream.on("error", fail);
+    // A file is written before `write` returns, and a full one throws out of it.
+    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+    stream.write = (...args: unknown[]): boolean => {
+      try {
+        return stream.destroyed || write(...args);
+      } catch (error) {
+        fail(error as NodeJS.ErrnoException);
+        return true;
+      }
+    };
+  }
+  process.on("exit", () => {
+    if (lost === undefined) return;
+    process.exitCode = 1;
+    process.stderr.write(
+      `error[cli/output-lost]: standard output could not be written: ${lost.message}\n   = fix: make room where it goes; what was done is recorded, and reconcile plan shows what is left\n`,
+    );
+  });
+}
+
+export async function run(given: readonly string[]): Promise<number> {
+  const argv = withFlagsBehind(given);
   const words = argv.filter((word) => !word.startsWith("-"));
   const first = argv[0];
   if (
@@ -45,7 +68,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return printHelp(argv.filter((word) => word !== "help" && !word.startsWith("-")));
   }
   const found = findCommand(argv);
-  if (found === undefined) return unknownCommand(words);
+  if (found === undefined) return unknownCommand(argv, words);
   const { spec, rest } = found;
   if (rest.includes("--help") || rest.includes("-h")) {
     const { printHelp } = require("./help") as typeof import("./help");
@@ -58,12 +81,13 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const read = readFlags(rest, spec);
-  if (read.problems.length > 0) {
-    process.stderr.write(
+  if (read.problems.length > 0)
+    return misused(
+      rest,
+      spec.name,
+      read.problems,
       `${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`,
     );
-    return 1;
-  }
   const { createOutput } = require("./output") as typeof import("./output");
   const output = createOutput(spec.name, read.flags);
   try {
@@ -76,18 +100,30 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
   }
 }
 
-function unknownCommand(words: readonly string[]): number {
+/** What is wrong with the words themselves: for a person with the usage, for `--json` as any other failure. */
+function misused(argv: readonly string[], name: string, problems: readonly string[], text: string): number {
+  if (!argv.includes("--json")) {
+    process.stderr.write(text);
+    return 1;
+  }
+  const { createOutput } = require("./output") as typeof import("./output");
+  const fix = `reconcile help${findCommand(name.split(" ")) === undefined ? "" : ` ${name}`}`;
+  return createOutput(name, { json: true }).finish({
+    exitCode: 1,
+    diagnostics: problems.map((summary) => ({ severity: "error", code: "cli/usage", summary, fix })),
+  });
+}
+
+function unknownCommand(argv: readonly string[], words: readonly string[]): number {
   const asked = words.slice(0, 2).join(" ") || words[0] || "";
   const first = words[0] ?? "";
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
     // `reconcile state`, or `reconcile state lst`: the words that may follow.
     const { groupHelp } = require("./help") as typeof import("./help");
-    process.stderr.write(groupHelp(first, words[1]));
-    return 1;
+    const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
+    return misused(argv, first, [problem], groupHelp(first, words[1]));
   }
   const near = nearestName(asked, commandNames) ?? nearestName(first, commandNames);
-  process.stderr.write(
-    `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}\nAll commands: reconcile help\n`,
-  );
-  return 1;
+  const problem = `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}`;
+  return misused(argv, first, [problem], `${problem}\nAll commands: reconcile help\n`);
 }

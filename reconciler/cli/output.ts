@@ -43,7 +43,7 @@ export function createOutput(command: string, flags: Flags): Output {
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
   const colour =
-    !json && flags["no-color"] !== true && process.env["NO_COLOR"] === undefined && process.stdout.isTTY === true;
+    !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
   const noted = new Set<string>();
   const note = (text: string): void => {
     if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);

@@ -4,7 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
+import { type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
@@ -24,6 +24,7 @@ import {
 } from "./compose";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
+import type { MissingConsent } from "./refusal";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
@@ -226,17 +227,21 @@ export async function approveAndApply(
   const { invocation } = session;
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
-  const finish = (exitCode: number, more: readonly Diagnostic[] = []): number => {
-    const finished = { exitCode, diagnostics: [...forReaders(invocation, diagnostics), ...more], plan };
-    writeReport(session, finished);
-    return invocation.output.finish(finished);
+  const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
+    const shown = forReaders(invocation, diagnostics);
+    writeReport(session, { exitCode, diagnostics: [...shown, ...more], plan });
+    return invocation.output.finish({ exitCode, diagnostics: [...shown, ...briefly], plan });
   };
   if (hasErrors(diagnostics)) return finish(1);
   const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan)) return finish(0);
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval, stop.soft);
-    if (refused.length > 0) return finish(3, refused.map(consentMissing));
+    if (refused.length > 0) {
+      const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
+      const full = refused.map(consentMissing);
+      return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
+    }
   }
   const report = await carryOut(session, prepared, stop);
   return finishRun(session, prepared, report, diagnostics);
@@ -297,52 +302,19 @@ function finishRun(
 ): number {
   const { output } = session.invocation;
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
+  const { exitCodeOf, runDiagnostics, stateUnclosed } = require("./run-end") as typeof import("./run-end");
   const exitCode = exitCodeOf(report);
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
-  const shown = [
-    ...forReaders(session.invocation, diagnostics),
-    ...(output.json ? stepDiagnostics(report) : []),
-    ...unclosed,
-  ];
+  const ended = output.json ? runDiagnostics(report) : unclosed;
+  const shown = [...forReaders(session.invocation, diagnostics), ...ended];
   writeReport(session, { exitCode, diagnostics: [...diagnostics, ...unclosed], plan: prepared.plan, run: report });
   return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
 }
 
-const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
-  severity: "error",
-  code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
-  summary: message,
-  detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
-  fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",
-});
-
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
 const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
-
-export function exitCodeOf(report: RunReport): number {
-  if (report.broken !== undefined || report.unclosed !== undefined || report.counts.failed > 0 || report.interrupted)
-    return 1;
-  return report.counts.waiting > 0 ? 4 : 0;
-}
-
-/** Failed and waiting steps, for readers of the summary. */
-function stepDiagnostics(report: RunReport): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const { step, result } of report.steps) {
-    if (result.end === "done" || result.end === "skipped") continue;
-    const said = "code" in result ? result : undefined;
-    diagnostics.push({
-      severity: result.end === "waiting" ? "warning" : "error",
-      code: said?.code ?? `apply/${result.end}`,
-      summary: `${step.title}: ${result.message ?? result.end}`,
-      address: step.address,
-      ...(said?.fix === undefined ? {} : { fix: said.fix }),
-    });
-  }
-  return diagnostics;
-}
 
 export const grantsOf = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,
@@ -358,7 +330,10 @@ async function getConsent(
 ): Promise<MissingConsent[]> {
   const { flags } = invocation;
   const automatic = flags["auto-approve"] === true || approval.reviewed;
-  const interactive = !automatic && process.stdin.isTTY === true && !invocation.output.json;
+  // Whoever sends one of the two into a file sees the question on the other.
+  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
+  const watched = process.stdin.isTTY === true && screen.isTTY === true;
+  const interactive = !automatic && watched && !invocation.output.json;
   const given = grantsOf(flags);
   const grants: Grants = {
     allowDataLoss: given.allowDataLoss || approval.reviewed || interactive,
@@ -366,24 +341,25 @@ async function getConsent(
     confirmFlush: interactive ? ["all"] : given.confirmFlush,
   };
   const missing: MissingConsent[] = missingConsents(plan.consents, grants);
-  if (missing.length > 0) return missing;
-  if (automatic) return [];
-  if (!interactive)
+  if (!automatic && !interactive)
     return [
+      ...missing,
       {
         kind: "approval",
         detail: "the plan was not approved, and there is nobody to ask",
         grant: "--auto-approve (or save it with plan --out and apply that)",
       },
     ];
-  const { ask } = require("./ask") as typeof import("./ask");
+  if (missing.length > 0 || automatic) return missing;
+  const { ask: askOn } = require("./ask") as typeof import("./ask");
+  const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
   const confirmed = new Set(flags["confirm-flush"] ?? []);
   for (const consent of plan.consents)
     if (
       consent.kind === "flush" &&
       !confirmed.has("all") &&
       !confirmed.has(consent.address ?? "") &&
-      !(await ask(`${consent.detail}. Is it unmounted or synced?`, signal))
+      !(await ask(`${consent.detail}. Is it unmounted or synced?`))
     )
       return [consent];
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
@@ -391,17 +367,7 @@ async function getConsent(
     losses === 0
       ? "Apply this plan?"
       : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
-  return (await ask(question, signal))
+  return (await ask(question))
     ? []
     : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
 }
-
-type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };
-
-const consentMissing = (consent: MissingConsent): Diagnostic => ({
-  severity: "error",
-  code: `consent/${consent.kind.replaceAll("_", "-")}`,
-  summary: consent.detail,
-  fix: consent.grant,
-  ...(consent.address === undefined ? {} : { address: consent.address }),
-});

@@ -11,6 +11,7 @@ import type { Desired } from "../core/model/desired";
 import type { Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
 import type { Dialect } from "../dialect/dialect";
+import { setting } from "../outside/environment";
 import { version } from "../version";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
@@ -77,7 +78,7 @@ export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
 
 /** How a plan names its state, so that another checkout finds the same one. */
 export function nameState(location: string, folder: string, flags: Flags): string {
-  const given = flags.state ?? process.env["RECONCILE_STATE"];
+  const given = flags.state ?? setting("RECONCILE_STATE");
   if (given !== undefined && (/^[a-z][a-z0-9+.-]*:\/\//i.test(given) || isAbsolute(given))) return location;
   return relative(folder, resolve(location));
 }

@@ -4,6 +4,7 @@
  */
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
+import { setting } from "../outside/environment";
 import { type CommandSpec, commands, findCommand } from "./command-table";
 import { type FlagName, type FlagRow, type Flags, flagTable } from "./flags";
 
@@ -164,8 +165,8 @@ function workspaceOf(flags: Flags) {
 
 /** Only of a state on this machine: a key press is no reason to ask a bucket, or a command for the state's key. */
 async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
-  if ((flags.state ?? process.env["RECONCILE_STATE"] ?? "").includes("://")) return undefined;
-  if (process.env["RECONCILE_STATE_KEY_COMMAND"] !== undefined) return undefined;
+  if ((flags.state ?? setting("RECONCILE_STATE") ?? "").includes("://")) return undefined;
+  if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
   const { newLineage, openStore } = require("./compose") as typeof import("./compose");
   const { openState } = require("../engine/plan") as typeof import("../engine/plan");
   try {

@@ -75,10 +75,10 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
 }
 
 /** A request that ended without an answer. `sent`: whether any of it may have reached the service. */
-export function judgeBreak(operation: Operation, sent: boolean, reason: string): Failure {
+export function judgeBreak(operation: Operation, sent: boolean, reason: string, fix?: string): Failure {
   return sent
     ? lost(requestKinds[operation], cleanMessage(reason))
-    : { status: "unavailable", reason: cleanMessage(reason) };
+    : { status: "unavailable", reason: cleanMessage(reason), ...(fix !== undefined && { fix }) };
 }
 
 /** Whether the service asks for fewer requests, rather than being out of order. */

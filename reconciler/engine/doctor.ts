@@ -127,7 +127,8 @@ function judgeFirst(outcome: Outcome<unknown>): First {
           "service/unreachable",
           "The service cannot be reached",
           outcome.reason,
-          "Check service.base_url (or --base-url), and that this machine can reach it.",
+          (outcome.status === "unavailable" ? outcome.fix : undefined) ??
+            "Check service.base_url (or --base-url), and that this machine can reach it.",
         ),
       };
     case "rejected":

@@ -2,7 +2,8 @@
 import type { FieldValue } from "../core/diff/changes";
 import { compareAddresses } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { State } from "../core/model/recorded";
+import type { Live, Sighting } from "../core/model/live";
+import type { RecordedResource, State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan } from "../core/plan/plan";
 import type { ServiceClient } from "../service/client";
@@ -19,7 +20,9 @@ export interface Drift {
 
 export interface DriftReport {
   readonly drifts: readonly Drift[];
+  /** How many resources the service showed, or said to be gone. */
   readonly compared: number;
+  readonly recorded: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -58,5 +61,19 @@ export async function findDrift(client: ServiceClient, state: State): Promise<Dr
       diagnostic.code.endsWith("unobserved") ||
       diagnostic.code === "plan/forbidden",
   );
-  return { drifts, compared: state.resources.size, diagnostics };
+  const records = [...state.resources.values()];
+  const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
+  return { drifts, compared, recorded: records.length, diagnostics };
+}
+
+function isLookedAt({ kind, id }: RecordedResource, live: Live): boolean {
+  if (id === undefined) return false;
+  const places = {
+    vm: { sightings: live.vmById, listed: live.vms !== undefined },
+    volume: { sightings: live.volumes, listed: live.volumesListed },
+    group: { sightings: live.groups, listed: live.groupsListed },
+  };
+  const { sightings, listed } = places[kind];
+  const sighting: Sighting<unknown> | undefined = sightings.get(id);
+  return sighting === undefined ? listed : sighting.seen !== "unobserved";
 }

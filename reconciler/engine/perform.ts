@@ -150,6 +150,7 @@ export function failedBy(failure: Failure): StepResult {
       end: "failed",
       code: "service/unavailable",
       message: `the service is not available: ${failure.reason}; nothing was done`,
+      ...(failure.fix === undefined ? {} : { fix: failure.fix }),
     };
   return {
     end: "unknown",

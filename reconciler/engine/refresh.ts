@@ -160,6 +160,14 @@ async function observeVolumes(
   return { volumes, volumesListed: false };
 }
 
+/** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
+export async function observeOrphans(client: ServiceClient, ids: readonly string[]) {
+  const volumes = new Map<string, Sighting<LiveVolume>>();
+  const findings: Diagnostic[] = [];
+  await observeEach(new Set(ids), (id) => client.getVolume(id), volumes, "volume", findings);
+  return { volumes, findings };
+}
+
 async function observeGroups(
   client: ServiceClient,
   ids: ReadonlySet<string>,
@@ -242,7 +250,8 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     fix:
       failure.status === "rejected"
         ? fixes[failure.condition]
-        : "check the base URL and the network with: reconcile doctor",
+        : ((failure.status === "unavailable" ? failure.fix : undefined) ??
+          "check the base URL and the network with: reconcile doctor"),
   };
 }
 

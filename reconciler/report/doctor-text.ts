@@ -30,7 +30,11 @@ export function doctorText(report: DoctorReport, width = 80): string {
   if (report.unknownVmStates.length > 0)
     lines.push(
       "",
-      `VM states without a meaning in the dialect (they count as in transition): ${report.unknownVmStates.join(", ")}`,
+      ...hang(
+        "",
+        `VM states without a meaning in the dialect (they count as in transition): ${report.unknownVmStates.join(", ")}`,
+        width,
+      ),
     );
   lines.push("", "A dialect that fits", "", dialectYaml(report).trimEnd());
   return `${lines.join("\n")}\n`;
@@ -42,7 +46,7 @@ export function dialectYaml(report: DoctorReport): string {
   for (const { operation, verdict } of report.operations) {
     const route = report.dialect.operations[operation];
     const remark = verdict === "not_tried" ? "   # not tried" : verdict === "unclear" ? "   # unclear" : "";
-    lines.push(`  ${operation}: ${route === null ? "null" : flow(route)}${remark}`);
+    lines.push(...routeLines(operation, route, remark));
   }
   const changed = report.records.filter(({ fields }) => fields.some(({ suggestion }) => suggestion !== undefined));
   if (changed.length > 0) lines.push("records:");
@@ -52,6 +56,13 @@ export function dialectYaml(report: DoctorReport): string {
       if (suggestion !== undefined) lines.push(`    ${field}: ${flow([suggestion])}`);
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** In one line where it fits a terminal, else a key a line: a terminal breaks a long one anywhere. */
+function routeLines(operation: string, route: OperationFinding["route"], remark: string): string[] {
+  const line = `  ${operation}: ${route === null ? "null" : flow(route)}${remark}`;
+  if (route === null || line.length <= 80) return [line];
+  return [`  ${operation}:${remark}`, ...Object.entries(route).map(([key, value]) => `    ${key}: ${flow(value)}`)];
 }
 
 function operationLines({ operation, verdict, route, tried, fallback }: OperationFinding, width: number): string[] {

@@ -1,6 +1,5 @@
 /** What the service shows that is not as the state has it, for people. */
 import type { FieldValue } from "../core/diff/changes";
-import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { columnsOf, countOf, hang, numberText, padTo, painter, type TextOptions, valueText } from "./style";
 
@@ -13,20 +12,22 @@ export interface DriftView {
     readonly gone: boolean;
     readonly fields: readonly { readonly field: string; readonly before: FieldValue; readonly after: FieldValue }[];
   }[];
-  /** How many resources were compared. */
+  /** How many resources were compared, of how many. */
   readonly compared: number;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly recorded: number;
+  /** Something could not be read, so that what is not shown here may differ all the same. */
+  readonly incomplete: boolean;
 }
 
-export function driftText({ drifts, compared, diagnostics }: DriftView, options: TextOptions = {}): string {
+export function driftText({ drifts, compared, recorded, incomplete }: DriftView, options: TextOptions = {}): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
-  // Half a look is none: what could not be read may be anything.
-  const unread = hasErrors(diagnostics);
-  if (drifts.length === 0)
-    return unread
-      ? "Drift is not known: something could not be read.\n"
-      : `No drift: the service is as the state has it (${countOf(compared, "resource")}).\n`;
+  if (drifts.length === 0 && incomplete) return "Drift is not known: not everything could be read.\n";
+  const unseen = recorded - compared;
+  if (drifts.length === 0) {
+    const looked = unseen === 0 ? "" : `; ${numberText(unseen)} more cannot be looked at`;
+    return `No drift: the service is as the state has it (${countOf(compared, "resource")}${looked}).\n`;
+  }
   const lines: string[] = [];
   for (const { address, name, id, gone, fields } of drifts) {
     const sign = gone ? paint("danger", "-") : paint("change", "~");
@@ -48,7 +49,7 @@ export function driftText({ drifts, compared, diagnostics }: DriftView, options:
   const word = drifts.length === 1 ? "differs" : "differ";
   lines.push(
     "",
-    `Drift: ${unread ? "at least " : ""}${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).`,
+    `Drift: ${numberText(drifts.length)} of ${countOf(compared, "resource")} ${word} from the state (recorded → now).${unseen > 0 && !incomplete ? ` ${numberText(unseen)} more cannot be looked at.` : ""}${incomplete ? " Not everything could be read." : ""}`,
   );
   return `${lines.join("\n")}\n`;
 }

@@ -197,7 +197,7 @@ function footPart(plan: Plan, all: number, cut: number, touched: number, artifac
     );
   if (artifact !== undefined) parts.push(`The whole plan: ${codeText(artifact)}.`);
   if (touched > 0) parts.push(`${countOf(touched, "resource")} only touched on the way.`);
-  if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs still alive.`);
+  if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs.`);
   return parts.join(" ");
 }
 

@@ -66,10 +66,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   if (touched.length > 0) yield* touchedLines(touched, look);
   if (options.steps === true && plan.steps.length > 0) yield* stepLines(plan, look);
   if (plan.orphans.length > 0) {
-    yield look.paint(
-      "note",
-      `${countOf(plan.orphans.length, "orphan")} of earlier runs still alive: reconcile orphans list`,
-    );
+    yield look.paint("note", `${countOf(plan.orphans.length, "orphan")} of earlier runs: reconcile orphans list`);
     yield "";
   }
   yield* consentLines(plan, options.grants, look);

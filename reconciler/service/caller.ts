@@ -153,7 +153,7 @@ export function createCaller(parts: CallerParts): Caller {
     const outcome =
       exchange.kind === "answer"
         ? judgeAnswer(operation, exchange.answer, { errors: parts.dialect.errors, nowMs: clock.wallNow(), scrub })
-        : judgeBreak(operation, exchange.sent, scrub(exchange.reason));
+        : judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix);
     return scrubOutcome(outcome, scrub);
   }
 

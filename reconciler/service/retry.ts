@@ -46,6 +46,7 @@ export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
   const { outcome } = last;
   if (outcome.status === "rejected") return giveUp;
   if (outcome.status === "unknown" && last.kind !== "delete") return giveUp;
+  if (outcome.status === "unavailable" && outcome.fix !== undefined) return giveUp;
   const retryAfterMs = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
   const throttled = isThrottled(outcome);
   if (last.attempt >= (throttled ? policy.throttledAttempts : policy.attempts)) return giveUp;

@@ -23,7 +23,8 @@ export interface TransportRequest {
 
 export type Exchange =
   | { readonly kind: "answer"; readonly answer: Answer }
-  | { readonly kind: "broken"; readonly sent: boolean; readonly reason: string };
+  /** `fix`: it breaks again until that is done. */
+  | { readonly kind: "broken"; readonly sent: boolean; readonly reason: string; readonly fix?: string };
 
 export interface Transport {
   send(request: TransportRequest): Promise<Exchange>;
@@ -128,7 +129,7 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
       end({ kind: "answer", answer: answerOf(status, headers, chunks) });
     },
     onResponseError(_controller, error) {
-      end({ kind: "broken", sent, reason: describeError(error) });
+      end({ kind: "broken", sent, ...describeError(error) });
     },
   };
   try {
@@ -137,7 +138,7 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
       handler,
     );
   } catch (error) {
-    end({ kind: "broken", sent, reason: describeError(error as Error) });
+    end({ kind: "broken", sent, ...describeError(error as Error) });
   }
 }
 
@@ -165,15 +166,13 @@ const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.at(-1) : value;
 
 /** In words; the code stays, because that is what people search for. Never the request, which carries the credential. */
-function describeError(error: Error & { code?: unknown; cause?: unknown }): string {
+function describeError(error: Error & { code?: unknown; cause?: unknown }): { reason: string; fix?: string } {
   const code = typeof error.code === "string" ? error.code : "";
-  const words = errorWords[code];
-  if (words !== undefined) return `${words} (${code})`;
   const certificate = certificateProblem(code);
-  if (certificate !== undefined) return `the service is not believed: ${certificate}`;
-  return code !== ""
-    ? `${error.message || "the connection failed"} (${code})`
-    : error.message || "the connection failed";
+  if (certificate !== undefined)
+    return { reason: `the service is not believed: ${certificate.words}`, fix: certificate.fix };
+  const words = errorWords[code] ?? (error.message || "the connection failed");
+  return { reason: code === "" ? words : `${words} (${code})` };
 }
 
 const errorWords: Readonly<Record<string, string>> = {

@@ -302,7 +302,7 @@ class Unavailable extends Error {
 }
 
 const certificateProblemOf = (error: unknown): string | undefined =>
-  certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "");
+  certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "")?.words;
 
 function problemOf(error: unknown): string {
   if (error instanceof Unavailable) return `answers ${error.status}`;

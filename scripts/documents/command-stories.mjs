@@ -65,7 +65,13 @@ export const commandStories = {
     },
     { run: ["reconcile destroy --auto-approve --allow-data-loss"] },
   ],
-  "orphans list": [{ run: ["reconcile orphans list"] }],
+  "orphans list": [
+    { run: ["reconcile orphans list"] },
+    {
+      says: "That is what the state knows. Each can be looked up in the service too; one that is not found stays on the list, because a lost permission looks the same:",
+      run: ["reconcile orphans list --refresh"],
+    },
+  ],
   "orphans delete": [
     {
       run: [

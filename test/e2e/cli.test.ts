@@ -31,6 +31,13 @@ defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.
 `;
 const small = `${head}vms: { app: {name: app-1} }\nvolumes: { data: { size: 5, attach_to: app } }\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }\n`;
 
+it("an image's name in a list that was not read is not said to be in no list", async () => {
+  write(small);
+  expect((await reconcile("plan", "--no-refresh")).stderr).toContain(
+    "image_id ubuntu-24.04 is a name, and the list of images was not read",
+  );
+});
+
 describe("exit codes", () => {
   it("0: applied, and a second apply has nothing to do, sends no write and writes no file", async () => {
     write(small);
@@ -78,6 +85,33 @@ describe("exit codes", () => {
     });
   });
 
+  it("0: no drift is claimed of what the service cannot show", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    write("operations: { vm.list: null }\n", "no-list.dialect.yaml");
+    const ran = await reconcile("drift", "--dialect", "no-list.dialect.yaml");
+    expect([ran.exitCode, ran.stdout]).toEqual([
+      0,
+      "No drift: the service is as the state has it (2 resources; 1 more cannot be looked at).\n",
+    ]);
+  });
+
+  it("1: drift that could not be looked for is not said to be none", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    const strict = await startEmulator({ timeScale: 0, strict: true });
+    try {
+      const ran = await runCli(["drift"], {
+        cwd: folder,
+        env: { RECONCILE_TOKEN: "no-such-token", RECONCILE_BASE_URL: strict.url },
+      });
+      expect([ran.exitCode, ran.stdout]).toEqual([1, "Drift is not known: not everything could be read.\n"]);
+      expect(ran.stderr).toContain("error[service/unauthenticated]");
+    } finally {
+      await strict.close();
+    }
+  });
+
   it.each([
     ["nobody approved it", small, [], "--auto-approve"],
     [
@@ -104,6 +138,25 @@ describe("exit codes", () => {
     expect(writes()).toBe(sent);
   });
 
+  it("3: every consent that is missing is named at once, approval too; people read the plan's words once, programs all", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    write(`${head}vms: { app: {name: app-1} }\ngroups: { web: { rules: [] } }\n`);
+    const codes = ["consent/approval", "consent/data-loss", "consent/flush"];
+    const ran = await reconcile("apply");
+    expect(ran.exitCode).toBe(3);
+    for (const code of codes) expect(ran.stderr.split(`error[${code}]`)).toHaveLength(2);
+    expect(ran.stdout).toContain("volume data of 5 GB is deleted with its data");
+    expect(ran.stderr).not.toContain("volume data of 5 GB is deleted with its data");
+    const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as unknown as {
+      diagnostics: { severity: string; code: string; summary: string; fix: string }[];
+    };
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ code }) => code).sort()).toEqual(codes);
+    expect(errors.map(({ summary }) => summary)).toContain("volume data of 5 GB is deleted with its data");
+    expect((await reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "volume.data")).exitCode).toBe(0);
+  });
+
   it("3: prevent_destroy is kept in the state, so removing the block does not lift it", async () => {
     write(small.replace("{name: app-1}", "{name: app-1, lifecycle: {prevent_destroy: true}}"));
     await reconcile("apply", "-y");
@@ -112,6 +165,19 @@ describe("exit codes", () => {
     expect(ran.exitCode).toBe(3);
     expect(ran.stderr).toContain("prevent_destroy");
     expect(emulator.dump().vms).toHaveLength(1);
+  });
+
+  it("1: an action on a VM that fails says with --json what failed", async () => {
+    write(small);
+    await reconcile("apply", "-y");
+    await reconcile("vm", "stop", "vm.app");
+    const ran = await reconcile("vm", "reboot", "vm.app", "--json");
+    expect(ran.exitCode).toBe(1);
+    expect(summaryOf(ran)).toMatchObject({
+      ok: false,
+      steps: { failed: 1 },
+      diagnostics: [{ severity: "error", code: "service/invalid_state", address: "vm.app" }],
+    });
   });
 
   it("4: applied, but a manual resize confirmation is awaited; after it the next run is done", async () => {
@@ -192,6 +258,52 @@ describe("--json", () => {
     expect((await reconcile("orphans", "delete", left[0]!.id)).exitCode).toBe(3);
     expect((await reconcile("orphans", "delete", left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
     expect((await reconcile("orphans", "list", "--json")).stdout).not.toContain(left[0]!.id);
+  });
+
+  it("says of orphans, when asked, which the service still shows, and forgets none by itself", async () => {
+    write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
+    await reconcile("apply", "-y");
+    await reconcile("destroy", "-y", "--allow-data-loss");
+    const [there, gone] = emulator.dump().volumes.filter(({ root }) => root !== true);
+    await fetch(`${emulator.url}/api/v1/volume/${gone!.id}`, {
+      method: "DELETE",
+      headers: { authorization: "Bearer ops-token" },
+    });
+    const look = async () =>
+      new Map(
+        jsonLines((await reconcile("orphans", "list", "--refresh", "--json")).stdout).map(({ id, seen }) => [id, seen]),
+      );
+    expect(await look()).toEqual(
+      new Map([
+        [there!.id, "yes"],
+        [gone!.id, "gone"],
+        [undefined, undefined],
+      ]),
+    );
+    expect((await reconcile("orphans", "list", "--refresh")).stdout).toMatch(
+      /not found {2}outlived[\s\S]*no longer shown to this credential/,
+    );
+    expect((await look()).size).toBe(3);
+  });
+
+  it("takes an orphan off the list that was deleted where the service itself cannot, and none that is there", async () => {
+    write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
+    await reconcile("apply", "-y");
+    await reconcile("destroy", "-y", "--allow-data-loss");
+    const ids = emulator.dump().volumes.flatMap(({ id, root }) => (root === true ? [] : [id]));
+    await fetch(`${emulator.url}/api/v1/volume/${ids[1]}`, {
+      method: "DELETE",
+      headers: { authorization: "Bearer ops-token" },
+    });
+    write("operations: { volume.delete: null }\n", "no-delete.dialect.yaml");
+    const ran = await reconcile("orphans", "delete", ...ids, "--dialect", "no-delete.dialect.yaml");
+    expect([ran.exitCode, ran.stdout]).toEqual([
+      1,
+      expect.stringContaining(`(${ids[1]}): the service does not find it`),
+    ]);
+    expect(ran.stderr).toContain(`reconcile orphans delete ${ids[0]}`);
+    const left = jsonLines((await reconcile("orphans", "list", "--json")).stdout).map(({ id }) => id);
+    expect(left).toEqual([ids[0], undefined]);
   });
 });
 

@@ -58,7 +58,7 @@ describe("no room for the output", () => {
   ])("%s: an apply goes on to its end, says so in one line and exits with 1", async (_, flags) => {
     const ran = await intoFile(["apply", "-y", ...flags], { ...hook, FULL_OUTPUT: "1" });
     expect(ran.exitCode).toBe(1);
-    expect(ran.stderr).toContain("The output could not be written: ENOSPC");
+    expect(ran.stderr).toContain("error[cli/output-lost]: standard output could not be written: ENOSPC");
     expect(ran.stderr).not.toMatch(/^\s+at /m);
     expect((await volumes()).map(({ id }) => id)).toEqual([state().resources["volume.data"].id]);
     expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);

@@ -72,6 +72,33 @@ describe("a new user", () => {
     expect(ran.stderr).toBe("");
   });
 
+  it.each(["apply -y", "apply -y --json", "plan", "explain"])(
+    "is told when the disk that takes the output is full, and the run goes on to its end: %s",
+    async (words) => {
+      await runCli(["init"], { cwd: folder, env });
+      const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" ${words} > /dev/full`], {
+        cwd: folder,
+        encoding: "utf8",
+        env: { ...process.env, ...env },
+      });
+      expect(ran.status).toBe(1);
+      expect(ran.stderr).toContain("error[cli/output-lost]: standard output could not be written: ENOSPC");
+      expect(ran.stderr).not.toMatch(/\n\s+at /);
+      const after = await runCli(["plan", "--detailed-exitcode"], { cwd: folder, env });
+      expect(after.exitCode).toBe(words.startsWith("apply") ? 0 : 2);
+    },
+  );
+
+  it("loses no run to a standard error that cannot be written", async () => {
+    await runCli(["init"], { cwd: folder, env });
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" apply -y --json 2> /dev/full`], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, ...env },
+    });
+    expect([ran.status, ran.stdout.split("\n").at(-2)]).toEqual([0, expect.stringContaining('"type":"summary"')]);
+  });
+
   it("finds the program's version without a word", () => {
     expect(execFileSync(process.execPath, [command, "--version"], { encoding: "utf8" })).toMatch(/^reconcile \d/);
   });

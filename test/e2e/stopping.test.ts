@@ -4,30 +4,10 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { ask } from "../../reconciler/cli/ask";
 import { command, type Ran, runCli } from "../support/run-cli";
 import { readDump } from "../support/world-shape";
-
-describe("a question", () => {
-  const askAt = (type: (input: PassThrough, stop: AbortController) => void): Promise<boolean> => {
-    const input = new PassThrough();
-    const stop = new AbortController();
-    const answer = ask("Apply this plan?", stop.signal, { input, output: new PassThrough(), terminal: true });
-    type(input, stop);
-    return answer;
-  };
-  it.each<[string, Parameters<typeof askAt>[0], boolean]>([
-    ["y is yes", (input) => input.write("y\r"), true],
-    ["anything else is no", (input) => input.write("sure\r"), false],
-    ["Ctrl-C is no", (input) => input.write("\u0003"), false],
-    ["Ctrl-D is no", (input) => input.write("\u0004"), false],
-    ["a terminal that goes away is no", (input) => input.end(), false],
-    ["being told to stop is no", (_, stop) => stop.abort(), false],
-  ])("%s", async (_, type, expected) => expect(await askAt(type)).toBe(expected));
-});
 
 describe("Ctrl-C", () => {
   let folder: string;

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { type Ran, runCli } from "../support/run-cli";
+import { jsonLines, type Ran, runCli } from "../support/run-cli";
 import { type StateServer, startStateServer } from "../support/state-server";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
@@ -98,18 +98,37 @@ vms: { web: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, 
   });
 
   it.each([
-    ["an unknown authority's", "trusted", false, /signed by an authority that is not known here; NODE_EXTRA_CA_CERTS/],
-    ["one signed by itself", "lonely", true, /signed by itself alone; NODE_EXTRA_CA_CERTS/],
-    ["another host's", "elsewhere", true, /is for another host/],
-    ["an expired one", "expired", true, /has expired/],
-  ])("a certificate of the service is refused: %s", async (_, certificate, knowsAuthority, words) => {
-    const before = emulator.requests().log.length;
-    const url = await behindTls(emulator.url, certificate);
-    const ran = await reconcile(["plan", "--json", "--state", "new.json"], url, knowsAuthority ? known() : {});
-    isPlain(ran);
-    expect(ran.stdout).toMatch(words);
-    expect(emulator.requests().log.length).toBe(before);
-  });
+    [
+      "an unknown authority's",
+      "trusted",
+      false,
+      /signed by an authority that is not known here; NODE_EXTRA_CA_CERTS/,
+      /set NODE_EXTRA_CA_CERTS to a PEM file/,
+    ],
+    [
+      "one signed by itself",
+      "lonely",
+      true,
+      /signed by itself alone; NODE_EXTRA_CA_CERTS/,
+      /set NODE_EXTRA_CA_CERTS to a PEM file/,
+    ],
+    ["another host's", "elsewhere", true, /is for another host/, /an address whose host the certificate names/],
+    ["an expired one", "expired", true, /has expired/, /have it renewed/],
+  ])(
+    "a certificate of the service is refused at once, with what would make it believed: %s",
+    async (_, certificate, knowsAuthority, words, fix) => {
+      const before = emulator.requests().log.length;
+      const url = await behindTls(emulator.url, certificate);
+      const args = ["plan", "--json", "--log-level", "debug", "--state", "new.json"];
+      const ran = await reconcile(args, url, knowsAuthority ? known() : {});
+      isPlain(ran);
+      const { diagnostics } = jsonLines(ran.stdout).at(-1) as { diagnostics: { severity: string; fix: string }[] };
+      const [error] = diagnostics.filter(({ severity }) => severity === "error");
+      expect([ran.stdout, error?.fix]).toEqual([expect.stringMatching(words), expect.stringMatching(fix)]);
+      expect(ran.stderr).not.toContain("attempt 2");
+      expect(emulator.requests().log.length).toBe(before);
+    },
+  );
 
   it("a certificate of the state is refused before anything is asked of the service", async () => {
     const before = emulator.requests().log.length;

@@ -180,5 +180,6 @@ describe("over HTTP", () => {
     expect(text).toContain(fallbacks["volume.list"].cost);
     expect(text).toContain("A dialect that fits");
     expect(text).toMatch(/id {10}"?\/uid"?|perhaps \/uid/);
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 });

@@ -21,8 +21,8 @@ export function run(invocation: Invocation): Promise<number> {
         ...(drift.id === undefined ? {} : { id: drift.id }),
       });
     const { driftText } = require("../../report/drift-text") as typeof import("../../report/drift-text");
-    output.print(driftText(report, { colour: output.colour }));
     const failed = hasErrors(report.diagnostics);
+    output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: failed ? 1 : report.drifts.length > 0 ? 2 : 0, diagnostics: report.diagnostics });
   });
 }

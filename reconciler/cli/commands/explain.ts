@@ -5,7 +5,8 @@ import { fail } from "../compose";
 import type { Invocation } from "../invocation";
 
 export async function run({ args, output }: Invocation): Promise<number> {
-  const code = args[0];
+  // As it stands in a message: error[consent/flush].
+  const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {
     for (const known of Object.keys(explanations).sort()) {
       output.print(`${known.padEnd(30)} ${explanations[known]!.means}`);

@@ -1,8 +1,12 @@
-/** `reconcile orphans …`: what deletes left alive, and ending it. */
-import { orphanKey } from "../../core/model/recorded";
+/** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
+import { hasErrors } from "../../core/model/diagnostic";
+import { type Orphan, orphanKey } from "../../core/model/recorded";
 import { confirmVolumeGone } from "../../engine/confirm-gone";
 import { failedBy } from "../../engine/perform";
 import { openState } from "../../engine/plan";
+import { observeOrphans } from "../../engine/refresh";
+import type { ServiceClient } from "../../service/client";
+import type { StateStore } from "../../store/store";
 import { fail, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -12,25 +16,30 @@ import { changeState } from "../writing";
 export async function run(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   if (invocation.spec.name === "orphans delete") return remove(invocation, workspace);
-  const { output } = invocation;
-  const store = openStore(workspace, invocation.flags);
+  if (invocation.flags.refresh !== true) return list(invocation, openStore(workspace, invocation.flags));
+  return withSession(invocation, workspace, ({ store, service }) => list(invocation, store, service.client));
+}
+
+/** `client`: is asked for each; a person decides what a "not found" means, so nothing is forgotten for it. */
+async function list({ output }: Invocation, store: StateStore, client?: ServiceClient): Promise<number> {
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
+  const ids = orphans.filter(({ kind }) => kind === "volume").map(({ id }) => id);
+  const looked = client === undefined ? undefined : await observeOrphans(client, ids);
   const { orphansText } = require("../../report/state-text") as typeof import("../../report/state-text");
-  for (const orphan of orphans) output.event({ type: "orphan", ...orphan });
-  output.print(orphansText(orphans));
-  return output.finish({ exitCode: 0, orphans });
+  for (const orphan of orphans) {
+    const seen = looked === undefined ? {} : { seen: looked.volumes.get(orphan.id)?.seen ?? "unobserved" };
+    output.event({ type: "orphan", ...orphan, ...seen });
+  }
+  output.print(orphansText(orphans, looked?.volumes));
+  const diagnostics = looked?.findings ?? [];
+  return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics });
 }
 
 function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspace>): Promise<number> {
   const { args, flags, output } = invocation;
   return withSession(invocation, workspace, async ({ store, service }) => {
-    if (!service.client.has("volume.delete"))
-      throw fail(
-        "service/unsupported",
-        "this service cannot delete volumes",
-        "delete them in its console, then: reconcile state list",
-      );
+    const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
     const wanted = args.map((id) => {
       const orphan =
@@ -39,6 +48,7 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
       return orphan;
     });
+    if (!client.has("volume.delete")) return forgetDeleted(wanted, invocation, store, client);
     if (flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
@@ -50,7 +60,6 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
         })),
       });
     for (const orphan of wanted) {
-      const { client } = service;
       const outcome = await confirmVolumeGone(await client.deleteVolume(orphan.id), orphan.id, client);
       if (outcome.status !== "accepted") {
         const failure = failedBy(outcome);
@@ -61,4 +70,30 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
     }
     return output.finish({ exitCode: 0 });
   });
+}
+
+/** What was deleted in the service's console comes off the list, because its user says so and the service agrees. */
+async function forgetDeleted(
+  wanted: readonly Orphan[],
+  invocation: Invocation,
+  store: StateStore,
+  client: ServiceClient,
+): Promise<number> {
+  const { output } = invocation;
+  const ids = wanted.map(({ id }) => id);
+  const { volumes, findings } = await observeOrphans(client, ids);
+  const diagnostics = [...findings];
+  for (const orphan of wanted) {
+    if (volumes.get(orphan.id)?.seen === "gone") {
+      await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
+      output.print(`Forgot volume ${orphan.name} (${orphan.id}): the service does not find it.`);
+    } else
+      diagnostics.push({
+        severity: "error",
+        code: "service/unsupported",
+        summary: `volume ${orphan.name} (${orphan.id}) is not known to be gone, and this service cannot delete volumes`,
+        fix: `delete it in the service's console, then: reconcile orphans delete ${orphan.id}`,
+      });
+  }
+  return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
 }

@@ -9,8 +9,9 @@ import { createRecorder } from "../../engine/recorder";
 import { runPlan } from "../../engine/run-plan";
 import { createPorts, fail, newLineage } from "../compose";
 import type { Invocation } from "../invocation";
-import { exitCodeOf, prepare, withSession } from "../planning";
+import { prepare, withSession } from "../planning";
 import { startProgress } from "../progress";
+import { exitCodeOf, runDiagnostics } from "../run-end";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 
@@ -66,7 +67,8 @@ export function run(invocation: Invocation): Promise<number> {
       progress.close();
       const { runText } = require("../../report/run-text") as typeof import("../../report/run-text");
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
-      return output.finish({ exitCode: exitCodeOf(report), run: report, plan });
+      const diagnostics = output.json ? runDiagnostics(report) : [];
+      return output.finish({ exitCode: exitCodeOf(report), run: report, plan, diagnostics });
     } finally {
       progress.close();
       stop.close();

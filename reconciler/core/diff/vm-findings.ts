@@ -3,6 +3,7 @@ import { isUuid, resolveEntry } from "../canonical/catalogue";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { LiveVm } from "../model/live";
+import { nearestName } from "../text/nearest";
 import type { FieldChange } from "./changes";
 import type { DiffContext } from "./context";
 import type { Pair } from "./pair";
@@ -59,12 +60,22 @@ export function checkCatalogue(
     const shown = entries
       .slice(0, 12)
       .map((entry) => (entry.name === undefined ? entry.id : several ? `${entry.name} (${entry.id})` : entry.name));
+    const near = several
+      ? undefined
+      : nearestName(
+          text,
+          entries.map((entry) => entry.name ?? entry.id),
+        );
     diagnostics.push({
       severity: "error",
       code: `plan/${what}-${several ? "ambiguous" : "unknown"}`,
       summary: several ? `${field} ${text} means several ${what}s` : `${field} ${text} is no ${what} of this service`,
       detail: `${several ? "Candidates" : "It has"}: ${shown.join(", ")}${entries.length > 12 ? `, and ${entries.length - 12} more` : ""}`,
-      fix: several ? `write one of the ids as ${field}` : `use one of these as ${field}`,
+      fix: several
+        ? `write one of the ids as ${field}`
+        : near === undefined
+          ? `use one of these as ${field}`
+          : `write ${near}`,
       address: desired.address,
       source: desired.source,
     });

@@ -36,6 +36,8 @@ export interface Unavailable {
   readonly reason: string;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
+  /** What makes it available; given where trying again does not. */
+  readonly fix?: string;
 }
 
 export interface Unknown {

@@ -30,11 +30,19 @@ export const input = {
     "The folder to write into has a file of that name already.",
     "Name another folder with --out, or move the file away.",
   ),
+  "cli/output-lost": row(
+    "Standard output could not be written, so what is there is cut short. The run went on to its end and is recorded.",
+    "Make room where it goes (a full disk, most often); `reconcile plan` shows what is left to do.",
+  ),
   "cli/system": row(
     "The operating system refused something; the message is its own.",
     "Look at the path, the rights and the space.",
   ),
   "cli/unknown-code": row("There is no such code.", "reconcile explain lists all of them."),
+  "cli/usage": row(
+    "The command line has a word, flag or number of words that the command does not take.",
+    "`reconcile help COMMAND` shows what it takes.",
+  ),
   "cli/unknown-shell": row("There is no completion for that shell.", "bash, zsh or fish"),
   "config/alias-limit": row(
     "The YAML aliases of the file expand to more than is reasonable.",

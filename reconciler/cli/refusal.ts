@@ -1,0 +1,45 @@
+/**
+ * A plan that was not carried out because a consent is missing: as diagnostics in full for programs, and briefly for
+ * people, who have just read in the plan what would happen and want to know what gives the consent.
+ */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Consent } from "../core/plan/consent";
+
+export type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };
+
+export const consentMissing = (consent: MissingConsent): Diagnostic => ({
+  severity: "error",
+  code: `consent/${consent.kind.replaceAll("_", "-")}`,
+  summary: consent.detail,
+  fix: consent.grant,
+  ...(consent.address === undefined ? {} : { address: consent.address }),
+});
+
+const why: Partial<Record<MissingConsent["kind"], string>> = {
+  data_loss: "nothing was sent: the plan loses data for good",
+  flush: "nothing was sent: nobody said that what comes off a running VM is flushed",
+  prevent_destroy: "nothing was sent: prevent_destroy forbids it",
+  empty: "nothing was sent: the desired state is empty",
+};
+
+/** Those of a kind say the same of each address, so they are shown as one. */
+export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[] =>
+  missing.map((consent) => {
+    const alike = missing.filter(({ kind }) => kind === consent.kind);
+    return {
+      ...consentMissing(consent),
+      summary: why[consent.kind] ?? consent.detail,
+      fix: alike.length === 1 ? consent.grant : grantOfAll(consent, alike),
+    };
+  });
+
+/** So many flags are still pasted. */
+const mostFlags = 4;
+
+function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {
+  if (kind === "prevent_destroy") return "set lifecycle.prevent_destroy: false on them and apply that first";
+  if (kind !== "flush") return grant;
+  const flags =
+    alike.length > mostFlags ? ["--confirm-flush all"] : alike.map((one) => `--confirm-flush ${one.address}`);
+  return `${flags.join(" ")}, once every one of them is flushed`;
+}

@@ -1,0 +1,43 @@
+/** How a run ended, for programs: the exit code, and what failed or waits as diagnostics. People read report/run-text. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { RunReport } from "../engine/run-plan";
+
+export function exitCodeOf(report: RunReport): number {
+  if (report.broken !== undefined || report.unclosed !== undefined || report.counts.failed > 0 || report.interrupted)
+    return 1;
+  return report.counts.waiting > 0 ? 4 : 0;
+}
+
+export function runDiagnostics(report: RunReport): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  for (const { step, result } of report.steps) {
+    if (result.end === "done" || result.end === "skipped") continue;
+    const said = "code" in result ? result : undefined;
+    diagnostics.push({
+      severity: result.end === "waiting" ? "warning" : "error",
+      code: said?.code ?? `apply/${result.end}`,
+      summary: `${step.title}: ${result.message ?? result.end}`,
+      address: step.address,
+      ...(said?.fix === undefined ? {} : { fix: said.fix }),
+    });
+  }
+  const error = (code: string, summary: string): void => {
+    diagnostics.push({ severity: "error", code, summary, fix: "run the same command again: it goes on from here" });
+  };
+  const { broken } = report;
+  if (broken !== undefined) {
+    const { code } = broken as Error & { code?: unknown };
+    error(typeof code === "string" ? code : "state/store-failed", `the state could not be written: ${broken.message}`);
+  } else if (report.interrupted)
+    error("apply/interrupted", "the run was stopped before its end; what was in flight is recorded");
+  if (report.unclosed !== undefined) diagnostics.push(stateUnclosed(report.unclosed));
+  return diagnostics;
+}
+
+export const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
+  severity: "error",
+  code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+  summary: message,
+  detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
+  fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",
+});

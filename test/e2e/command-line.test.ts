@@ -1,0 +1,85 @@
+/** The words of a command line: where flags may stand, what is refused and how, and what an empty variable means. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jsonLines, runCli } from "../support/run-cli";
+
+let folder: string;
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TIME_SCALE: "200", ...env } });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reconcile-words-"));
+  await run(["init"]);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("flags", () => {
+  it.each([
+    [["--json", "plan"]],
+    [["-f", "reconcile.yaml", "--json", "plan"]],
+    [["--var", "env=qa", "plan", "--json"]],
+    [["plan", "-f=reconcile.yaml", "--json"]],
+    [["plan", "reconcile.yaml", "--var=env=qa", "--json"]],
+  ])("stand before or behind the command, with or without an equals sign: %j", async (args) => {
+    const ran = await run(args);
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ command: "plan", changes: { create: 4 } });
+  });
+
+  it("of a command with two words stand before both", async () => {
+    expect(jsonLines((await run(["--json", "state", "list"])).stdout).at(-1)).toMatchObject({ command: "state list" });
+  });
+
+  it("are not taken for the value of the flag before them", async () => {
+    const ran = await run(["plan", "--out", "--json"]);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stdout).toContain("--out needs a value: --out FILE, not --json");
+    expect(existsSync(join(folder, "--json"))).toBe(false);
+  });
+
+  it("with few values take no other", async () => {
+    const ran = await run(["plan", "--log-level", "debgu"]);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain("--log-level is one of silent, info, debug, not debgu; did you mean debug?");
+  });
+});
+
+describe("what is wrong with the words themselves", () => {
+  it.each([
+    [["plan", "--tagret", "vm.db"], "plan", "did you mean --target?"],
+    [["plna"], "plna", "did you mean: reconcile plan?"],
+    [["state"], "state", "reconcile state needs another word"],
+    [["state", "lst"], "state", "reconcile has no state lst"],
+    [["import", "vm.db"], "import", "reconcile import needs an address and an id"],
+    [["version", "now"], "version", 'reconcile version takes no "now"'],
+  ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {
+    const ran = await run([...args, "--json"]);
+    expect([ran.exitCode, ran.stderr]).toEqual([1, ""]);
+    const lines = jsonLines(ran.stdout);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      type: "summary",
+      command: name,
+      ok: false,
+      exit_code: 1,
+      changes: { create: 0, update: 0, replace: 0, delete: 0, import: 0 },
+      diagnostics: [{ severity: "error", code: "cli/usage", summary: expect.stringContaining(says) }],
+    });
+  });
+});
+
+describe("a variable that is set and empty", () => {
+  it.each([
+    ["RECONCILE_BASE_URL"],
+    ["RECONCILE_STATE"],
+    ["RECONCILE_DIALECT"],
+    ["RECONCILE_TIME_SCALE"],
+    ["RECONCILE_TOKEN"],
+  ])("is as if it were not set, as pipelines mean it: %s", async (name) => {
+    const ran = await run(["plan"], { [name]: "" });
+    expect([ran.exitCode, ran.stdout], ran.stderr).toEqual([0, expect.stringContaining("Plan: 4 to create")]);
+    if (name === "RECONCILE_TIME_SCALE") expect(ran.stderr).toContain("20 times faster");
+  });
+});
