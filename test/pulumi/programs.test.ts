@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -47,14 +47,10 @@ const everything = ["volume.list", "group.list", "group.get", "group.rule.delete
 vi.setConfig({ testTimeout: 120_000 });
 
 let emulator: RunningEmulator;
-const folders: string[] = [];
 beforeEach(async () => {
   emulator = await startEmulator({ timeScale: 0, with: everything });
 });
-afterEach(async () => {
-  await emulator.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 function engineFor(
   files: Readonly<Record<string, string>>,
@@ -62,7 +58,6 @@ function engineFor(
   more: Partial<FakeEngineOptions> = {},
 ): FakeEngine {
   const folder = makeProgramFolder();
-  folders.push(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return createFakeEngine({
