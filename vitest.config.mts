@@ -7,6 +7,7 @@ export default defineConfig({
     exclude: ["test/pulumi/real/**", "node_modules/**"],
     globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
     // Two cores are what CI has; more forks only make processes that the tests start wait for each other.
     maxWorkers: 2,

@@ -245,12 +245,13 @@ describe("faults", () => {
       ["after", 1],
       ["before", 0],
     ] as const) {
-      await call("POST", "/_control/faults", { kind: "latency", ms: 300, when, operation: "volume.create" });
+      await call("POST", "/_control/faults", { kind: "latency", ms: 1500, when, operation: "volume.create" });
       const before = made(running);
-      const answered = call(...volume);
+      let answers = 0;
+      const answered = call(...volume).finally(() => answers++);
       await expect.poll(() => running.requests().counts["volume.create"]).toBe(1);
-      await new Promise((done) => setTimeout(done, 50));
-      expect(made(running) - before).toBe(effects);
+      await expect.poll(() => made(running) - before).toBe(effects);
+      expect(answers).toBe(0);
       await answered;
       expect(made(running) - before).toBe(1);
       await call("DELETE", "/_control/faults");

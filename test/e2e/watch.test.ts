@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { eventually, jsonLines, runCli, startCli } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { commandsIn, wordsOf } from "../support/documented-commands";
+import { eventually } from "../support/eventually";
 import { makeFolder, writeFiles } from "../support/folder";
 
 const env = { RECONCILE_TOKEN: "ops-token" };

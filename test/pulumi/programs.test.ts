@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { eventually } from "../support/eventually";
 import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
 import { makeProgramFolder } from "../support/pulumi-sdk";
 
@@ -195,7 +196,7 @@ it.each([
   emulator = await startEmulator({ timeScale: 6, with: everything });
   const engine = engineFor(programs["JavaScript (CommonJS)"], mode);
   const running = engine.up();
-  for (let tries = 0; tries < 400 && vms().length === 0; tries++) await new Promise((done) => setTimeout(done, 25));
+  await eventually("a VM", () => vms()[0]);
   for (const provider of await engine.providers()) await provider.cancel();
   expect((await running).ok).toBe(ends);
   const id = vms()[0]?.id;

@@ -51,14 +51,3 @@ export const jsonLines = (stdout: string): Record<string, any>[] =>
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
-
-/** Until it is so; says what never came. */
-export async function eventually<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`never came: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -192,7 +192,7 @@ function readPort(child: ChildProcess, said: readonly string[]): Promise<number>
       const end = text.indexOf("\n");
       if (end >= 0) done(Number(text.slice(0, end)));
     });
-    child.once("exit", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
+    child.once("close", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
   });
 }
 
