@@ -170,7 +170,7 @@ function readTiming({ timing }: Settings): Partial<Timing> {
 }
 
 /** The embedded service's minutes are shorter. */
-export function scaledTiming(timeScale: number | undefined): Timing {
+function scaledTiming(timeScale: number | undefined): Timing {
   if (timeScale === undefined) return defaultTiming;
   const factor = timeScale === 0 ? 0 : timeScale >= 1 ? 1 / timeScale : timeScale;
   return {
