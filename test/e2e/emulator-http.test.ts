@@ -189,6 +189,20 @@ describe("time", () => {
     expect(running.dump().vms[0]?.status).toBe("SHUTOFF");
   });
 
+  it.each([
+    [0.5, 120],
+    [1, 60],
+    [20, 3],
+  ])("at scale %d a build, of a minute, takes %d s", async (timeScale, seconds) => {
+    const { call } = await start({ timeScale });
+    await call("POST", "/api/v1/vm/create", vmBody());
+    const statusAfter = async (ms: number) => {
+      await call("POST", "/_control/time", { advance_ms: ms });
+      return (await call("GET", "/api/v1/vm/list")).body.data[0].status;
+    };
+    expect([await statusAfter(seconds * 500), await statusAfter(seconds * 500)]).toEqual(["BUILD", "ACTIVE"]);
+  });
+
   it("at scale 0 everything has happened by the next request", async () => {
     const { call } = await start();
     await call("POST", "/api/v1/vm/create", vmBody());
