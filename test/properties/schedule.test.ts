@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Need, Step } from "../../reconciler/core/plan/step";
 import { createScheduler, type StepEnd } from "../../reconciler/core/schedule/scheduler";
-import { runs } from "./random-worlds";
+import { runs } from "./random-desired";
 
 const graph: fc.Arbitrary<Step[]> = fc
   .array(

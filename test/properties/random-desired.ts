@@ -10,7 +10,7 @@ import type {
   DesiredVolume,
 } from "../../reconciler/core/model/desired";
 import type { Rule } from "../../reconciler/core/model/rule";
-import type { Capabilities } from "../support/rehearsal";
+import type { Capabilities } from "../support/virtual-world";
 
 /** Of this many random worlds; more with PROPERTY_RUNS. The seed is printed by fast-check when one fails. */
 export const runs = (usual: number): { numRuns: number; seed?: number } => ({
