@@ -1,4 +1,4 @@
-// The shapes that are measured, each with n resources, as YAML for reconcile and (shapes-terraform.mjs) as JSON for
+// The shapes that are measured, each with n resources, as YAML for reconcile and (sections/terraform.mjs) as JSON for
 // Terraform. `flat`: nothing knows anything else. `chained`: each group admits the one before it. `for_each`: VMs and
 // their volumes from two blocks. `mutual`: groups in rings of ten that admit both of their neighbours.
 const head = `version: 1

@@ -7,7 +7,6 @@ import type { Group, Role, User, Vm } from "./entities";
 import { firstUnder, type World } from "./world";
 
 export interface Caller {
-  readonly userId: string;
   readonly email: string;
   /** The project the operation acts in; undefined: the caller belongs to none. */
   readonly projectId: string | undefined;
@@ -35,7 +34,6 @@ function callerOf(world: World, user: User): Caller {
   const membership = user.memberships[0];
   const anyProject = user.system_admin ? world.tables.project.keys().next().value : undefined;
   return {
-    userId: user.id,
     email: user.email,
     projectId: membership?.project_id ?? anyProject,
     role: membership?.role,

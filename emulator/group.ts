@@ -10,7 +10,7 @@ import { pageOf } from "./paging";
 import { defaultEgress, type RuleShape, readRule, ruleOf } from "./rule";
 import { firstUnder, identityOf, idsUnder, rulesOf, type World } from "./world";
 
-export const ruleExistsMessage = "This rule already exists in the selected security group.";
+const ruleExistsMessage = "This rule already exists in the selected security group.";
 export const nameTakenMessage = "A security group with this name already exists in the project.";
 
 export function createGroup(request: Request): Decision {

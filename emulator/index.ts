@@ -32,7 +32,7 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** 0 (default): any. */
   readonly port?: number;
-  /** 60: sixty times faster. Between 0 and 1: the length of a second, so 0.01 is a hundred times faster. 0: at once. */
+  /** How many times faster its minutes pass; 0: at once. */
   readonly timeScale?: number;
   readonly contractOnly?: boolean;
   readonly with?: readonly string[];
@@ -84,7 +84,7 @@ export function checkOptions(options: EmulatorOptions): string[] {
   return problems;
 }
 
-const secondMsOf = (timeScale: number): number => 1000 * (timeScale >= 1 ? 1 / timeScale : timeScale);
+const secondMsOf = (timeScale: number): number => (timeScale === 0 ? 0 : 1000 / timeScale);
 
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const problems = checkOptions(options);

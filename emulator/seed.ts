@@ -37,7 +37,7 @@ export interface WorldSeed {
 const id = (block: number, n: number): string =>
   `00000000-0000-4000-8${String(block).padStart(3, "0")}-${String(n).padStart(12, "0")}`;
 
-export const ownProjectId = id(1, 1);
+const ownProjectId = id(1, 1);
 const otherProjectId = id(1, 2);
 
 const builtInFlavors: readonly Flavor[] = (

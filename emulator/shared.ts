@@ -10,7 +10,7 @@ import { startEmulator } from "./index";
 /** Where it listens, for those who come later. */
 export const addressFile = "serving.json";
 
-export async function serveShared(dir: string, timeScale: number, idleMs: number): Promise<void> {
+async function serveShared(dir: string, timeScale: number, idleMs: number): Promise<void> {
   const emulator = await startEmulator({ dir, timeScale });
   const file = join(dir, addressFile);
   writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url: emulator.url, pid: process.pid, timeScale }), {

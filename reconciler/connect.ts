@@ -9,7 +9,7 @@ import type { ServiceSettings, Timing } from "./core/model/desired";
 import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
-import { defaultTiming } from "./engine/ports";
+import { defaultTiming, embeddedTimeScale, embeddedTiming } from "./engine/ports";
 import { HandlerFailure, type HandlerService } from "./handlers/handler";
 import { systemClock } from "./outside/clock";
 import { setting } from "./outside/environment";
@@ -70,8 +70,6 @@ interface Location {
   readonly timeScale?: number;
 }
 
-const embeddedTimeScale = 20;
-
 async function locate(settings: Settings, folder: string): Promise<Location> {
   const baseUrl = settings.baseUrl ?? setting("RECONCILE_BASE_URL");
   if (baseUrl === undefined || baseUrl === "")
@@ -107,7 +105,10 @@ function openService(
     dialect.authorization,
   );
   if (credential === undefined) throw new HandlerFailure(diagnostics);
-  const timing = { ...scaledTiming(timeScale), ...readTiming(settings) };
+  const timing = {
+    ...(timeScale === undefined ? defaultTiming : embeddedTiming(timeScale)),
+    ...readTiming(settings),
+  };
   const client = createServiceClient({
     baseUrl: url,
     dialect,
@@ -168,17 +169,6 @@ function readTiming({ timing }: Settings): Partial<Timing> {
   ]);
   if (desired === undefined) throw new HandlerFailure(diagnostics);
   return (desired.service satisfies ServiceSettings).timing;
-}
-
-/** The embedded service's minutes are shorter. */
-export function scaledTiming(timeScale: number | undefined): Timing {
-  if (timeScale === undefined) return defaultTiming;
-  const factor = timeScale === 0 ? 0 : timeScale >= 1 ? 1 / timeScale : timeScale;
-  return {
-    ...defaultTiming,
-    pollIntervalMs: Math.max(20, defaultTiming.pollIntervalMs * factor),
-    discoveryWindowMs: Math.max(500, defaultTiming.discoveryWindowMs * factor),
-  };
 }
 
 const fail = (code: string, summary: string, fix: string): HandlerFailure =>

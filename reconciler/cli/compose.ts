@@ -10,7 +10,7 @@ import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
-import { defaultTiming, type Ports } from "../engine/ports";
+import { defaultTiming, embeddedTimeScale, embeddedTiming, type Ports } from "../engine/ports";
 import { systemClock } from "../outside/clock";
 import { setting } from "../outside/environment";
 import type { HttpServiceClient } from "../service/http-client";
@@ -35,8 +35,6 @@ export interface Service {
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
 }
-
-const embeddedTimeScale = 20;
 
 export async function openService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
@@ -171,14 +169,7 @@ function readText(path: string, what: string): string {
 /** What the file leaves open follows the service: the embedded one's minutes are shorter. */
 function readTiming(workspace: Workspace, timeScale: number | undefined): Timing {
   const given = workspace.desired.service.timing;
-  if (timeScale === undefined) return { ...defaultTiming, ...given };
-  const factor = timeScale === 0 ? 0 : timeScale >= 1 ? 1 / timeScale : timeScale;
-  return {
-    ...defaultTiming,
-    pollIntervalMs: Math.max(20, defaultTiming.pollIntervalMs * factor),
-    discoveryWindowMs: Math.max(500, defaultTiming.discoveryWindowMs * factor),
-    ...given,
-  };
+  return { ...(timeScale === undefined ? defaultTiming : embeddedTiming(timeScale)), ...given };
 }
 
 export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {

@@ -17,7 +17,7 @@ import { fail } from "./compose";
 import type { Flags } from "./flags";
 import { unreadablePart } from "./plan-shape";
 
-export const planFormat = "reconcile-cloud/plan";
+const planFormat = "reconcile-cloud/plan";
 
 export interface SavedPlan {
   readonly format: typeof planFormat;

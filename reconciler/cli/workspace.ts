@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type ConfigSource, readDesired } from "../config/read-desired";
-import type { Desired } from "../core/model/desired";
+import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Dialect } from "../dialect/dialect";
 import { CommandFailed } from "./crash";
@@ -32,7 +32,7 @@ export function readWorkspace(
 ): Workspace {
   const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
   if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
-    return { desired: emptyDesired, diagnostics: [], sources: [], folder: process.cwd() };
+    return { desired: nothingDesired, diagnostics: [], sources: [], folder: process.cwd() };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
@@ -50,15 +50,6 @@ function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<
 }
 
 const largeFile = 250_000;
-
-const emptyDesired: Desired = {
-  service: { timing: {} },
-  resources: [],
-  imports: [],
-  moved: [],
-  removed: [],
-  files: [],
-};
 
 /** In a folder, dialects, variables and other programs' dotfiles lie beside the desired state and are no part of it. */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);

@@ -28,7 +28,7 @@ export interface Instance {
 }
 
 /** No run could carry out more, and a mistyped number must not fill the memory. */
-export const mostInstances = 200_000;
+const mostInstances = 200_000;
 
 export function expandBlocks(
   kind: Kind,

@@ -113,7 +113,7 @@ function checkEnum<T extends string>(
 }
 
 /** A whole number, as number or as text. */
-export function readInteger(
+function readInteger(
   subject: Subject,
   values: Values,
   key: string,

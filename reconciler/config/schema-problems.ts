@@ -3,9 +3,8 @@
  * anyOf merged into one expectation, the nearest right word for a misspelt key or value, and the place in the file.
  */
 import type { ErrorObject } from "ajv";
-import type { Diagnostic } from "../core/model/diagnostic";
 import { nearestName } from "../core/text/nearest";
-import { asDiagnostic, listed, type Problem, shown } from "./problems";
+import { listed, type Problem, shown } from "./problems";
 import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "./yaml-file";
 
 export interface SchemaWords {
@@ -54,9 +53,6 @@ export function schemaProblems(
     };
   });
 }
-
-export const schemaDiagnostics = (...args: Parameters<typeof schemaProblems>): Diagnostic[] =>
-  schemaProblems(...args).map(asDiagnostic);
 
 function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObject[]>): Set<string> {
   const inner = new Set<string>();

@@ -51,7 +51,6 @@ export interface ListItem {
 }
 
 const settingNames = ["version", "project", "region", "service"] as const;
-export const listNames = ["imports", "moved", "removed"] as const;
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
   const roots = sources.filter(({ root }) => isMap(root));

@@ -41,7 +41,7 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
 }
 
 /** `undefined`: it can be declared. */
-export function platformReason(group: LiveGroup): string | undefined {
+function platformReason(group: LiveGroup): string | undefined {
   if (group.name?.toLowerCase() === "default") return "is managed by the platform and cannot be declared";
   const rules = group.rules ?? [];
   return rules.length > 0 && rules.every((rule) => rule.platform === true)

@@ -1,8 +1,3 @@
-/**
- * From a plan to a converged world: what interrupted runs left is looked for first, the lock is taken only when there
- * is something to write, and a state that changed since the plan was made is not written over.
- */
-import type { Desired } from "../core/model/desired";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
@@ -76,11 +71,3 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
   }
   return report;
 }
-
-export const withoutResources = (desired: Desired): Desired => ({
-  ...desired,
-  resources: [],
-  imports: [],
-  moved: [],
-  removed: [],
-});

@@ -93,7 +93,7 @@ async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean)
 
 const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) => idOf(group, run);
 
-export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
+function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   let remote: Pick<RuleInput, "remoteIp" | "remoteGroupId"> = {};
   switch (rule.remote.kind) {
     case "any":

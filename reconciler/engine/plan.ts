@@ -20,7 +20,7 @@ export interface Prepared {
   readonly plan: Plan;
 }
 
-export class UnreadableState extends Error {
+class UnreadableState extends Error {
   override readonly name = "UnreadableState";
   readonly code = "state/unreadable";
 }

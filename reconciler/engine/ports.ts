@@ -33,3 +33,16 @@ export const defaultTiming: Timing = {
   requestTimeoutMs: 2 * 60_000,
   discoveryWindowMs: 90_000,
 };
+
+/** How many times faster than a real service the embedded one is, unless it is told otherwise. */
+export const embeddedTimeScale = 20;
+
+/** The embedded service's minutes are shorter, and so is what is waited between two looks at it. */
+export function embeddedTiming(timeScale: number): Timing {
+  const here = (ms: number): number => (timeScale === 0 ? 0 : ms / Math.max(1, timeScale));
+  return {
+    ...defaultTiming,
+    pollIntervalMs: Math.max(20, here(defaultTiming.pollIntervalMs)),
+    discoveryWindowMs: Math.max(500, here(defaultTiming.discoveryWindowMs)),
+  };
+}

@@ -3,7 +3,6 @@
  * ended. Stops starting on the first wish to stop, and waiting on the second.
  */
 import { indexCatalogue } from "../core/canonical/catalogue";
-import type { Address } from "../core/model/address";
 import type { Live } from "../core/model/live";
 import { type Orphan, orphanKey } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
@@ -212,9 +211,3 @@ function countSteps(steps: readonly StepReport[]) {
   }
   return counts;
 }
-
-/** Addresses for which everything that was planned is done. */
-export const finishedAddresses = (report: RunReport): Set<Address> => {
-  const open = new Set(report.steps.filter(({ result }) => result.end !== "done").map(({ step }) => step.address));
-  return new Set(report.steps.map(({ step }) => step.address).filter((address) => !open.has(address)));
-};

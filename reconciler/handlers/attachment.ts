@@ -1,5 +1,5 @@
 /** Where a volume hangs, as a resource of its own: the engine's volume with nothing managed but its place. */
-import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
+import { type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { holding } from "./exclusion";
@@ -14,7 +14,7 @@ import {
   type Props,
 } from "./handler";
 import { checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, changeOf, nothingDesired, type PlannedOne, plain, planAsObserved, stateOf } from "./one-run";
+import { carryOut, changeOf, type PlannedOne, plain, planAsObserved, stateOf } from "./one-run";
 import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
 import { sightVmIn, sightVolumeIn } from "./sightings";
 

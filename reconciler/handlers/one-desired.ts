@@ -43,7 +43,7 @@ export interface ReadOne {
   readonly warnings: readonly string[];
 }
 
-export function readOne({ kind, lines }: Written): ReadOne {
+function readOne({ kind, lines }: Written): ReadOne {
   const name = lines.find(({ field }) => field === "name")?.value;
   const address = addressOf(kind, name);
   const given = lines.filter(({ value }) => value !== undefined && value !== null);
@@ -156,7 +156,7 @@ function normalise(value: unknown, property: Property): unknown {
 }
 
 /** What can be checked while something is not known yet: what is required gets a stand-in, the rest is left out. */
-export function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
+function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
   const known: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const value = inputs[name];

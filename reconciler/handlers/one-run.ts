@@ -31,15 +31,6 @@ export interface PlannedOne {
   readonly address: Address;
 }
 
-export const nothingDesired: Desired = {
-  service: { timing: {} },
-  resources: [],
-  imports: [],
-  moved: [],
-  removed: [],
-  files: [],
-};
-
 export function stateOf(
   address: Address,
   { record, intent }: Remembered,

@@ -1,5 +1,5 @@
 import type { Address, Kind } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
+import { type Desired, nothingDesired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { refresh } from "../engine/refresh";
@@ -22,7 +22,6 @@ import { addressOf, asProperty, checkInputs, desiredOf } from "./one-desired";
 import {
   carryOut,
   changeOf,
-  nothingDesired,
   type PlannedOne,
   plain,
   planAgain,

@@ -1,6 +1,6 @@
 /** One rule of a group as a resource of its own: the engine's group with nothing managed but this rule. */
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
-import type { DesiredGroup } from "../core/model/desired";
+import { type DesiredGroup, nothingDesired } from "../core/model/desired";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
@@ -16,7 +16,7 @@ import {
   type Props,
 } from "./handler";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, nothingDesired, plain, planAsObserved, stateOf } from "./one-run";
+import { carryOut, plain, planAsObserved, stateOf } from "./one-run";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { sightGroupIn } from "./sightings";
 

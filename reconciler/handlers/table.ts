@@ -15,4 +15,3 @@ export const handlers = {
 } as const satisfies Readonly<Record<string, Handler>>;
 
 export type HandlerType = keyof typeof handlers;
-export const handlerTypes = Object.keys(handlers) as readonly HandlerType[];

@@ -15,7 +15,7 @@ export interface SharedWorld {
   readonly timeScale: number;
 }
 
-export async function findSharedWorld(dir: string): Promise<SharedWorld | undefined> {
+async function findSharedWorld(dir: string): Promise<SharedWorld | undefined> {
   const { addressFile } = require("../../emulator/shared") as typeof import("../../emulator/shared");
   const file = join(dir, addressFile);
   if (!existsSync(file)) return undefined;

@@ -72,7 +72,7 @@ export async function runTrial(setting: TwinSetting, calm: Rehearsal, seed: numb
 }
 
 /** mulberry32: small, and the same everywhere. */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -9,6 +9,7 @@ import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import type { Prepared } from "../engine/plan";
 import type { Clock, Ports } from "../engine/ports";
+import { sleep } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock as ServiceClock } from "../service/clock";
 import { Credential } from "../service/credential";
@@ -106,19 +107,5 @@ function fastClock(speed: number): Clock & ServiceClock {
   const started = Date.now();
   const zero = performance.now();
   const now = (): number => started + (performance.now() - zero) * speed;
-  return {
-    now,
-    wallNow: now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted === true) return resolve();
-        const end = (): void => {
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", end);
-          resolve();
-        };
-        const timer = setTimeout(end, ms / speed);
-        signal?.addEventListener("abort", end, { once: true });
-      }),
-  };
+  return { now, wallNow: now, sleep: (ms, signal) => sleep(ms / speed, signal) };
 }

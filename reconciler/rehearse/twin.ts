@@ -29,7 +29,7 @@ export interface Twin {
 }
 
 export const twinToken = "twin";
-export const twinProject = "00000000-0000-4000-8001-0000000000f1";
+const twinProject = "00000000-0000-4000-8001-0000000000f1";
 /** Where the VM lives that stands for those a retired group is still attached to; no list shows it. */
 const elsewhere = "00000000-0000-4000-8001-0000000000f2";
 

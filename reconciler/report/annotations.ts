@@ -7,7 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 
-export const annotationFormats = ["github", "gitlab"] as const;
+const annotationFormats = ["github", "gitlab"] as const;
 export type AnnotationFormat = (typeof annotationFormats)[number];
 
 interface Finding {

@@ -7,7 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import { countChanges, type Plan, sortChanges } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
-import type { EngineEvent, StepEvent } from "../engine/events";
+import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
 
 /** Control characters and direction marks leave as escapes: the same value to a reader, harmless on a terminal. */
@@ -41,10 +41,6 @@ export const stepEvent = (event: StepEvent): object => ({
   ...(event.message === undefined ? {} : { message: event.message }),
   ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
 });
-
-/** Any event of a run; `undefined` for what the format has no line for. */
-export const engineEvent = (event: EngineEvent): object | undefined =>
-  event.type === "step" ? stepEvent(event) : undefined;
 
 export interface SummaryInput {
   readonly command: string;

@@ -27,8 +27,7 @@ const longestLine = 300;
 /** No part may take the room of the others. */
 const share = { consents: 0.4, diagnostics: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
 
-export const markerOf = (key = "default"): string =>
-  `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
+const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
 
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = options.limit ?? commentLimit;
@@ -205,14 +204,14 @@ function footPart(plan: Plan, all: number, cut: number, touched: number, artifac
  * Text of others between ours. Everything that means something in Markdown or HTML becomes an entity; what hosts look for
  * after rendering (mentions, references, links) is also cut in two by an empty comment.
  */
-export const escapeText = (text: string): string =>
+const escapeText = (text: string): string =>
   fitTo(printable(text), longestLine).replace(/:(?=\/)|[^A-Za-z0-9 ,.:;()/\-\u0080-\uffff]/gu, (character) => {
     const entity = `&#${character.codePointAt(0)};`;
     return "@#!~%$&^:".includes(character) ? `${entity}<!-- -->` : entity;
   });
 
 /** Text of others as code: hosts look for no mentions there. HTML's own tag, because it has no fence to break. */
-export const codeText = (text: string): string =>
+const codeText = (text: string): string =>
   `<code>${fitTo(printable(text), longestLine)
     .replace(/[^A-Za-z0-9 ,.;()/\-\u0080-\uffff]/gu, (character) => `&#${character.codePointAt(0)};`)
     .replaceAll(/www\./gi, (match) => `${match.slice(0, -1)}&#46;`)}</code>`;

@@ -244,7 +244,7 @@ export function summaryText(plan: Plan): string {
   return `${parts.join("; ")}${scope}.`;
 }
 
-export function changeWords(plan: Plan): string[] {
+function changeWords(plan: Plan): string[] {
   const counts = countChanges(plan.changes);
   const forgets = plan.changes.filter((change) => change.action === "forget").length;
   return [...Object.entries(counts), ["forget", forgets] as const].flatMap(([action, count]) =>

@@ -42,9 +42,6 @@ export interface PlanTextOptions extends TextOptions {
   readonly grants?: Grants;
 }
 
-export const planText = (plan: Plan, options: PlanTextOptions = {}): string =>
-  `${[...planLines(plan, options)].join("\n")}\n`;
-
 export interface Look {
   readonly paint: Paint;
   readonly width: number;

@@ -16,7 +16,7 @@ const signs: Record<RehearsedStep["end"], { readonly word: string; readonly hue:
 
 export function rehearsalText(
   rehearsal: Rehearsal,
-  estimate: { readonly durationMs: number; readonly downtimeMs: Readonly<Record<string, number>> },
+  estimate: { readonly downtimeMs: Readonly<Record<string, number>> },
   options: TextOptions = {},
 ): string {
   const paint = painter(options.colour === true);

@@ -115,7 +115,7 @@ function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
   );
 }
 
-export function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): string[] {
+function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): string[] {
   if (orphans.length === 0) return [];
   return [
     "",

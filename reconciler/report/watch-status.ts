@@ -11,7 +11,6 @@ export interface StepTimes {
 export interface WatchStatus {
   readonly startedAt: number;
   readonly intervalMs: number;
-  readonly applies: boolean;
   readonly rounds: Readonly<Record<RoundResult["end"], number>>;
   /** In a row, up to now. */
   readonly failures: number;
@@ -23,10 +22,9 @@ export interface WatchStatus {
   readonly steps: Readonly<Record<string, StepTimes>>;
 }
 
-export const startStatus = (startedAt: number, intervalMs: number, applies: boolean): WatchStatus => ({
+export const startStatus = (startedAt: number, intervalMs: number): WatchStatus => ({
   startedAt,
   intervalMs,
-  applies,
   rounds: { in_sync: 0, pending: 0, applied: 0, blocked: 0, standby: 0, failed: 0 },
   failures: 0,
   steps: {},

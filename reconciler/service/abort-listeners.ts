@@ -23,3 +23,16 @@ export function onAbort(signal: AbortSignal, abort: () => void): () => void {
   calls.add(abort);
   return () => void calls.delete(abort);
 }
+
+/** Ends early when the signal fires. */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      leave?.();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const leave = signal === undefined ? undefined : onAbort(signal, end);
+  });

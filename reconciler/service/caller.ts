@@ -54,12 +54,10 @@ export interface Caller {
   call(call: Call, options?: RequestOptions): Promise<Outcome<unknown>>;
   /** The outcome without the credential, which a service may repeat anywhere in its answers. */
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
-  readonly requestCounts: ReadonlyMap<Operation, number>;
 }
 
 export function createCaller(parts: CallerParts): Caller {
   const { transport, credential, limiter, clock, policy } = parts;
-  const requestCounts = new Map<Operation, number>();
   const scrub = (text: string) => credential.scrub(text);
   let budget = fullBudget;
 
@@ -124,7 +122,6 @@ export function createCaller(parts: CallerParts): Caller {
     } catch (error) {
       return { outcome: credentialRejection(error), authorization: "" };
     }
-    requestCounts.set(operation, (requestCounts.get(operation) ?? 0) + 1);
     const sentAtMs = clock.now();
     const exchange = await transport.send({
       method,
@@ -184,7 +181,7 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  return { call, scrub: (outcome) => scrubOutcome(outcome, scrub), requestCounts };
+  return { call, scrub: (outcome) => scrubOutcome(outcome, scrub) };
 }
 
 const cancelled: Failure = { status: "unavailable", reason: notSent };

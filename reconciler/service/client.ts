@@ -101,8 +101,6 @@ export interface ServiceClient {
   listImages(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
   listRegions(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
 
-  /** Requests sent so far, by operation; for reports and tests. */
-  readonly requestCounts: ReadonlyMap<Operation, number>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /** Time as it is handed in, so that tests need not wait for it. */
-import { onAbort } from "./abort-listeners";
+import { sleep } from "./abort-listeners";
 
 export interface Clock {
   /** Milliseconds, never going back. */
@@ -10,18 +10,4 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  wallNow: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        leave?.();
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      const leave = signal === undefined ? undefined : onAbort(signal, end);
-    }),
-};
+export const systemClock: Clock = { now: () => performance.now(), wallNow: () => Date.now(), sleep };

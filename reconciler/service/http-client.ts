@@ -213,7 +213,6 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
     get: (operation, path, o) => caller.call({ operation, method: "GET", path: basePath + path }, o),
-    requestCounts: caller.requestCounts,
     get concurrencyLimit() {
       return limiter.limit;
     },

@@ -34,7 +34,7 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
 }
 
 /** Somebody would not wait any longer; nothing was sent or written. */
-export class WaitStopped extends Error {
+class WaitStopped extends Error {
   override readonly name = "WaitStopped";
   readonly code = "state/wait-stopped";
   constructor(holder: Holder) {

@@ -27,7 +27,7 @@ interface Target {
   readonly location: string;
 }
 
-export function readPostgresUrl(location: string): Target {
+function readPostgresUrl(location: string): Target {
   let url: URL;
   try {
     url = new URL(location);

@@ -26,7 +26,6 @@ type Head = "lines" | "snapshot";
 interface Segment {
   readonly number: number;
   readonly head: Head;
-  readonly writer: string;
   readonly text: string;
 }
 
@@ -204,7 +203,7 @@ function readSegment(number: number, object: string, location: string): Segment 
     throw new StoreFailed(
       `the object ${location}/${String(number).padStart(digits, "0")} is not of this tool's making`,
     );
-  return { number, head, writer, text: object.slice(end + 1) };
+  return { number, head, text: object.slice(end + 1) };
 }
 
 /** `undefined`: there is a gap, so this is not all of it. */

@@ -114,7 +114,7 @@ export function unseal(key: DerivedKey, bound: string, sealed: string): string |
   }
 }
 
-export const sealedFormat = "reconcile-cloud/sealed";
+const sealedFormat = "reconcile-cloud/sealed";
 const opening = `{\n"format":"${sealedFormat}",`;
 export const isSealed = (text: string): boolean => text.startsWith(opening);
 

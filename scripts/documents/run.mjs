@@ -89,8 +89,9 @@ function scriptOf(root, home, blocks) {
       if (line.endsWith("&")) {
         lines.push(
           `${line.slice(0, -1).replace(shownPort, "0")} >> ${out} 2>&1 &`,
-          `for _ in $(seq 100); do grep -qs listening ${out} && break; sleep 0.1; done`,
+          `for _ in $(seq 600); do grep -qs '^listening on .*:[0-9]*$' ${out} && break; sleep 0.1; done`,
           `sed -n 's/^listening on .*:\\([0-9]*\\)$/\\1/p' ${out} > ${quote(join(home, "port"))}`,
+          `[ -s ${quote(join(home, "port"))} ] || { echo ${quote(`${line}\ndoes not listen:`)} >&2; cat ${out} >&2; exit 1; }`,
           `PORT=$(cat ${quote(join(home, "port"))})`,
         );
         continue;
@@ -107,7 +108,7 @@ function scriptOf(root, home, blocks) {
 function withOutputs(text, blocks, home) {
   const mask = steady();
   const asShown = existsSync(join(home, "port"))
-    ? (output) => output.replaceAll(readFileSync(join(home, "port"), "utf8").trim(), shownPort)
+    ? (output) => output.replaceAll(`:${readFileSync(join(home, "port"), "utf8").trim()}`, `:${shownPort}`)
     : (output) => output;
   const bodies = blocks.map((block, index) => {
     const before = blocks[index - 1];

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -10,6 +9,7 @@ import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { fingerprint } from "../../reconciler/core/text/hash";
 import { countCampaign } from "../support/campaign-count";
 import { captureCommand, misbehaviour, pollution } from "../support/captured-command";
+import { makeFolder } from "../support/folder";
 import { mutateJson, mutateText, pick, randomFrom } from "../support/mutations";
 import { stories } from "../support/stories";
 import seeds from "./seeds.json";
@@ -67,7 +67,7 @@ const dialect = JSON.stringify({
 let good: { file: string; state: string; journal: string; plan: string };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-fuzz-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 0 });
   liar = createServer(async (incoming, outgoing) => {
     const pieces: Buffer[] = [];
@@ -108,7 +108,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await new Promise((done) => liar.close(done));
   await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The records of a state as the lines of a journal. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openCliStage } from "../support/cli-stage";
+import { eventually } from "../support/eventually";
 import { stories } from "../support/stories";
 
 /** A build takes a third of a second here, so that there is something to interrupt. */
@@ -19,10 +20,10 @@ describe("Ctrl-C leaves a usable state, and the next run goes on", () => {
         await stage.control("DELETE", "/requests");
         const stopped = await stage.edit({
           started: async (child) => {
-            const sent = async (): Promise<boolean> =>
-              ((await stage.control("GET", "/requests")) as { counts: Record<string, number> }).counts["vm.create"] !==
-              undefined;
-            while (!(await sent())) await new Promise((done) => setTimeout(done, 10));
+            await eventually("a create", async () => {
+              const { counts } = (await stage.control("GET", "/requests")) as { counts: Record<string, number> };
+              return counts["vm.create"];
+            });
             for (let time = 0; time < times; time++) {
               child.kill("SIGINT");
               await new Promise((done) => setTimeout(done, 50));

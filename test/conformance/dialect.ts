@@ -69,7 +69,7 @@ export const builtInDialect: Dialect = {
 
 /** The built-in dialect with what the file says in its place. */
 // biome-ignore lint/suspicious/noExplicitAny: the file is a person's; a part that is not there reads as undefined
-export function dialectFrom(file: any): Dialect {
+function dialectFrom(file: any): Dialect {
   const base = builtInDialect;
   const operations: Record<string, DialectOperation | null> = {};
   const items: Record<string, readonly string[]> = {};

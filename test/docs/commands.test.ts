@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { root } from "../support/run-cli";
+import { root } from "../support/cli-process";
 
 /**
  * These need a service, a store or a program beside them, and are run by the tests of those parts: of pulumi.md the

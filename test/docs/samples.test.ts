@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDesired } from "../../reconciler/config/read-desired";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
-import { root } from "../support/run-cli";
+import { root } from "../support/cli-process";
 
 const documents = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)].filter((name) =>
   name.endsWith(".md"),

@@ -1,11 +1,11 @@
 /** The shell blocks of docs/state.md, in their order, as a reader's shell runs them: on a GitLab, an S3 and a service of ours. */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHost, type Environment, type Host, runScript } from "../support/ci-runner";
-import { folderWith } from "../support/cli-process";
-import { root } from "../support/run-cli";
+import { root } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 
@@ -26,7 +26,7 @@ let emulator: RunningEmulator;
 let gitlab: StateServer;
 let s3: S3Server;
 beforeEach(async () => {
-  folder = folderWith({ "reconcile.yaml": desired });
+  folder = makeFolder({ "reconcile.yaml": desired });
   host = createHost();
   emulator = await startEmulator({ timeScale: 0 });
   gitlab = await startStateServer({ kind: "gitlab", username: "gitlab-ci-token", password: "job-canary" });
@@ -36,7 +36,6 @@ afterEach(async () => {
   await emulator.close();
   await gitlab.stop();
   await s3.stop();
-  for (const made of [folder, host.folder]) rmSync(made, { recursive: true, force: true });
 });
 
 const run = (script: string, env: Environment = {}) =>

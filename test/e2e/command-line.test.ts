@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jsonLines, runCli } from "../support/run-cli";
+import { jsonLines, runCli } from "../support/cli-process";
 
 let folder: string;
 const run = (args: readonly string[], env: Record<string, string> = {}) =>

@@ -1,18 +1,18 @@
 /** Completion as each shell does it, in a folder with a state. A shell that is not installed is named and left out. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { command, runCli } from "../support/run-cli";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cliPath, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-completion-"));
+  folder = makeFolder();
   mkdirSync(join(folder, "bin"));
   const shim = join(folder, "bin", "reconcile");
-  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`);
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`);
   chmodSync(shim, 0o755);
   env = { ...process.env, PATH: `${join(folder, "bin")}:${process.env["PATH"]}`, HOME: folder };
   await runCli(["init"], { cwd: folder });
@@ -23,7 +23,6 @@ beforeAll(async () => {
   for (const shell of ["bash", "zsh", "fish"])
     writeFileSync(join(folder, `complete.${shell}`), (await runCli(["completion", shell], { cwd: folder })).stdout);
 }, 60_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (shell: string, script: string): string[] =>
   execFileSync(shell, ["-c", script], { cwd: folder, env, encoding: "utf8" })
@@ -79,17 +78,11 @@ for (const [shell, complete] of Object.entries(shells)) {
 
 describe("suggestions", () => {
   it("are silent when there is nothing to say, whatever the folder holds", async () => {
-    const empty = mkdtempSync(join(tmpdir(), "reconcile-completion-"));
-    try {
-      writeFileSync(join(empty, "reconcile.yaml"), "version: [");
-      writeFileSync(join(empty, "reconcile.state.json"), "{ torn");
-      for (const words of [["state", "show", ""], ["plan", "--target", ""], ["import", ""], ["nope", ""], [""]]) {
-        const ran = await runCli(["completion", "suggest", "--", ...words], { cwd: empty });
-        expect(ran.exitCode, words.join(" ")).toBe(0);
-        expect(ran.stderr).toBe("");
-      }
-    } finally {
-      rmSync(empty, { recursive: true, force: true });
+    const broken = makeFolder({ "reconcile.yaml": "version: [", "reconcile.state.json": "{ torn" });
+    for (const words of [["state", "show", ""], ["plan", "--target", ""], ["import", ""], ["nope", ""], [""]]) {
+      const ran = await runCli(["completion", "suggest", "--", ...words], { cwd: broken });
+      expect(ran.exitCode, words.join(" ")).toBe(0);
+      expect(ran.stderr).toBe("");
     }
   });
 

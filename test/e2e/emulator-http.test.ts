@@ -189,6 +189,20 @@ describe("time", () => {
     expect(running.dump().vms[0]?.status).toBe("SHUTOFF");
   });
 
+  it.each([
+    [0.5, 120],
+    [1, 60],
+    [20, 3],
+  ])("at scale %d a build, of a minute, takes %d s", async (timeScale, seconds) => {
+    const { call } = await start({ timeScale });
+    await call("POST", "/api/v1/vm/create", vmBody());
+    const statusAfter = async (ms: number) => {
+      await call("POST", "/_control/time", { advance_ms: ms });
+      return (await call("GET", "/api/v1/vm/list")).body.data[0].status;
+    };
+    expect([await statusAfter(seconds * 500), await statusAfter(seconds * 500)]).toEqual(["BUILD", "ACTIVE"]);
+  });
+
   it("at scale 0 everything has happened by the next request", async () => {
     const { call } = await start();
     await call("POST", "/api/v1/vm/create", vmBody());
@@ -245,12 +259,13 @@ describe("faults", () => {
       ["after", 1],
       ["before", 0],
     ] as const) {
-      await call("POST", "/_control/faults", { kind: "latency", ms: 300, when, operation: "volume.create" });
+      await call("POST", "/_control/faults", { kind: "latency", ms: 1500, when, operation: "volume.create" });
       const before = made(running);
-      const answered = call(...volume);
+      let answers = 0;
+      const answered = call(...volume).finally(() => answers++);
       await expect.poll(() => running.requests().counts["volume.create"]).toBe(1);
-      await new Promise((done) => setTimeout(done, 50));
-      expect(made(running) - before).toBe(effects);
+      await expect.poll(() => made(running) - before).toBe(effects);
+      expect(answers).toBe(0);
       await answered;
       expect(made(running) - before).toBe(1);
       await call("DELETE", "/_control/faults");

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makeFolder } from "../support/folder";
 import { chanceFrom } from "../support/hostile-requests";
 import { runSigkillCampaign } from "../support/sigkill-campaign";
 
@@ -12,7 +12,7 @@ const seed = Number(process.env["SIGKILL_SEED"] ?? 1);
 it(`${cycles} SIGKILLs under write load (seed ${seed}) lose nothing that was acknowledged or shown`, {
   timeout: 30_000 + cycles * 3_000,
 }, async () => {
-  const dir = join(process.env["SIGKILL_DIR"] ?? tmpdir(), `emulator-sigkill-${process.pid}`);
+  const dir = join(process.env["SIGKILL_DIR"] ?? makeFolder(), "world");
   const result = await runSigkillCampaign(dir, cycles, chanceFrom(seed));
   rmSync(dir, { recursive: true, force: true });
   if (process.env["SIGKILL_CYCLES"] !== undefined) process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { root, runCli } from "../support/run-cli";
+import { beforeEach, describe, expect, it } from "vitest";
+import { root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 /** Each example says in its first lines how it is run; these are the lines a reader would type. */
 function commandsOf(text: string): { readonly line: string; readonly args: string[]; readonly exitCode: number }[] {
@@ -22,11 +22,10 @@ const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
 describe("every example runs as its first lines say, and a second apply finds nothing to do", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "reconcile-example-"));
+    folder = makeFolder();
     cpSync(join(root, "schemas"), join(folder, "schemas"), { recursive: true });
     cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(examples)("%s", { timeout: 120_000 }, async (name) => {
     const env = { RECONCILE_TIME_SCALE: "200" };

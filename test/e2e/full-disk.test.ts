@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { command, jsonLines, type Ran, runCli } from "../support/run-cli";
+import { cliPath, jsonLines, type Ran, runCli } from "../support/cli-process";
 import { readDump } from "../support/world-shape";
 
 let folder: string;
@@ -38,7 +38,7 @@ const volumes = async () => readDump(await (await fetch(`${emulator.url}/_contro
 const intoFile = (args: readonly string[], env: Record<string, string>) =>
   new Promise<{ exitCode: number | null; stderr: string }>((done) => {
     const file = openSync(join(folder, "log"), "w");
-    const child = spawn(process.execPath, [command, ...args], {
+    const child = spawn(process.execPath, [cliPath, ...args], {
       cwd: folder,
       env: { PATH: process.env["PATH"], ...environment(), ...env },
       stdio: ["ignore", file, "pipe"],
@@ -76,7 +76,7 @@ describe("no room for the state", () => {
 
   it("at the outcome of a create: the id is told with the command that gives it back, and that converges", async () => {
     const ran = await reconcile(["apply", "-y"], { ...hook, FULL_FROM: String(outcome) });
-    const volume = (await volumes())[0];
+    const volume = (await volumes())[0]!;
     expect(ran.exitCode).toBe(1);
     expect(ran.stdout).toContain(`reconcile import volume.data ${volume.id}`);
     expect(ran.stdout).toContain("Stopped (");

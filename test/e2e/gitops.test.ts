@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHost, type Environment, type Host, runGithub, runGitlab } from "../support/ci-runner";
-import { folderWith, jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, runCli } from "../support/cli-process";
 import { commandsIn, wordsOf } from "../support/documented-commands";
+import { makeFolder } from "../support/folder";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 
@@ -25,7 +26,7 @@ const quick = "\nservice: { timing: { poll_interval: 20ms } }\n";
 
 /** A fresh checkout, as every job has its own. */
 function checkout(change: (yaml: string) => string = (yaml) => yaml): string {
-  const folder = folderWith({});
+  const folder = makeFolder();
   cpSync(example, folder, { recursive: true });
   const file = join(folder, "infra/reconcile.yaml");
   writeFileSync(file, change(readFileSync(file, "utf8")) + quick);

@@ -1,18 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { examplesOf } from "../../reconciler/cli/command-examples";
 import { commands, findCommand } from "../../reconciler/cli/command-table";
 import { flagTable, readFlags } from "../../reconciler/cli/flags";
-import { command, runCli } from "../support/run-cli";
+import { cliPath, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-help-"));
+  folder = makeFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("help", () => {
   it.each(commands.map(({ name }) => [name] as const))("%s has an example, and its flags exist", (name) => {
@@ -64,7 +61,7 @@ describe("a new user", () => {
   });
 
   it("may stop reading in the middle (`| head`)", () => {
-    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" explain | head -1`], {
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${cliPath}" explain | head -1`], {
       cwd: folder,
       encoding: "utf8",
     });
@@ -76,7 +73,7 @@ describe("a new user", () => {
     "is told when the disk that takes the output is full, and the run goes on to its end: %s",
     async (words) => {
       await runCli(["init"], { cwd: folder, env });
-      const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" ${words} > /dev/full`], {
+      const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${cliPath}" ${words} > /dev/full`], {
         cwd: folder,
         encoding: "utf8",
         env: { ...process.env, ...env },
@@ -91,7 +88,7 @@ describe("a new user", () => {
 
   it("loses no run to a standard error that cannot be written", async () => {
     await runCli(["init"], { cwd: folder, env });
-    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${command}" apply -y --json 2> /dev/full`], {
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${cliPath}" apply -y --json 2> /dev/full`], {
       cwd: folder,
       encoding: "utf8",
       env: { ...process.env, ...env },
@@ -100,6 +97,6 @@ describe("a new user", () => {
   });
 
   it("finds the program's version without a word", () => {
-    expect(execFileSync(process.execPath, [command, "--version"], { encoding: "utf8" })).toMatch(/^reconcile \d/);
+    expect(execFileSync(process.execPath, [cliPath, "--version"], { encoding: "utf8" })).toMatch(/^reconcile \d/);
   });
 });

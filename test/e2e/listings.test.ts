@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -8,7 +7,8 @@ import { readListing } from "../../reconciler/config/read-listing";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
-import { jsonLines, type Ran, root, runCli } from "../support/run-cli";
+import { jsonLines, type Ran, root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 /** Listings shaped as a cloud's command line prints them, with the YAML they become beside them, out of reach of formatters (UPDATE_GOLDEN=1). */
 const folderOf = join(root, "test", "golden-listings");
@@ -21,13 +21,10 @@ const listingOf = (name: string): unknown => JSON.parse(readFileSync(pathOf(name
 let folder: string;
 let emulator: RunningEmulator;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-listing-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 0 });
 });
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 const reconcile = (...args: string[]): Promise<Ran> =>
   runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
 

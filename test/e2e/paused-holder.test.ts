@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
-import { command, runCli } from "../support/run-cli";
+import { cliPath, runCli } from "../support/cli-process";
 import { readDump } from "../support/world-shape";
 
 const names = ["one", "two", "three", "four", "five"];
@@ -39,7 +39,7 @@ it("what it had not sent when its lock was taken over is never sent, and it says
 
     declare([]);
     await control("POST", "/faults", { operation: "volume.delete", kind: "latency", ms: 500, when: "after" });
-    const child = spawn(process.execPath, [command, ...apply, "--parallelism", "1"], {
+    const child = spawn(process.execPath, [cliPath, ...apply, "--parallelism", "1"], {
       cwd: folder,
       env: { PATH: process.env["PATH"], ...environment },
       stdio: ["ignore", "pipe", "ignore"],

@@ -1,23 +1,20 @@
 /** A plan takes no lock: an apply may run between its look at the state and its look at the service. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { type Ran, runCli } from "../support/run-cli";
+import { type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 let folder: string;
 let emulator: RunningEmulator;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-beside-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 0 });
 });
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 const write = (name: string, vms: readonly string[]): void =>
   writeFileSync(

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { jsonLines, runCli } from "../support/run-cli";
+import { jsonLines, runCli } from "../support/cli-process";
 
 let folder: string;
 beforeEach(() => {

@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { folderWith, jsonLines, runCli, writeFiles } from "../support/cli-process";
+import { jsonLines, runCli } from "../support/cli-process";
 import { commandsIn, wordsOf } from "../support/documented-commands";
+import { makeFolder, writeFiles } from "../support/folder";
 
 const emulators: RunningEmulator[] = [];
 afterEach(async () => {
@@ -28,7 +29,7 @@ groups:
 async function setUp(options: Parameters<typeof startEmulator>[0] = {}) {
   const emulator = await startEmulator({ timeScale: 0, ...options });
   emulators.push(emulator);
-  const cwd = folderWith({ "reconcile.yaml": yaml(emulator.url, "m1.small") });
+  const cwd = makeFolder({ "reconcile.yaml": yaml(emulator.url, "m1.small") });
   const env = { RECONCILE_TOKEN: "ops-token" };
   return { emulator, cwd, run: (...args: string[]) => runCli(args, { cwd, env }) };
 }

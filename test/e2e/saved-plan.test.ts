@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { folderWith, jsonLines, runCli, writeFiles } from "../support/cli-process";
+import { jsonLines, runCli } from "../support/cli-process";
+import { makeFolder, writeFiles } from "../support/folder";
 
 const emulators: RunningEmulator[] = [];
 afterEach(async () => {
@@ -23,7 +24,7 @@ const dialect = "operations: { volume.list: { method: GET, path: /api/v1/volume/
 async function setUp() {
   const emulator = await startEmulator({ timeScale: 0, with: ["volume.list"] });
   emulators.push(emulator);
-  const first = folderWith({ "infra/reconcile.yaml": vms("one"), "infra/parts/my.dialect.yaml": dialect });
+  const first = makeFolder({ "infra/reconcile.yaml": vms("one"), "infra/parts/my.dialect.yaml": dialect });
   const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
   const run = (cwd: string, ...args: string[]) => runCli(args, { cwd, env });
   const names = () =>
@@ -36,7 +37,7 @@ async function setUp() {
 
 /** Another checkout of the same repository at another place. */
 function checkout(from: string): string {
-  const folder = folderWith({});
+  const folder = makeFolder();
   cpSync(from, folder, { recursive: true });
   return folder;
 }
@@ -76,7 +77,7 @@ it("holds when the plan itself was carried to another folder than the checkout, 
   const { first, run, names } = await setUp();
   await run(first, "plan", "infra", "--out", "p.plan.json");
   const second = checkout(first);
-  const download = folderWith({});
+  const download = makeFolder();
   renameSync(join(second, "p.plan.json"), join(download, "p.plan.json"));
   expect((await run(second, "apply", join(download, "p.plan.json"))).exitCode).toBe(0);
   expect(names()).toEqual(["one"]);
@@ -185,7 +186,7 @@ it("an embedded world and several files travel too", async () => {
     "{ base_url: embedded }",
   );
   const groups = "version: 1\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443 } ] } }\n";
-  const first = folderWith({ "infra/a.yaml": one, "infra/b.yaml": groups });
+  const first = makeFolder({ "infra/a.yaml": one, "infra/b.yaml": groups });
   const env = { RECONCILE_TIME_SCALE: "0" };
   expect(
     (await runCli(["plan", "infra/a.yaml", "infra/b.yaml", "--out", "out/p.plan.json"], { cwd: first, env })).exitCode,

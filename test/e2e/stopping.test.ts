@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { command, type Ran, runCli } from "../support/run-cli";
+import { cliPath, type Ran, runCli } from "../support/cli-process";
 import { readDump } from "../support/world-shape";
 
 describe("Ctrl-C", () => {
@@ -49,7 +49,7 @@ describe("Ctrl-C", () => {
   /** An apply that is interrupted so often, once `isReady`. */
   const interrupt = (times: number, isReady: () => Promise<boolean>) =>
     new Promise<Ran>((done) => {
-      const child = spawn(process.execPath, [command, "apply", "-y"], {
+      const child = spawn(process.execPath, [cliPath, "apply", "-y"], {
         cwd: folder,
         env: { PATH: process.env["PATH"], ...environment() },
         stdio: ["ignore", "pipe", "pipe"],

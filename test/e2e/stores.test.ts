@@ -1,10 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
+import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
-import { jsonLines, type Ran, runCli } from "../support/run-cli";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 
@@ -34,13 +36,10 @@ afterAll(async () => {
   await postgres?.stop();
 });
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-stores-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 200 });
 });
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 /** A create takes about six seconds: long enough for the other run to come along. */
 const slowDown = async (): Promise<void> => {
@@ -94,9 +93,7 @@ const vmNames = (): string[] =>
     .vms.map(({ name }) => name)
     .sort();
 const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
-const untilWriting = async (): Promise<void> => {
-  for (let tries = 0; tries < 1000 && writes() === 0; tries++) await new Promise((done) => setTimeout(done, 5));
-};
+const untilWriting = () => eventually("a first write", () => (writes() > 0 ? true : undefined));
 
 describe.each(Object.keys(places))("with the state in %s", (kind) => {
   it("two applies at once: one does it, the other fails with the name of the one that does", async () => {

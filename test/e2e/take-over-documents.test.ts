@@ -1,20 +1,17 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { root, runCli } from "../support/run-cli";
+import { root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 let folder: string;
 let emulator: RunningEmulator;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-documents-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 0 });
 });
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 const reconcile = (args: readonly string[]) =>
   runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });

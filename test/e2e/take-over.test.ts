@@ -1,21 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/run-cli";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
 let folder: string;
 let emulator: RunningEmulator;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-take-over-"));
+  folder = makeFolder();
   emulator = await startEmulator({ timeScale: 0 });
 });
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");

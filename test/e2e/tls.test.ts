@@ -1,14 +1,14 @@
 /** The service and the state behind TLS: a certificate of one's own authority is taken when Node is told of it, and no other. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request as send } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/run-cli";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 import { type StateServer, startStateServer } from "../support/state-server";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
@@ -26,7 +26,7 @@ describe.skipIf(!hasOpenssl)("over https", () => {
   let state: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "reconcile-tls-"));
+    folder = makeFolder();
     makeCertificates(folder);
     emulator = await startEmulator({ timeScale: 0 });
     states = await startStateServer({ kind: "gitlab", username: "ci", password });
@@ -48,7 +48,6 @@ vms: { web: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, 
     }
     await states.stop();
     await emulator.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function behindTls(target: string, certificate: string): Promise<string> {

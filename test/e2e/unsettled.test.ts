@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
-import { jsonLines, type Ran, runCli } from "../support/run-cli";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { readDump } from "../support/world-shape";
 
 let folder: string;

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { eventually, folderWith, jsonLines, runCli, startCli, writeFiles } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { commandsIn, wordsOf } from "../support/documented-commands";
+import { eventually } from "../support/eventually";
+import { makeFolder, writeFiles } from "../support/folder";
 
 const env = { RECONCILE_TOKEN: "ops-token" };
 const open: { close(): unknown }[] = [];
@@ -27,7 +29,7 @@ ${groups}
 async function setUp() {
   const emulator: RunningEmulator = await startEmulator({ timeScale: 0 });
   open.push(emulator);
-  const cwd = folderWith({ "reconcile.yaml": yaml(emulator.url, "web-one") });
+  const cwd = makeFolder({ "reconcile.yaml": yaml(emulator.url, "web-one") });
   const run = (...args: string[]) => runCli(args, { cwd, env });
   const watcher = (...args: string[]) => {
     const process = startCli(["watch", "--interval", "50ms", "--listen", "127.0.0.1:0", ...args], { cwd, env });

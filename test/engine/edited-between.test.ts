@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { desiredOf } from "../support/desired-file";
-import { type Rehearsal, rehearsal } from "../support/rehearsal";
+import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
 
 const vm = (more = "") => `vms: { a: { name: web, image_id: 00000000-0000-4000-8003-000000000001${more} } }\n`;
 const volume = (name: string) => `volumes: { a: { name: ${name}, size: 5 } }\n`;
 const nothing = desiredOf("");
 
 /** Ends the run at the first write after the `nth` request of an operation: its effect is there, and nobody knows. */
-async function cutAfter(stage: Rehearsal, operation: string, desired: Desired): Promise<void> {
+async function cutAfter(stage: VirtualWorld, operation: string, desired: Desired): Promise<void> {
   const { client } = stage;
   const cut = new Proxy(client, {
     get: (target, key) => {
@@ -28,12 +28,12 @@ async function cutAfter(stage: Rehearsal, operation: string, desired: Desired): 
   stage.cutAfterWrites(undefined);
 }
 
-async function applied(stage: Rehearsal, desired: Desired): Promise<void> {
+async function applied(stage: VirtualWorld, desired: Desired): Promise<void> {
   const report = await stage.apply(await stage.plan(desired));
   expect(report!.steps.filter(({ result }) => result.end !== "done")).toEqual([]);
 }
 
-const live = (stage: Rehearsal) => {
+const live = (stage: VirtualWorld) => {
   const { vm: vms, volume: volumes } = stage.emulated.world.tables;
   return {
     vms: [...vms.values()].map(({ name }) => name),
@@ -44,7 +44,7 @@ const live = (stage: Rehearsal) => {
 describe("a file that is edited between two runs that were cut off", () => {
   it("finds the VM that was made in place of one that was gone, wanted or not", async () => {
     for (const wanted of [desiredOf(vm()), nothing]) {
-      const stage = rehearsal();
+      const stage = virtualWorld();
       await applied(stage, desiredOf(vm()));
       await cutAfter(stage, "deleteVm", desiredOf(vm(", root_size: 80")));
       await cutAfter(stage, "createVm", desiredOf(vm()));
@@ -58,7 +58,7 @@ describe("a file that is edited between two runs that were cut off", () => {
   });
 
   it("remembers the data volume of a VM that goes while the volume is off it to be grown", async () => {
-    const stage = rehearsal();
+    const stage = virtualWorld();
     await applied(stage, desiredOf(vm()));
     await cutAfter(stage, "detachVolume", desiredOf(vm(", size: 20")));
     await applied(stage, nothing);
@@ -69,7 +69,7 @@ describe("a file that is edited between two runs that were cut off", () => {
   });
 
   it("deletes the new volume by its own id when its block goes before the replacement was finished", async () => {
-    const stage = rehearsal({ with: ["volume.list"] });
+    const stage = virtualWorld({ with: ["volume.list"] });
     await applied(stage, desiredOf(volume("old")));
     await cutAfter(stage, "createVolume", desiredOf(volume("new")));
     const { plan } = await stage.plan(nothing);

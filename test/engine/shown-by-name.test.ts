@@ -4,7 +4,7 @@ import type { LiveVm } from "../../reconciler/core/model/live";
 import type { Outcome } from "../../reconciler/core/model/outcome";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { desiredOf } from "../support/bench-world";
-import { type Capabilities, rehearsal } from "../support/rehearsal";
+import { type Capabilities, virtualWorld } from "../support/virtual-world";
 
 const image = (n: number) => `00000000-0000-4000-8003-00000000000${n}`;
 const flavor = (n: number) => `00000000-0000-4000-8002-00000000000${n}`;
@@ -28,7 +28,7 @@ const withoutEither = ({ image: _, flavor: __, ...vm }: LiveVm): LiveVm => vm;
 
 /** A service whose records are `shown` like this, and which confirms a resize by itself where it is said so. */
 function stageOf(service: Capabilities, shown: (vm: LiveVm) => LiveVm, confirmsByItself: boolean) {
-  const stage = rehearsal(service);
+  const stage = virtualWorld(service);
   const { client, emulated } = stage;
   const list = client.listVms.bind(client);
   const listVms = async (): Promise<Outcome<readonly LiveVm[]>> => {

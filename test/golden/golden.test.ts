@@ -6,7 +6,7 @@ import { makePlan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { nameIds, planLines } from "../support/plan-text";
-import { idsByName, readDesiredOf, readStory, tell } from "../support/story";
+import { idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
 
 const stories = readdirSync(__dirname).filter((name) => /^\d{3}-/.test(name)).sort();
 

@@ -3,14 +3,16 @@
  * modules it loaded. The same on every machine, so a change of it is a change of the program.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startEmulator } from "../../emulator";
+import { root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 
-const root = join(__dirname, "../..");
 const run = promisify(execFile);
+/** Nothing of whoever runs the tests, which might change what is loaded or sent. */
+const env = { RECONCILE_TOKEN: "ops-token" };
 
 export interface Counted {
   readonly requests: Readonly<Record<string, number>>;
@@ -21,10 +23,9 @@ export interface Counted {
 
 /** Ids, times and the lineage vary from run to run in what they say, never in how long they are. */
 export async function countStory(text: string, words: readonly string[], before: readonly string[][] = []) {
-  const folder = mkdtempSync(join(tmpdir(), "guard-"));
+  const folder = makeFolder({ "reconcile.yaml": text });
   const emulator = await startEmulator({ dir: join(folder, "world"), timeScale: 0 });
   try {
-    writeFileSync(join(folder, "reconcile.yaml"), text);
     for (const earlier of before) await reconcile(earlier, folder, emulator.url);
     await fetch(`${emulator.url}/_control/requests`, { method: "DELETE" });
     const out = await reconcile(words, folder, emulator.url);
@@ -44,36 +45,29 @@ export async function countStory(text: string, words: readonly string[], before:
     } satisfies Counted;
   } finally {
     await emulator.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function reconcile(words: readonly string[], folder: string, url: string): Promise<string> {
-  const argv = [join(root, "bin/reconcile.js"), ...words, "--base-url", url, "--json"];
-  const env = { ...process.env, RECONCILE_TOKEN: "ops-token" };
-  return (await run(process.execPath, argv, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 })).stdout;
+async function reconcile(words: readonly string[], cwd: string, url: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli([...words, "--base-url", url, "--json"], { cwd, env });
+  if (exitCode !== 0) throw new Error(`${words.join(" ")}: exit ${exitCode}: ${stderr}${stdout}`);
+  return stdout;
 }
 
 /** Which modules a command loads, from the unbundled build, where each file is one: ours by path, packages by name. */
 export async function modulesLoaded(words: readonly string[], text: string): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), "guard-"));
+  const folder = makeFolder({ "reconcile.yaml": text });
   const seen = join(folder, "modules.json");
   const hook = join(folder, "hook.cjs");
-  try {
-    writeFileSync(join(folder, "reconcile.yaml"), text);
-    writeFileSync(
-      hook,
-      `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(Object.keys(require.cache))));
+  writeFileSync(
+    hook,
+    `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(Object.keys(require.cache))));
 require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(process.argv.slice(2));\n`,
-    );
-    const env = { ...process.env, RECONCILE_TOKEN: "ops-token" };
-    await run(process.execPath, [hook, ...words], { cwd: folder, env });
-    const files = JSON.parse(readFileSync(seen, "utf8")) as string[];
-    const names = files.filter((file) => file !== hook).map(nameOf);
-    return [...new Set(names)].sort();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  );
+  await run(process.execPath, [hook, ...words], { cwd: folder, env });
+  const files = JSON.parse(readFileSync(seen, "utf8")) as string[];
+  const names = files.filter((file) => file !== hook).map(nameOf);
+  return [...new Set(names)].sort();
 }
 
 function nameOf(file: string): string {

@@ -8,11 +8,11 @@ import type { Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { planLines } from "../support/plan-text";
-import { type Rehearsal, rehearsal } from "../support/rehearsal";
-import { randomCapabilities, randomDesired, runs } from "./random-worlds";
+import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
+import { randomCapabilities, randomDesired, runs } from "./random-desired";
 import { differencesFromDesired } from "./world-checks";
 
-async function step(stage: Rehearsal, desired: Desired): Promise<"refused" | "done"> {
+async function step(stage: VirtualWorld, desired: Desired): Promise<"refused" | "done"> {
   const prepared = await stage.plan(desired);
   const shown = planLines(prepared.plan).join("\n");
   if (hasErrors(prepared.plan.diagnostics)) {
@@ -49,7 +49,7 @@ describe("convergence", () => {
         fc.array(randomDesired, { minLength: 2, maxLength: 4 }),
         randomCapabilities,
         async (edits, capabilities) => {
-          const stage = rehearsal(capabilities);
+          const stage = virtualWorld(capabilities);
           for (const desired of edits) await step(stage, desired);
         },
       ),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-desired";
+import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Every pair runs through the real engine and the emulator; RANDOM_WORLDS says how many. */
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 150);
@@ -12,21 +12,10 @@ describe.each([
   ["the built-in dialect", {}],
   ["a service that has every operation", { with: everything }],
 ])("any edit converges in one apply, with %s", (_, capabilities: { with?: string[] }) => {
-  const worlds: BenchWorld[] = [];
-  const fresh = async (): Promise<BenchWorld> => {
-    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
-    worlds.push(world);
-    return world;
-  };
-  beforeAll(() => undefined);
-  afterAll(async () => {
-    for (const world of worlds) await world.close();
-  });
-
   it(`plan, apply, plan again is empty; no call is refused and a second run writes nothing (${runs} sequences)`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 4 }), async (sequence) => {
-        const world = await fresh();
+        const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
         try {
           let before: RandomWorld = { vms: {}, volumes: {}, groups: {} };
           for (const raw of sequence) {
@@ -35,7 +24,6 @@ describe.each([
             before = after;
           }
         } finally {
-          worlds.splice(worlds.indexOf(world), 1);
           await world.close();
         }
       }),

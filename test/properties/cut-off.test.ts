@@ -11,14 +11,14 @@ import type { RecordedResource, StateChange } from "../../reconciler/core/model/
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import type { Fate } from "../support/in-process-client";
 import { planLines } from "../support/plan-text";
-import { type Rehearsal, rehearsal } from "../support/rehearsal";
-import { randomDesired, runs } from "./random-worlds";
+import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
+import { randomDesired, runs } from "./random-desired";
 import { differencesFromDesired } from "./world-checks";
 
 const lists = { with: ["volume.list", "group.list", "group.get", "group.rule.delete"] };
 const noLists = { with: ["group.rule.delete"] };
 
-async function apply(stage: Rehearsal, desired: Desired): Promise<boolean> {
+async function apply(stage: VirtualWorld, desired: Desired): Promise<boolean> {
   const prepared = await stage.plan(desired);
   if (hasErrors(prepared.plan.diagnostics)) return false;
   await stage.apply(prepared);
@@ -26,7 +26,7 @@ async function apply(stage: Rehearsal, desired: Desired): Promise<boolean> {
 }
 
 /** What a person does who looks at the service: names what was made, and says so where nothing was. */
-async function settleUnknown(stage: Rehearsal, desired: Desired): Promise<void> {
+async function settleUnknown(stage: VirtualWorld, desired: Desired): Promise<void> {
   const { plan } = await stage.plan(desired);
   const unknown = plan.diagnostics.filter(({ code }) => code === "plan/outcome-unknown");
   const state = await stage.state();
@@ -63,13 +63,13 @@ async function settleUnknown(stage: Rehearsal, desired: Desired): Promise<void> 
 }
 
 /** A VM whose size grows must show its volume, which one that is being built does not. */
-async function untilBuilt(stage: Rehearsal, desired: Desired): Promise<void> {
+async function untilBuilt(stage: VirtualWorld, desired: Desired): Promise<void> {
   const { plan } = await stage.plan(desired);
   if (plan.diagnostics.some(({ fix }) => fix?.startsWith("run the same command again when VM")))
     await stage.clock.sleep(120_000);
 }
 
-async function convergesNow(stage: Rehearsal, desired: Desired, shown: string): Promise<void> {
+async function convergesNow(stage: VirtualWorld, desired: Desired, shown: string): Promise<void> {
   await settleUnknown(stage, desired);
   await untilBuilt(stage, desired);
   const prepared = await stage.plan(desired);
@@ -118,10 +118,10 @@ describe.each([
   ["with every list", lists],
   ["without lists of volumes and groups", noLists],
 ] as const)("a service %s", (_, given) => {
-  const holds = (disturb: (stage: Rehearsal, cutAt: number, lost: readonly Fate[]) => void) =>
+  const holds = (disturb: (stage: VirtualWorld, cutAt: number, lost: readonly Fate[]) => void) =>
     fc.assert(
       fc.asyncProperty(randomDesired, randomDesired, fc.nat(30), fates, async (before, desired, cutAt, lost) => {
-        const stage = rehearsal(given);
+        const stage = virtualWorld(given);
         if (!(await apply(stage, before))) return;
         const { plan } = await stage.plan(desired);
         if (hasErrors(plan.diagnostics)) return;
@@ -157,7 +157,7 @@ describe.each([
         fc.asyncProperty(
           fc.array(fc.tuple(randomDesired, fc.nat(12), fates), { minLength: 2, maxLength: 4 }),
           async (rounds) => {
-            const stage = rehearsal(given);
+            const stage = virtualWorld(given);
             const files = neverShrinking(rounds.map(([desired]) => desired));
             let shown = "";
             for (const [index, [, cutAt, lost]] of rounds.entries()) {

@@ -6,7 +6,7 @@ import { describeTraffic } from "../../reconciler/core/exposure/describe";
 import { exposureOf } from "../../reconciler/core/exposure/exposure";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { randomWorld, yamlOf } from "../support/random-desired";
+import { randomWorld, yamlOf } from "../support/random-worlds";
 
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 40);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];

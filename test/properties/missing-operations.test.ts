@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-desired";
+import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Sequences for each operation that a service may lack; RANDOM_WORLDS says how many. */
 const runs = Math.ceil(Number(process.env["RANDOM_WORLDS"] ?? 150) / 5);

@@ -7,8 +7,8 @@ import type { Intent, RecordedResource, State } from "../../reconciler/core/mode
 import { makePlan } from "../../reconciler/core/plan/plan";
 import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
-import { capabilities } from "../support/rehearsal";
-import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-worlds";
+import { capabilities } from "../support/virtual-world";
+import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-desired";
 
 const idOf = (address: string): string => `id-${address}`;
 const recordOf = (resource: DesiredResource): RecordedResource => {

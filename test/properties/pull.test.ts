@@ -5,7 +5,7 @@ import { writeYaml } from "../../reconciler/config/write-yaml";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { createMemoryStore } from "../support/memory-store";
-import { randomWorld, yamlOf } from "../support/random-desired";
+import { randomWorld, yamlOf } from "../support/random-worlds";
 
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 40);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];

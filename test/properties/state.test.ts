@@ -5,7 +5,7 @@ import type { RecordedResource, StateChange } from "../../reconciler/core/model/
 import { emptyState, type FoldedState, foldEntries } from "../../reconciler/core/state/fold";
 import { type ReadState, readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
-import { runs } from "./random-worlds";
+import { runs } from "./random-desired";
 
 const address = fc.constantFrom("vm.a", "vm.web[b]", "volume.c", "group.d");
 const recordAt = (at: string, id: string): RecordedResource => {

@@ -1,9 +1,9 @@
 /** Whether an emulated world is what a desired state asks for, told without any of the planner's code. */
 import type { Desired, DesiredVm } from "../../reconciler/core/model/desired";
 import type { State } from "../../reconciler/core/model/recorded";
-import type { Rehearsal } from "../support/rehearsal";
+import type { VirtualWorld } from "../support/virtual-world";
 
-export function differencesFromDesired(desired: Desired, stage: Rehearsal, state: State): string[] {
+export function differencesFromDesired(desired: Desired, stage: VirtualWorld, state: State): string[] {
   const { tables } = stage.emulated.world;
   const problems: string[] = [];
   const idOf = (address: string): string => state.resources.get(address)?.id ?? "none";
@@ -77,7 +77,7 @@ export function differencesFromDesired(desired: Desired, stage: Rehearsal, state
 
 function compareVm(
   vm: DesiredVm,
-  stage: Rehearsal,
+  stage: VirtualWorld,
   id: string,
   expectSame: (what: string, actual: unknown, wanted: unknown) => void,
 ): void {

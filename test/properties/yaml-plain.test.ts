@@ -11,7 +11,7 @@ import { starterText } from "../../reconciler/config/starter";
 import { keyOffset, offsetAt, ownOffset, type YamlMap } from "../../reconciler/config/yaml-file";
 import { readWhole } from "../../reconciler/config/yaml-library";
 import { readPlain } from "../../reconciler/config/yaml-plain";
-import { runs } from "./random-worlds";
+import { runs } from "./random-desired";
 
 /** A value with every place in it. */
 function placed(value: unknown): unknown {

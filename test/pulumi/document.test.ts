@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -22,10 +22,7 @@ describe("the programs of docs/pulumi.md come up, have nothing to do after that,
     folder = makeProgramFolder();
     execFileSync(process.execPath, [join(root, "bin/reconcile.js"), "init"], { cwd: folder, stdio: "pipe" });
   });
-  afterEach(async () => {
-    await emulator.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => emulator.close());
 
   it.each(["index.ts", "index.js"])("%s", { timeout: 240_000 }, async (main) => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));

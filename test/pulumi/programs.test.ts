@@ -1,7 +1,8 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { eventually } from "../support/eventually";
 import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
 import { makeProgramFolder } from "../support/pulumi-sdk";
 
@@ -47,14 +48,10 @@ const everything = ["volume.list", "group.list", "group.get", "group.rule.delete
 vi.setConfig({ testTimeout: 120_000 });
 
 let emulator: RunningEmulator;
-const folders: string[] = [];
 beforeEach(async () => {
   emulator = await startEmulator({ timeScale: 0, with: everything });
 });
-afterEach(async () => {
-  await emulator.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => emulator.close());
 
 function engineFor(
   files: Readonly<Record<string, string>>,
@@ -62,7 +59,6 @@ function engineFor(
   more: Partial<FakeEngineOptions> = {},
 ): FakeEngine {
   const folder = makeProgramFolder();
-  folders.push(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return createFakeEngine({
@@ -200,7 +196,7 @@ it.each([
   emulator = await startEmulator({ timeScale: 6, with: everything });
   const engine = engineFor(programs["JavaScript (CommonJS)"], mode);
   const running = engine.up();
-  for (let tries = 0; tries < 400 && vms().length === 0; tries++) await new Promise((done) => setTimeout(done, 25));
+  await eventually("a VM", () => vms()[0]);
   for (const provider of await engine.providers()) await provider.cancel();
   expect((await running).ok).toBe(ends);
   const id = vms()[0]?.id;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { capturedProvider } from "../../provider/captured";
+import { eventually } from "../support/eventually";
 import {
   InitFailed,
   type ProviderProcess,
@@ -185,11 +186,11 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       await open(6);
       for (const end of ["timeout", "cancel"]) {
         const name = `slow-${end}`;
+        // Long enough to load what a create needs and to send it, and shorter than the ten seconds of a build here.
         const creating = provider
-          .create(urn("Vm", name), { ...vmInputs, name }, end === "timeout" ? { timeout: 1 } : {})
+          .create(urn("Vm", name), { ...vmInputs, name }, end === "timeout" ? { timeout: 4 } : {})
           .catch((error: unknown) => error);
-        for (let tries = 0; tries < 200 && !emulator.dump().vms.some((vm) => vm.name === name); tries++)
-          await new Promise((done) => setTimeout(done, 20));
+        await eventually(name, () => emulator.dump().vms.find((vm) => vm.name === name));
         if (end === "cancel") await provider.cancel();
         const error = await creating;
         expect(error).toBeInstanceOf(InitFailed);

@@ -4,7 +4,7 @@ import { partsOf } from "../../reconciler/handlers/parts";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { comparableWorld } from "../support/comparable-world";
 import { createHandlerProgram, type HandlerProgram } from "../support/handler-program";
-import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-desired";
+import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Every sequence runs through the real engine and the emulator twice; RANDOM_WORLDS says how many. */
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 25);

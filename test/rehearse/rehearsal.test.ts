@@ -10,7 +10,7 @@ import { type Rehearsal, rehearse } from "../../reconciler/rehearse/rehearsal";
 import type { TwinSetting } from "../../reconciler/rehearse/twin-run";
 import { describeWorld } from "../../reconciler/rehearse/world-lines";
 import { type BenchOptions, type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-desired";
+import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 const worlds: BenchWorld[] = [];
 afterEach(async () => {

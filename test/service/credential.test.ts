@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { Credential, findCredential } from "../../reconciler/service/credential";
 import { checkBaseUrl } from "../../reconciler/service/transport";
+import { makeFolder } from "../support/folder";
 import { canary, makeClient, open, start } from "./make-client";
 import { fault, json, type Script, startServer } from "./scripted-server";
 
@@ -48,7 +48,7 @@ describe("where it comes from", () => {
 });
 
 describe("the helper command", () => {
-  const folder = mkdtempSync(join(tmpdir(), "credential-"));
+  const folder = makeFolder();
   afterEach(() => rmSync(join(folder, "runs"), { force: true }));
   const helper = (script: string): string[] => {
     const path = join(folder, `helper-${script.length}.cjs`);

@@ -98,7 +98,6 @@ describe("what is repeated", () => {
       expect(await send(client)).toMatchObject(expected);
       expect(server.received).toHaveLength(requests);
       expect(events.map(({ attempt }) => attempt)).toEqual(server.received.map((_, index) => index + 1));
-      expect([...client.requestCounts.values()]).toEqual([requests]);
     });
 
   test("a write is repeated while nothing listens, and then it is unavailable", async () => {

@@ -3,14 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordedVolume } from "../../reconciler/core/model/recorded";
 import { emptyState, type FoldedState } from "../../reconciler/core/state/fold";
 import { readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
-import {
-  defaultLease,
-  type Holder,
-  LeaseLost,
-  type LeaseTimes,
-  StateLocked,
-  type StateStore,
-} from "../../reconciler/store/store";
+import { type Holder, LeaseLost, type LeaseTimes, StateLocked, type StateStore } from "../../reconciler/store/store";
 
 /** One place for one state. */
 export interface Place {
@@ -320,5 +313,3 @@ export function describeStore(
     });
   });
 }
-
-export { defaultLease };

@@ -1,29 +1,26 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { protectStore } from "../../reconciler/store/encrypted";
 import { createFileStore } from "../../reconciler/store/file";
 import { createHttpStore } from "../../reconciler/store/http";
 import { readKeys, sealFile, unsealFile } from "../../reconciler/store/seal";
 import { StateSealed } from "../../reconciler/store/store";
+import { makeFolder } from "../support/folder";
 import { startStateServer } from "../support/state-server";
 import { describeStore, holder, keysIn, line, snapshot, stateIn } from "./conformance";
 
 const keyA = Buffer.alloc(32, 7).toString("base64");
 const keyB = "correct horse battery staple";
 
-const freshFolder = (): string => mkdtempSync(join(tmpdir(), "reconcile-sealed-"));
-
 describeStore("file, encrypted", () => {
-  const folder = freshFolder();
+  const folder = makeFolder();
   return {
     open: (times) =>
       protectStore(createFileStore(join(folder, "s.json"), times), {
         RECONCILE_STATE_KEY: keyA,
         RECONCILE_STATE_ENCRYPTION: "required",
       }),
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 });
 
@@ -39,10 +36,9 @@ describe("an encrypted state", () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = freshFolder();
+    folder = makeFolder();
     path = join(folder, "s.json");
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const open = (environment: Record<string, string>) => protectStore(createFileStore(path), environment);
   const write = async (environment: Record<string, string>, serial: number, from = serial === 1) => {

@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,20 +11,18 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createFileStore } from "../../reconciler/store/file";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
+import { makeFolder } from "../support/folder";
 import { describeStore, frozen, holder, keysIn, line, snapshot, stateIn } from "./conformance";
 
-const freshFolder = (): string => mkdtempSync(join(tmpdir(), "reconcile-file-"));
-
 describeStore("file", () => {
-  const folder = freshFolder();
+  const folder = makeFolder();
   return {
     open: (times) => createFileStore(join(folder, "reconcile.state.json"), times),
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 });
 
@@ -33,10 +30,9 @@ describe("the file store", () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = freshFolder();
+    folder = makeFolder();
     path = join(folder, "s.json");
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const write = async () => {
     const session = await createFileStore(path).lock(holder());

@@ -7,7 +7,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
-import { cliPath, type Finished, folderWith } from "./cli-process";
+import { cliPath, type Ran } from "./cli-process";
+import { makeFolder } from "./folder";
 
 export interface Host {
   readonly folder: string;
@@ -62,7 +63,7 @@ esac
 `;
 
 export function createHost(): Host {
-  const folder = folderWith({});
+  const folder = makeFolder();
   const bin = join(folder, "bin");
   mkdirSync(bin);
   const tools = {
@@ -89,7 +90,7 @@ export function createHost(): Host {
 export type Environment = Readonly<Record<string, string>>;
 
 /** One script as a runner starts it: stops at the first command that fails, in a pipe as well. */
-export function runScript(script: string, cwd: string, host: Host, env: Environment): Promise<Finished> {
+export function runScript(script: string, cwd: string, host: Host, env: Environment): Promise<Ran> {
   const path = `${host.bin}:${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
   const child = spawn("bash", ["-eo", "pipefail", "-c", script], {
     cwd,
@@ -146,9 +147,9 @@ export async function runGithub(
   values: Environment,
   /** Of the runner itself. */
   own: Environment = {},
-): Promise<Finished> {
+): Promise<Ran> {
   const workflow = parse(readFileSync(file, "utf8")) as GithubWorkflow;
-  let output: Finished = { exitCode: 0, stdout: "", stderr: "" };
+  let output: Ran = { exitCode: 0, stdout: "", stderr: "" };
   for (const job of Object.values(workflow.jobs))
     for (const step of job.steps) {
       if (step.uses?.startsWith("actions/upload-artifact") === true)
@@ -182,13 +183,7 @@ interface GitlabJob {
 }
 
 /** The job's variables may name others, as GitLab expands them. */
-export async function runGitlab(
-  file: string,
-  job: string,
-  cwd: string,
-  host: Host,
-  given: Environment,
-): Promise<Finished> {
+export async function runGitlab(file: string, job: string, cwd: string, host: Host, given: Environment): Promise<Ran> {
   const pipeline = parse(readFileSync(file, "utf8")) as Record<string, unknown>;
   const found = pipeline[job] as GitlabJob;
   const declared = { ...(pipeline["variables"] as Environment), ...found.variables };

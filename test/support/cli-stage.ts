@@ -3,14 +3,14 @@
  * that can kill, and what must hold after the next run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { startEmulator } from "../../emulator";
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { readState } from "../../reconciler/core/state/text";
 import { dialectOperations, token } from "./bench-world";
 import { startDeadlyProxy } from "./deadly-proxy";
+import { makeFolder } from "./folder";
 import { differences, type Service, withoutOrphans } from "./stage";
 import { everything, type Story } from "./stories";
 import { type Dump, readDump, type Shape, shapeOf, unnamed } from "./world-shape";
@@ -80,7 +80,7 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
     ...(service === "everything" ? { with: everything } : {}),
   });
   const proxy = await startDeadlyProxy(emulator.url);
-  const root = mkdtempSync(join(tmpdir(), "reconcile-kill-"));
+  const root = makeFolder();
   const folder = join(root, "now");
   const saved = join(root, "before");
   const timing = { poll_interval: "10ms", discovery_window: "300ms", request_timeout: "5s" };

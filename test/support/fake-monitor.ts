@@ -211,7 +211,7 @@ export function runProgram({ folder, main, typescript, config, dryRun, address }
       said += String(chunk);
     });
   return new Promise((resolve, reject) => {
-    child.once("exit", (code) =>
+    child.once("close", (code) =>
       code === 0 ? resolve() : reject(new Error(`the program ended with ${code}: ${said}`)),
     );
   });

@@ -50,7 +50,6 @@ export function inProcessClient(
   const read = createRecordReaders(dialect);
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
-  const requestCounts = new Map<Operation, number>();
 
   async function call<T>(
     operation: Operation,
@@ -58,7 +57,6 @@ export function inProcessClient(
     reader: (body: unknown) => Reading<T>,
   ): Promise<Outcome<T>> {
     if (!has(operation)) return { status: "rejected", condition: "unsupported", message: `no ${operation}` };
-    requestCounts.set(operation, (requestCounts.get(operation) ?? 0) + 1);
     // What JSON leaves out is not sent.
     const body = request.body === undefined ? undefined : JSON.parse(JSON.stringify(request.body));
     const fate = /list|get$/.test(operation) ? "arrives" : (fates.shift() ?? "arrives");
@@ -108,7 +106,6 @@ export function inProcessClient(
     set fates(next) {
       fates = [...next];
     },
-    requestCounts,
     has,
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,

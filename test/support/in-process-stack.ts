@@ -1,5 +1,5 @@
 /** A program in a folder of its own on the in-process engine, with an emulated service beside it. */
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { everything, type Outcome, type ProgramStack, timing, token } from "../pulumi/shared-scenarios";
@@ -56,7 +56,6 @@ export async function startInProcessStack(
     },
     async close() {
       for (const one of [emulator, ...others]) await one.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
   stack.write({ "package.json": JSON.stringify({ name: "demo", private: true }) });

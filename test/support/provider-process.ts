@@ -3,7 +3,6 @@
  * the plugin. Answers come back as plain values.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fromProgram, fromSdk, makeProgramFolder, node, packageFolder } from "./pulumi-sdk";
 
@@ -178,10 +177,9 @@ export async function startProviderProcess({
     },
     async stop() {
       client.close();
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
       await new Promise((done) => child.once("exit", done));
-      if (folder === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
 }
@@ -194,7 +192,7 @@ function readPort(child: ChildProcess, said: readonly string[]): Promise<number>
       const end = text.indexOf("\n");
       if (end >= 0) done(Number(text.slice(0, end)));
     });
-    child.once("exit", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
+    child.once("close", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
   });
 }
 

@@ -2,30 +2,27 @@
  * What a world amounts to, without ids: two runs that did the same leave the same shape. And what of it nobody names:
  * neither a record, nor an intent, nor an orphan.
  */
+import type { WorldDump } from "../../emulator";
 import type { State } from "../../reconciler/core/model/recorded";
 
+/** What a user may have made of it: without the disks and groups that the platform brings, and the images of everybody. */
 export interface Dump {
-  readonly vm: readonly Row[];
-  readonly volume: readonly Row[];
-  readonly group: readonly Row[];
-  readonly rule: readonly Row[];
-  readonly image: readonly Row[];
+  readonly vm: WorldDump["vms"];
+  readonly volume: WorldDump["volumes"];
+  readonly group: WorldDump["groups"];
+  readonly rule: WorldDump["rules"];
+  readonly image: WorldDump["images"];
 }
-// biome-ignore lint/suspicious/noExplicitAny: rows of a dump, read field by field
-type Row = any;
 
+/** `dump`: as the control endpoint answers. */
 export function readDump(dump: unknown): Dump {
-  const tables = (dump as { tables?: object }).tables ?? dump;
-  const rows = (name: string): Row[] => {
-    const table = (tables as Record<string, unknown>)[name] ?? (tables as Record<string, unknown>)[`${name}s`] ?? [];
-    return Array.isArray(table) ? table : Object.values(table as object);
-  };
+  const { vms, volumes, groups, rules, images } = dump as WorldDump;
   return {
-    vm: rows("vm"),
-    volume: rows("volume").filter((volume) => !volume.root),
-    group: rows("group").filter((group) => !group.platform),
-    rule: rows("rule"),
-    image: rows("image").filter((image) => image.project_id !== null),
+    vm: vms,
+    volume: volumes.filter((volume) => !volume.root),
+    group: groups.filter((group) => !group.platform),
+    rule: rules,
+    image: images.filter((image) => image.project_id !== null),
   };
 }
 
@@ -44,7 +41,7 @@ export function shapeOf(dump: Dump): Shape {
       })),
     ),
     volumes: byText(
-      dump.volume.map(({ name, size, attached_to }) => ({ name, size, on: vmName.get(attached_to) ?? null })),
+      dump.volume.map(({ name, size, attached_to }) => ({ name, size, on: vmName.get(attached_to ?? "") ?? null })),
     ),
     groups: byText(
       dump.group.map(({ id, name, description }) => ({
@@ -60,7 +57,7 @@ export function shapeOf(dump: Dump): Shape {
               rule.port_range_min,
               rule.port_range_max,
               rule.remote_ip_prefix,
-              groupName.get(rule.remote_group_id) ?? rule.remote_group_id,
+              groupName.get(rule.remote_group_id ?? "") ?? rule.remote_group_id,
             ]),
         ),
       })),
@@ -89,7 +86,7 @@ export function unnamed(dump: Dump, state: State, letGo: readonly string[] = [])
   for (const kind of ["vm", "volume", "group"] as const)
     for (const row of dump[kind]) {
       if (ids.has(row.id) || names.has(`${kind} ${row.name}`)) continue;
-      if (kind === "volume" && names.has(`vm ${vmNames.get(row.attached_to)}`)) continue;
+      if ("attached_to" in row && names.has(`vm ${vmNames.get(row.attached_to ?? "")}`)) continue;
       problems.push(`${kind} ${row.name} (${row.id})`);
     }
   return problems;

@@ -1,18 +1,17 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Change } from "../../emulator/entities";
 import { lockFolder } from "../../emulator/folder-lock";
 import { startEmulator } from "../../emulator/index";
 import { loadFolder, openJournal, readLines } from "../../emulator/journal";
 import { applyChanges, createWorld, dumpWorld } from "../../emulator/world";
+import { makeFolder } from "../support/folder";
 
 let dir = "";
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "emulator-journal-"));
+  dir = makeFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const region = (id: string): Change[] => [{ put: "region", value: { id, name: id } }];
 const journals = () => readdirSync(dir).filter((name) => name.startsWith("journal-"));

@@ -8,8 +8,9 @@ const root = join(__dirname, "../..");
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === "generated" ? [] : sources(path);
-    return entry.name.endsWith(".ts") && entry.name !== "explanations.ts" ? [path] : [];
+    // What is explained is no proof that anything carries it.
+    if (entry.isDirectory()) return ["generated", "explanations"].includes(entry.name) ? [] : sources(path);
+    return entry.name.endsWith(".ts") ? [path] : [];
   });
 }
 

@@ -7,7 +7,7 @@ import { savePlan } from "../../reconciler/cli/saved-plan";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { readDesiredOf, readStory, tell } from "../support/story";
+import { readDesiredOf, readStory, tell } from "../support/golden-story";
 
 const root = join(__dirname, "../..");
 const schemaOf = (name: string) => JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));

@@ -1,13 +1,13 @@
 /** The page of a run: it stands alone, escapes everything, marks the critical path, and a real browser shows it. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
 import { criticalPath, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
+import { makeFolder } from "../support/folder";
 import { hostilePlan } from "../support/hostile-plan";
 import { pretendRun } from "../support/pretend-run";
 import { everythingWorld, planFor, quickstartWorld } from "../support/sample-plans";
@@ -188,7 +188,7 @@ if (browser === undefined) console.warn("SKIPPED: no chromium on PATH, so the HT
 
 describe.skipIf(browser === undefined)("in a real browser", () => {
   const open = (html: string, ...flags: string[]): { readonly said: string; readonly folder: string } => {
-    const folder = mkdtempSync(join(tmpdir(), "reconcile-browser-"));
+    const folder = makeFolder();
     writeFileSync(join(folder, "report.html"), html);
     const said = spawnSync(
       browser!,
@@ -209,15 +209,12 @@ describe.skipIf(browser === undefined)("in a real browser", () => {
   };
   const picture = (html: string, ...flags: string[]): Buffer => {
     const { folder } = open(html, "--screenshot=FOLDER/page.png", ...flags);
-    const png = readFileSync(join(folder, "page.png"));
-    rmSync(folder, { recursive: true, force: true });
-    return png;
+    return readFileSync(join(folder, "page.png"));
   };
 
   it("shows light and dark, each as a picture of its own, and breaks none of its own rules", () => {
     const html = htmlReport(reportOf({ exitCode: 1 }));
-    const { said, folder } = open(html, "--dump-dom");
-    rmSync(folder, { recursive: true, force: true });
+    const { said } = open(html, "--dump-dom");
     expect(said).toContain("<title>reconcile apply: failed</title>");
     expect(said).not.toMatch(policyBroken);
     const light = picture(html, "--blink-settings=preferredColorScheme=1");
@@ -227,8 +224,7 @@ describe.skipIf(browser === undefined)("in a real browser", () => {
   }, 120_000);
 
   it("would tell of a page that breaks them", () => {
-    const { said, folder } = open(htmlReport(reportOf()).replace("<main>", "<main><script>1</script>"), "--dump-dom");
-    rmSync(folder, { recursive: true, force: true });
+    const { said } = open(htmlReport(reportOf()).replace("<main>", "<main><script>1</script>"), "--dump-dom");
     expect(said).toMatch(policyBroken);
   }, 60_000);
 });

@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
-import { planLines, planText } from "../../reconciler/report/plan-text";
+import { type PlanTextOptions, planLines } from "../../reconciler/report/plan-text";
 import { columnsOf, durationText, wrapText } from "../../reconciler/report/style";
 import { countReads, hostilePlan, hostileTrace } from "../support/hostile-plan";
 import { everythingWorld, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);
+const planText = (plan: Plan, options?: PlanTextOptions): string => `${[...planLines(plan, options)].join("\n")}\n`;
 const manyVms = (count: number) => Array.from({ length: count }, (_, index) => vm(`web[${index}]`));
 
 describe("a plan as text", () => {

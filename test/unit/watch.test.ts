@@ -55,7 +55,7 @@ describe("metrics and health", () => {
     seen: { drifted: end === "pending" ? ["vm.db"] : [], pending: { update: 2 }, resources: 7, worldOpenPorts: 3 },
   });
   const failed = (at: number): Round => ({ at, durationMs: 500, result: { end: "failed", why: "no network" } });
-  const fresh = startStatus(0, 1000, false);
+  const fresh = startStatus(0, 1000);
 
   it("shows drift, pending changes, ports open to the world, the last success and step times", () => {
     let status = afterRound(fresh, round("pending", 10_000), 1000);

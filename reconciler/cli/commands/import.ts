@@ -6,11 +6,11 @@
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import { type Address, parseAddress } from "../../core/model/address";
+import { nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
 import { makePlan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
-import { withoutResources } from "../../engine/apply";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import type { ServiceClient } from "../../service/client";
@@ -162,7 +162,7 @@ async function lettingGo(
   state: State,
   address: Address,
 ): Promise<readonly StateChange[] | undefined> {
-  const desired = withoutResources(workspace.desired);
+  const desired = { ...nothingDesired, service: workspace.desired.service };
   const { live, findings } = await refresh(client, desired, state);
   // Gone and not to be seen are two things.
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));

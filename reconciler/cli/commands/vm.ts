@@ -1,5 +1,6 @@
 /** `reconcile vm start|stop|reboot|snapshot`: actions, which the state does not remember. */
 
+import { nothingDesired } from "../../core/model/desired";
 import { estimateMs } from "../../core/plan/estimate";
 import type { Plan } from "../../core/plan/plan";
 import type { StepAction } from "../../core/plan/step";
@@ -44,11 +45,7 @@ export function run(invocation: Invocation): Promise<number> {
       holds: [`vm:${address}`],
       estimateMs: estimateMs[action.operation],
     };
-    const { plan: empty, live } = await prepare(
-      session,
-      { targets: [address] },
-      { service: { timing: {} }, resources: [], imports: [], moved: [], removed: [], files: [] },
-    );
+    const { plan: empty, live } = await prepare(session, { targets: [address] }, nothingDesired);
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
     const stop = listenForStop(output);
     const progress = startProgress(output, plan, session.service.timeScale);

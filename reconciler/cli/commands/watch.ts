@@ -37,7 +37,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const store = openStore(first, flags);
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
   const stop = listenForStop(output);
-  let present = status.startStatus(Date.now(), intervalMs, flags.apply === true);
+  let present = status.startStatus(Date.now(), intervalMs);
   const listen = flags.listen ?? "127.0.0.1:9464";
   const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
   const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";

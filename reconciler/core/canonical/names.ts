@@ -1,8 +1,6 @@
 /** Names of VMs and groups: the service lower-cases them, so two spellings in different case are one name. */
 export const canonicalName = (name: string): string => name.toLowerCase();
 
-export const namePattern = /^[a-z0-9-]{3,50}$/;
-
 /** What is wrong with a name for a VM or a group, in words; `undefined` when nothing is. */
 export function nameProblem(name: string): string | undefined {
   const canonical = canonicalName(name);

@@ -97,7 +97,7 @@ const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as co
 export const sightVolume = (context: DiffContext, id: string): Sighting<LiveVolume> =>
   context.live.volumes.get(id) ?? (context.live.volumesListed ? { seen: "gone" } : notLookedAt);
 
-export const sightGroup = (context: DiffContext, id: string): Sighting<LiveGroup> =>
+const sightGroup = (context: DiffContext, id: string): Sighting<LiveGroup> =>
   context.live.groups.get(id) ?? (context.live.groupsListed ? { seen: "gone" } : notLookedAt);
 
 export const volumesSeen = (context: DiffContext): Sightings<LiveVolume> => ({

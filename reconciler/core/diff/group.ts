@@ -28,8 +28,6 @@ export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup,
   readonly removed: readonly LiveRulePair[];
   /** Rules that vanish because the group they name is deleted in this plan. */
   readonly cascaded: readonly LiveRulePair[];
-  /** Its rules can only be taken away by replacing it. */
-  readonly replaces: boolean;
   readonly platformRules: readonly string[];
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
@@ -115,7 +113,6 @@ function diffGroup(
     added: [],
     removed: [],
     cascaded: [],
-    replaces: false,
     platformRules: [],
   };
   if (entry.how === "error") return { ...base, diagnostics: [entry.diagnostic] };
@@ -176,7 +173,6 @@ function diffGroup(
     added: compared.added,
     removed: compared.removed,
     cascaded: compared.cascaded,
-    replaces: replaced,
     platformRules: compared.platformRules,
     retired: allRetired,
     change,

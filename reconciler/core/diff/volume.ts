@@ -295,7 +295,7 @@ function updateVolume(
   };
 }
 
-export const referenceLabel = (reference: { readonly address?: Address } | { readonly id?: string }): string =>
+const referenceLabel = (reference: { readonly address?: Address } | { readonly id?: string }): string =>
   "address" in reference && reference.address !== undefined
     ? reference.address
     : ((reference as { id?: string }).id ?? "");

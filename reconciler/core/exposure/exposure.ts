@@ -44,7 +44,7 @@ export interface Exposure {
 }
 
 /** Ports that manage a machine or hand out its data: open to the world, they are found within hours. */
-export const administrationPorts: Readonly<Record<number, string>> = {
+const administrationPorts: Readonly<Record<number, string>> = {
   22: "SSH",
   23: "Telnet",
   135: "Windows RPC",

@@ -15,10 +15,7 @@ import type { Plan } from "../plan/plan";
 import type { Step } from "../plan/step";
 
 export interface Fact {
-  readonly address: Address;
   readonly rule: Rule;
-  /** The object that the rule names, where it names one. */
-  readonly target?: string;
   /** The step that brings it; left out: there from the start. */
   readonly addedBy?: string;
   readonly removedBy: readonly string[];
@@ -90,11 +87,9 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
     const target = rule.remote.kind === "group" ? objectOf(rule.remote.group) : undefined;
     const fact: DraftFact = {
-      address: object.address,
       rule,
       removedBy: [],
       declared: wanted.get(object.address)?.has(ruleKey(rule, identify)) === true,
-      ...(target === undefined ? {} : { target }),
       ...(addedBy === undefined ? {} : { addedBy }),
     };
     object.facts.push(fact);

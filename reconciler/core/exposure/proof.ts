@@ -24,7 +24,6 @@ export interface Violation {
 }
 
 export interface Proof {
-  readonly address: Address;
   readonly holds: boolean;
   readonly violations: readonly Violation[];
 }
@@ -38,7 +37,7 @@ export function proveGapless(
 ): Proof {
   const facts = world.facts.get(address) ?? [];
   const violations = [...admitsMore(facts, world, before, after), ...admitsLess(facts, world, steps, before, after)];
-  return { address, holds: violations.length === 0, violations };
+  return { holds: violations.length === 0, violations };
 }
 
 const traffic = (facts: readonly Fact[], world: GroupWorld): Traffic =>

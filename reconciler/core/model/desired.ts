@@ -143,3 +143,12 @@ export interface Desired {
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }
+
+export const nothingDesired: Desired = {
+  service: { timing: {} },
+  resources: [],
+  imports: [],
+  moved: [],
+  removed: [],
+  files: [],
+};

@@ -2,7 +2,14 @@
  * The state read as if it were the wish: what differs from it in the service is drift, found by the same diff that
  * plans. A field the record does not know is not compared.
  */
-import type { Desired, DesiredGroup, DesiredResource, DesiredVm, DesiredVolume } from "../model/desired";
+import {
+  type Desired,
+  type DesiredGroup,
+  type DesiredResource,
+  type DesiredVm,
+  type DesiredVolume,
+  nothingDesired,
+} from "../model/desired";
 import { vmFields } from "../model/fields";
 import type { RecordedGroup, RecordedVm, RecordedVolume, State } from "../model/recorded";
 
@@ -15,7 +22,7 @@ export function desiredAsRecorded(state: State): Desired {
     else if (record.kind === "volume") resources.push(volumeAsRecorded(record));
     else resources.push(groupAsRecorded(record));
   }
-  return { service: { timing: {} }, resources, imports: [], moved: [], removed: [], files: [] };
+  return { ...nothingDesired, resources };
 }
 
 function vmAsRecorded(record: RecordedVm): DesiredVm {

@@ -50,7 +50,7 @@ export interface Times {
 }
 
 /** Earliest start and finish of every step, in one pass over steps that are already in order. */
-export function earliestTimes(steps: readonly Step[]): Times {
+function earliestTimes(steps: readonly Step[]): Times {
   const start = new Map<string, number>();
   const finish = new Map<string, number>();
   for (const step of steps) {

@@ -4,7 +4,6 @@
  */
 
 import { recordRules } from "../diff/group";
-import type { Address } from "../model/address";
 import type { DesiredGroup, DesiredVm, DesiredVolume, Reference } from "../model/desired";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 
@@ -117,8 +116,3 @@ export function patchFor<T extends RecordedVm | RecordedVolume | RecordedGroup>(
   for (const field of fields) for (const key of table[field] ?? []) patch[key] = (next as Record<string, unknown>)[key];
   return patch as Partial<T>;
 }
-
-export const renamed = <T extends { readonly address: Address }>(record: T, address: Address): T => ({
-  ...record,
-  address,
-});

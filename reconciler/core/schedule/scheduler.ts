@@ -25,11 +25,8 @@ export interface Scheduler {
   finish(id: string, end: StepEnd): readonly Ended[];
   /** Starts nothing any more; answers with everything that had not started. */
   stop(): readonly Ended[];
-  readonly remaining: number;
   /** The estimate of the longest way to the end through a step. */
   pathMs(id: string): number;
-  /** The estimate of what is left, from the steps that have not ended. */
-  leftMs(): number;
 }
 
 interface Node {
@@ -63,7 +60,6 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
   let ready: Node[] = [];
   /** Ready steps that met a held resource, by that resource, so that they are looked at again only when it is let go. */
   const queued = new Map<string, Node[]>();
-  let remaining = nodes.size;
   let stopped = false;
   const makeReady = (node: Node): void => {
     node.status = "ready";
@@ -79,7 +75,6 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
       if (item.node.status !== "running" && !isOpen(item.node)) continue;
       if (item.node !== node) ended.push({ step: item.node.step, end: item.status, because: item.because });
       item.node.status = item.status;
-      remaining--;
       for (const { id, on } of item.node.neededBy) {
         const next = nodes.get(id)!;
         if (!isOpen(next)) continue;
@@ -129,21 +124,11 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
       for (const node of nodes.values()) {
         if (!isOpen(node)) continue;
         node.status = "skipped";
-        remaining--;
         ended.push({ step: node.step, end: "skipped" });
       }
       return ended;
     },
-    get remaining() {
-      return remaining;
-    },
     pathMs: (id) => nodes.get(id)!.pathMs,
-    leftMs() {
-      let left = 0;
-      for (const node of nodes.values())
-        if (isOpen(node) || node.status === "running") left = Math.max(left, node.pathMs);
-      return left;
-    },
   };
 }
 

@@ -8,7 +8,7 @@ import { fingerprint } from "../text/hash";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import { intentProblem, orphanProblem, recordProblem } from "./shape";
 
-export const stateFormat = "reconcile-cloud/state";
+const stateFormat = "reconcile-cloud/state";
 
 export function writeSnapshot(state: FoldedState): string {
   const lines = [

@@ -1,5 +1,5 @@
 /** For bugs only: what a user can cause is a diagnostic. */
-export class InvariantViolation extends Error {
+class InvariantViolation extends Error {
   override readonly name = "InvariantViolation";
   readonly code = "internal/invariant";
 }

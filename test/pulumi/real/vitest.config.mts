@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/pulumi/real/*.test.ts"],
-    globalSetup: ["test/support/build-once.ts"],
+    globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
     testTimeout: 240_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

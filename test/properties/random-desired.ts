@@ -1,6 +1,6 @@
 /** Random desired states, small enough to be read when one fails and wild enough to meet each other in every way. */
 import fc from "fast-check";
-import { ruleKey, sortRules } from "../../reconciler/core/canonical/rules";
+import { sortRules } from "../../reconciler/core/canonical/rules";
 import { compareAddresses } from "../../reconciler/core/model/address";
 import type {
   Desired,
@@ -10,7 +10,7 @@ import type {
   DesiredVolume,
 } from "../../reconciler/core/model/desired";
 import type { Rule } from "../../reconciler/core/model/rule";
-import type { Capabilities } from "../support/rehearsal";
+import type { Capabilities } from "../support/virtual-world";
 
 /** Of this many random worlds; more with PROPERTY_RUNS. The seed is printed by fast-check when one fails. */
 export const runs = (usual: number): { numRuns: number; seed?: number } => ({
@@ -90,7 +90,7 @@ const volumeOf = (key: string, vms: readonly string[]): fc.Arbitrary<DesiredVolu
       lifecycle: { preventDestroy: false, ignoreChanges: [] },
     }));
 
-export const randomRule = (groups: readonly string[]): fc.Arbitrary<Rule> =>
+const randomRule = (groups: readonly string[]): fc.Arbitrary<Rule> =>
   fc
     .record({
       direction: fc.constantFrom("ingress" as const, "ingress" as const, "egress" as const),
@@ -170,6 +170,3 @@ export const randomCapabilities: fc.Arbitrary<Capabilities> = fc.record({
   with: fc.subarray(["volume.list", "group.list", "group.get", "group.rule.delete", "vm.get"]),
   without: fc.subarray(["volume.delete", "image.list", "flavor.list", "region.list"], { maxLength: 1 }),
 });
-
-export const identities = (rules: readonly Rule[], idOf: (address: string) => string): string[] =>
-  rules.map((rule) => ruleKey(rule, (group) => ("id" in group ? group.id : idOf(group.address)))).sort();

@@ -14,7 +14,7 @@ import type { Address } from "../../reconciler/core/model/address";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { orphanKey, type RecordedResource, type StateChange } from "../../reconciler/core/model/recorded";
 import { writeSnapshot } from "../../reconciler/core/state/text";
-import { type Capabilities, type Rehearsal, rehearsal } from "./rehearsal";
+import { type Capabilities, type VirtualWorld, virtualWorld } from "./virtual-world";
 
 export interface Story {
   readonly title: string;
@@ -53,7 +53,7 @@ export function readStory(folder: string): Story {
   return parse(readFileSync(join(folder, "story.yaml"), "utf8")) as Story;
 }
 
-export function readDesiredOf(folder: string, name: string, stage?: Rehearsal): Desired {
+export function readDesiredOf(folder: string, name: string, stage?: VirtualWorld): Desired {
   const path = join(folder, name);
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const files = text === "" ? [] : [{ file: name, text: stage === undefined ? text : withIds(text, stage) }];
@@ -63,9 +63,9 @@ export function readDesiredOf(folder: string, name: string, stage?: Rehearsal): 
 }
 
 /** The world and the state as the plan of the story finds them. */
-export async function tell(folder: string, story: Story): Promise<Rehearsal> {
+export async function tell(folder: string, story: Story): Promise<VirtualWorld> {
   let healthy = true;
-  const stage = rehearsal(story.service_before ?? story.service, () => healthy);
+  const stage = virtualWorld(story.service_before ?? story.service, () => healthy);
   if (existsSync(join(folder, "before.yaml"))) {
     const report = await stage.apply(await stage.plan(readDesiredOf(folder, "before.yaml")));
     const failed = report?.steps.filter(({ result }) => result.end === "failed" || result.end === "unknown") ?? [];
@@ -80,7 +80,7 @@ export async function tell(folder: string, story: Story): Promise<Rehearsal> {
   return stage;
 }
 
-async function happen(written: Event, stage: Rehearsal): Promise<void> {
+async function happen(written: Event, stage: VirtualWorld): Promise<void> {
   const { emulated } = stage;
   const event = resolveIds(written, stage) as Event;
   if ("call" in event) {
@@ -129,7 +129,7 @@ async function happen(written: Event, stage: Rehearsal): Promise<void> {
 }
 
 /** Every id that exists now, by what it identifies. */
-export function idsByName(stage: Rehearsal): Map<string, string> {
+export function idsByName(stage: VirtualWorld): Map<string, string> {
   const { tables } = stage.emulated.world;
   const names = new Map<string, string>();
   for (const kind of ["vm", "volume", "group", "image", "flavor"] as const)
@@ -141,11 +141,11 @@ export function idsByName(stage: Rehearsal): Map<string, string> {
   return names;
 }
 
-function resolveIds(value: unknown, stage: Rehearsal): unknown {
+function resolveIds(value: unknown, stage: VirtualWorld): unknown {
   return JSON.parse(withIds(JSON.stringify(value), stage));
 }
 
-function withIds(text: string, stage: Rehearsal): string {
+function withIds(text: string, stage: VirtualWorld): string {
   if (!text.includes("@")) return text;
   const ids = idsByName(stage);
   return text.replace(/@(?:vm|volume|group|image|flavor):[\w#.-]+/g, (label) => ids.get(label) ?? label);

@@ -35,7 +35,7 @@ export function capabilities(given: Capabilities = {}): (operation: Operation) =
 
 const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
-export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthCheck) => boolean = () => true) {
+export function virtualWorld(given: Capabilities = {}, checkHealth: (check: HealthCheck) => boolean = () => true) {
   const emulated = emulatedWorld();
   const store = createMemoryStore();
   const lock = store.lock;
@@ -104,4 +104,4 @@ export function rehearsal(given: Capabilities = {}, checkHealth: (check: HealthC
   };
   return self;
 }
-export type Rehearsal = ReturnType<typeof rehearsal>;
+export type VirtualWorld = ReturnType<typeof virtualWorld>;
