@@ -231,7 +231,7 @@ export async function onceSteady<T>(
   if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
   const read = await readVm(run, vmId);
   if (!read.seen || read.vm?.phase !== "changing") return outcome;
-  const waited = await waitForVm(step, run, vmId, { for: "steady" });
+  const waited = await waitForVm(step, run, vmId, { for: "arrived" });
   return waited.end === "done" ? ask() : outcome;
 }
 

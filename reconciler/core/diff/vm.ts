@@ -305,9 +305,15 @@ function updateVm(
     recorded?.dataVolumeDetached === true &&
     dataVolumeId !== undefined &&
     live?.volumes?.some((disk) => disk.id === dataVolumeId) !== true;
+  // Whether it runs is compared when it has arrived; that it is not known to be as wanted is reason enough to wait.
+  const powerOpen = desired.power !== undefined && recorded?.power !== desired.power && !ignored.has("power");
   const unsettled =
     live?.phase === "changing" &&
-    (recorded?.building === true || adopted === "interrupted" || fields.length > 0 || comparison.verify !== undefined);
+    (recorded?.building === true ||
+      adopted === "interrupted" ||
+      fields.length > 0 ||
+      powerOpen ||
+      comparison.verify !== undefined);
   if (!replaces) checkSize(fields, desired, dataVolumeId, live, diagnostics);
   const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
   if (replaces || fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, sends).diagnostics);
