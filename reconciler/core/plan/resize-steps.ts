@@ -12,7 +12,7 @@ export function revertPending(difference: VmDifference, vm: Reference, label: st
   const { address, recorded } = difference;
   return then({
     id: `${address}/revert-pending`,
-    action: { operation: "vm.resize.revert", vm },
+    action: { operation: "vm.resize.revert", vm, looksFirst: true },
     title: `revert the resize of VM ${label} that is not wanted any more`,
     record: { resizing: undefined, flavor: recorded?.resizing?.from },
     downtimeOf: address,

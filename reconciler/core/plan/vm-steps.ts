@@ -105,8 +105,12 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
     settled.push(need(settle));
     needs.push(need(settle, "end"));
   }
-  if (difference.live?.phase === "verify_resize" && snapshots) {
-    const then: Then = (step) => addStep(draft, { address, holds, ...step, needs: [...after, ...(step.needs ?? [])] });
+  const verifies =
+    difference.live?.phase === "verify_resize" ||
+    (difference.live?.phase === "changing" && recorded.resizing !== undefined);
+  if (verifies && snapshots) {
+    const then: Then = (step) =>
+      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
     settled.push(need(revertPending(difference, vm, name, then)));
   }
   if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
@@ -194,14 +198,15 @@ function waitForId(difference: VmDifference, draft: Draft): void {
 }
 
 function recordFound(difference: VmDifference, recorded: RecordedVm, draft: Draft): string {
-  const { address } = difference;
+  const { address, live } = difference;
+  const record: RecordedVm = live?.phase === "changing" ? { ...recorded, building: true } : recorded;
   return addStep(draft, {
     id: `${address}/import`,
     address,
     action: {
       operation: "record",
       changes: [
-        { type: "resource", address, record: recorded },
+        { type: "resource", address, record },
         { type: "intent", address, intent: null },
       ],
     },
