@@ -91,11 +91,13 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
       const forFlush = before !== undefined && (step.record as Partial<RecordedVm> | undefined)?.stoppedForFlush;
       if (forFlush === true) await run.recorder.record(recordOf(step, run));
-      const outcome = await sendAndLook(
-        () => client.stopVm(id, options),
-        lookAt(run, id, (vm) => vm.phase === "stopped"),
-        run,
-        (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+      const outcome = await onceSteady(step, run, id, () =>
+        sendAndLook(
+          () => client.stopVm(id, options),
+          lookAt(run, id, (vm) => vm.phase === "stopped"),
+          run,
+          (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+        ),
       );
       if (outcome.status !== "accepted") {
         if (forFlush === true && outcome.status !== "unknown")
@@ -226,7 +228,7 @@ export async function waitForVm(
   }
 }
 
-/** A VM on its way takes no volume, gives none back, and may not let itself be deleted. It arrives by itself, so it is waited for and asked once more. */
+/** A VM on its way takes no volume, gives none back, and may not let itself be stopped or deleted. It arrives by itself, so it is waited for and asked once more. */
 export async function onceSteady<T>(
   step: Step,
   run: Run,

@@ -2,6 +2,7 @@
  * Two resources that swap names wait for each other, because names are unique. One of them goes through a name that
  * nobody has.
  */
+import type { Reference } from "../model/desired";
 import { addStep, type Draft } from "./draft";
 import { need, type Step } from "./step";
 
@@ -34,14 +35,30 @@ function stepAside(draft: Draft, key: string, index: number): void {
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;
   if (rename.needs.some(({ step }) => step === `${rename.id}-aside`)) return;
-  const passing = `${key.slice(key.indexOf(":") + 1).slice(0, 44)}-swap`;
+  const passing = passingName(
+    key.slice(key.indexOf(":") + 1),
+    action.operation === "vm.rename" ? action.vm : action.group,
+  );
   const aside = addStep(draft, {
     ...rename,
     id: `${rename.id}-aside`,
-    action: { ...action, name: passing },
+    // The name alone: what else the rename brings is said, and recorded, with it.
+    action:
+      action.operation === "vm.rename"
+        ? { ...action, name: passing }
+        : { operation: action.operation, group: action.group, name: passing },
     title: `rename ${rename.address} to ${passing} for a moment, because names are swapped`,
     record: { name: passing },
   });
   draft.steps[index] = { ...rename, needs: [...rename.needs, need(aside)] };
   draft.frees.set(key, aside);
+}
+
+/** Of the allowed length, and nobody else's: an interrupted swap may have left another one on its way. */
+function passingName(name: string, of: Reference): string {
+  const own = ("id" in of ? of.id : of.address)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .slice(-6);
+  return `${name.slice(0, 44 - own.length)}-swap-${own}`;
 }
