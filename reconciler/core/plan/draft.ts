@@ -31,6 +31,8 @@ export interface Draft {
   readonly takes: { readonly key: string; readonly step: string }[];
   /** The step that stops or starts a VM because the file asks for it, by the VM's id. */
   readonly powers: Map<string, { readonly operation: "vm.stop" | "vm.start"; readonly step: string }>;
+  /** By VM id: the step after which a VM that goes is no longer half-resized, and can be stopped for a flush. */
+  readonly reverts: Map<string, string>;
   /** VMs that may run after this plan's rebuild or resize although they were stopped before: the contract does not say. */
   readonly mayRestart: Set<string>;
   /** VMs that are stopped while volumes come off, by their id. */

@@ -161,6 +161,7 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     frees: new Map(),
     takes: [],
     powers: new Map(),
+    reverts: new Map(),
     mayRestart: new Set(),
     stops: new Map(),
   };

@@ -100,7 +100,7 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
   const young = difference.adopts === true || recorded.building === true;
   const unseen = recorded.dataVolumeId === undefined && difference.live?.volumes?.length === 0;
   const settled: Need[] = [...after];
-  if (difference.live?.phase === "changing" && (snapshots || (young && unseen))) {
+  if (difference.live?.phase === "changing" && (snapshots || (young && unseen) || recorded.resizing !== undefined)) {
     const settle = settleVm(difference, vm, draft, after);
     settled.push(need(settle));
     needs.push(need(settle, "end"));
@@ -108,16 +108,18 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
   const verifies =
     difference.live?.phase === "verify_resize" ||
     (difference.live?.phase === "changing" && recorded.resizing !== undefined);
-  if (verifies && snapshots) {
-    const then: Then = (step) =>
-      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
-    settled.push(need(revertPending(difference, vm, name, then)));
-  }
-  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
   // Volumes that other addresses manage are taken care of by their own steps.
   const managedVolumes = (difference.live?.volumes ?? [])
     .map((disk) => disk.id)
     .filter((disk) => draft.context.addressOfId.has(disk));
+  if (verifies && (snapshots || managedVolumes.length > 0)) {
+    const then: Then = (step) =>
+      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
+    const revert = revertPending(difference, vm, name, then);
+    settled.push(need(revert));
+    draft.reverts.set(id, revert);
+  }
+  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
   const lifecycle = difference.desired?.lifecycle;
   const deleteFloatingIp = lifecycle === undefined ? recorded.onDelete.deleteFloatingIp : lifecycle.deleteFloatingIp;
   const step = addStep(draft, {

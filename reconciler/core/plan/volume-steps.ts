@@ -134,6 +134,7 @@ function stopForFlush(vm: { readonly id: string }, draft: Draft): FlushStop {
             title: stopped
               ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
               : `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
+            needs: [...(draft.reverts.has(vm.id) ? [need(draft.reverts.get(vm.id)!, "end")] : [])],
             holds: [vmHold(draft, vm)],
             ...(stopped ? {} : { downtimeOf: address }),
             ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
