@@ -27,22 +27,25 @@ export async function performGroupStep(step: Step, action: GroupAction, run: Run
         ...(action.name === undefined ? {} : { name: action.name }),
         ...(action.description === undefined ? {} : { description: action.description }),
       };
+      const before = run.recorder.state.resources.get(step.address) as RecordedGroup | undefined;
       const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
-        const before = run.recorder.state.resources.get(step.address);
         if (client.has("group.get") || client.has("group.list") || before?.id !== id) return;
         await run.recorder.record([
           { type: "resource", address: step.address, record: patchRecord(before, { updating }) },
         ]);
       };
-      await note(changes);
+      await note({ ...before?.updating, ...changes });
       // Saying the same once more does no harm, so a lost answer is simply asked for again.
       const outcome = await sendAndLook(
         () => client.updateGroup(id, changes, options),
         async () => "not-done",
         run,
       );
-      if (outcome.status === "accepted") return recordDone(step, run, { updating: undefined });
-      if (outcome.status !== "unknown") await note(undefined);
+      if (outcome.status === "accepted") {
+        const left = Object.entries(before?.updating ?? {}).filter(([field]) => !(field in changes));
+        return recordDone(step, run, { updating: left.length === 0 ? undefined : Object.fromEntries(left) });
+      }
+      if (outcome.status !== "unknown") await note(before?.updating);
       return failedBy(outcome);
     }
     case "group.delete":

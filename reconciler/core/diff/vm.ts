@@ -305,8 +305,12 @@ function updateVm(
     recorded?.dataVolumeDetached === true &&
     dataVolumeId !== undefined &&
     live?.volumes?.some((disk) => disk.id === dataVolumeId) !== true;
-  // Whether it runs is compared when it has arrived; that it is not known to be as wanted is reason enough to wait.
-  const powerOpen = desired.power !== undefined && recorded?.power !== desired.power && !ignored.has("power");
+  // Whether it runs is compared when it has arrived; that it is not known to be as wanted is reason enough to wait. One
+  // that is to be stopped may have been started by a rebuild that nobody saw the end of.
+  const powerOpen =
+    desired.power !== undefined &&
+    (recorded?.power !== desired.power || desired.power === "stopped") &&
+    !ignored.has("power");
   const unsettled =
     live?.phase === "changing" &&
     (recorded?.building === true ||

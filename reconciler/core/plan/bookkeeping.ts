@@ -5,7 +5,7 @@
 import { recordRules } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
-import type { Reference } from "../model/desired";
+import type { DesiredGroup, Reference } from "../model/desired";
 import type { Live } from "../model/live";
 import {
   movedIntent,
@@ -92,6 +92,23 @@ function unneededSnapshots(pairs: readonly Pair[], steps: readonly Step[]): Stat
   return taken.flatMap(({ address }) => (wanted.has(address) ? [] : [{ type: "intent", address, intent: null }]));
 }
 
+/** What a group was told without an answer, less what is compared now and found to be as wanted either way. */
+function stillOpen(
+  { updating }: RecordedGroup,
+  desired: DesiredGroup,
+  pending: readonly string[],
+): RecordedGroup["updating"] {
+  if (updating === undefined) return undefined;
+  const { name, description } = updating;
+  const open = {
+    ...(name !== undefined && pending.includes("name") ? { name } : {}),
+    ...(description !== undefined && (pending.includes("description") || desired.description === undefined)
+      ? { description }
+      : {}),
+  };
+  return Object.keys(open).length === 0 ? undefined : open;
+}
+
 /** `undefined` where a step of its own writes the record, or nothing is recorded. */
 function nextRecord(
   difference: Difference,
@@ -170,7 +187,7 @@ function nextRecord(
           difference.platformRules.length > 0 ? difference.platformRules : old.platformRules,
         ),
         id: old.id,
-        ...(pending.includes("name") || pending.includes("description") ? {} : { updating: undefined }),
+        updating: stillOpen(old, difference.desired!, pending),
         // What is there already, and what is there still; the steps of each rule say the rest.
         rules: recordRules(
           [...difference.desired!.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],

@@ -117,6 +117,7 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
       addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
     const revert = revertPending(difference, vm, name, then);
     settled.push(need(revert));
+    needs.push(need(revert, "end"));
     draft.reverts.set(id, revert);
   }
   if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
