@@ -433,8 +433,8 @@ async function deleteVm(
   return done;
 }
 
-const isThere = async (volume: string, run: Run): Promise<boolean> =>
-  !isGone(await run.ports.client.getVolume(volume, { signal: run.signal }));
+const isThere = async (volume: string, { ports: { client }, signal }: Run): Promise<boolean> =>
+  !client.has("volume.get") || !isGone(await client.getVolume(volume, { signal }));
 
 /** When the answer that names them was lost: what the VM was last seen with. */
 function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run): string[] {
