@@ -34,7 +34,7 @@ export function bookkeeping(
   for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
   const intents = new Set(pairs.filter((pair) => pair.intent !== undefined).map((pair) => pair.address));
   for (const difference of differences) {
-    // Looked for, not found, and not wanted any more: it was never made.
+    // Looked for and not found: it was never made, and what is found under its name from now on is another's.
     if (intents.has(difference.address) && isOver(difference))
       changes.push({ type: "intent", address: difference.address, intent: null });
     const next = nextRecord(difference, resolve);
@@ -62,10 +62,11 @@ function moveIntent(from: Address, difference: Difference, { intents }: State): 
 }
 
 const isOver = (difference: Difference): boolean =>
-  difference.desired === undefined &&
-  difference.change === undefined &&
-  difference.diagnostics.length === 0 &&
-  !("idUnknown" in difference && difference.idUnknown === true);
+  difference.change?.action === "create" ||
+  (difference.desired === undefined &&
+    difference.change === undefined &&
+    difference.diagnostics.length === 0 &&
+    !("idUnknown" in difference && difference.idUnknown === true));
 
 /**
  * Written down before the step that would have left it behind, or for a VM that was out of sight for a moment; or
