@@ -8,7 +8,7 @@ import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { outcomeUnknown } from "./create-once";
 import { failedBy, isoNow, optionsFor, type Run, recordDone, type StepResult } from "./perform";
-import { learnt, waitForVm } from "./perform-vm";
+import { learnt, waitForVm } from "./watch-vm";
 
 type Create = Extract<StepAction, { operation: "vm.create" }>;
 

@@ -17,8 +17,8 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
-import { isConflict, onceSteady, readVm } from "./perform-vm";
 import { patchRecord } from "./recorder";
+import { isConflict, onceSteady, readVm } from "./watch-vm";
 
 type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
 

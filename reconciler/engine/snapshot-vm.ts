@@ -6,7 +6,7 @@ import type { CatalogueEntry } from "../core/model/live";
 import type { Intent } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { failedBy, isoNow, optionsFor, type Run, type Seen, type StepResult, sendAndLook } from "./perform";
-import { waitForVm } from "./perform-vm";
+import { waitForVm } from "./watch-vm";
 
 type Snapshot = Extract<StepAction, { operation: "vm.snapshot" }>;
 

@@ -72,7 +72,7 @@ export function diffContext(input: {
 export const mayBe = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
   (addressOfId.get(id) ?? address) === address;
 
-function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
+export function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
   const byName = new Map<string, T[]>();
   for (const item of items) {
     if (item.name === undefined) continue;

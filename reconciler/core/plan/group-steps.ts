@@ -12,7 +12,9 @@ import type { RecordedGroup } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { addStep, type Draft, nameKey } from "./draft";
 import { orderBreakingCycles } from "./graph";
+import { asideName, getsNewId, hold, ruleTarget } from "./group-parts";
 import { groupRecord, holdBack, patchFor, type Unidentified } from "./records";
+import { indexNeighbours, retireGroups, retireSteps } from "./retire-groups";
 import { type Need, need } from "./step";
 
 export function stepsForGroups(differences: readonly GroupDifference[], draft: Draft): void {
@@ -37,9 +39,6 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
   for (const difference of differences) retireGroups(difference, neighbours, draft);
 }
 
-const getsNewId = (difference: GroupDifference): boolean =>
-  difference.change?.action === "create" || difference.change?.action === "replace";
-
 function freshTargets(difference: GroupDifference, fresh: ReadonlyMap<Address, unknown>): Address[] {
   const targets: Address[] = [];
   for (const rule of difference.desired!.rules) {
@@ -49,16 +48,11 @@ function freshTargets(difference: GroupDifference, fresh: ReadonlyMap<Address, u
   return targets;
 }
 
-const ruleTarget = (rule: Rule): Address | undefined =>
-  rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
-
 /** Not in the create: it names its own group, or closes a cycle. */
 const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
   const target = ruleTarget(rule);
   return target !== undefined && (target === own || open.has(target));
 };
-
-const hold = (address: Address): string => `group:${address}`;
 
 const resolver =
   (draft: Draft) =>
@@ -131,15 +125,6 @@ function createGroup(difference: GroupDifference, open: ReadonlySet<Address>, dr
       holds: [hold(address)],
       record: { name: oldName },
     });
-}
-
-/** Readable, of the allowed length, the same on every run, and itself when it is one already. */
-function asideName(name: string, id: string): string {
-  const mark = `-old-${id
-    .replace(/[^a-z0-9]/gi, "")
-    .toLowerCase()
-    .slice(-6)}`;
-  return name.endsWith(mark) ? name : `${name.slice(0, 50 - mark.length)}${mark}`;
 }
 
 function addLateRules(
@@ -349,111 +334,4 @@ function recordFound(difference: GroupDifference, draft: Draft): string {
     },
     title: `note group ${difference.change!.name} (${difference.id}), which an interrupted run created`,
   });
-}
-
-/** Who has rules that name whom, so that retiring a group looks only at those. */
-interface Neighbours {
-  /** Steps after which a rule names an address. */
-  readonly pointing: ReadonlyMap<Address, readonly string[]>;
-  /** Steps that add a rule to an address after its create. */
-  readonly own: ReadonlyMap<Address, readonly string[]>;
-  /** Groups that lose a rule when the group with this id is deleted. */
-  readonly losing: ReadonlyMap<string, readonly GroupDifference[]>;
-}
-
-function indexNeighbours(differences: readonly GroupDifference[], draft: Draft): Neighbours {
-  const pointing = new Map<Address, string[]>();
-  const own = new Map<Address, string[]>();
-  const losing = new Map<string, GroupDifference[]>();
-  const push = <T>(map: Map<string, T[]>, key: string, value: T): void => {
-    const list = map.get(key);
-    if (list === undefined) map.set(key, [value]);
-    else list.push(value);
-  };
-  for (const step of draft.steps) {
-    if (step.action.operation === "group.verify") push(own, step.address, step.id);
-    // A neighbour that is made anew names it in its create; its old self loses the rule with the deletion.
-    if (step.action.operation === "group.create")
-      for (const target of new Set(step.action.rules.map(ruleTarget)))
-        if (target !== undefined) push(pointing, target, step.id);
-    if (step.action.operation !== "group.rule.create") continue;
-    push(own, step.address, step.id);
-    const target = ruleTarget(step.action.rule);
-    if (target !== undefined) push(pointing, target, step.id);
-  }
-  for (const difference of differences) {
-    // A group that is new after this plan has never named the one that goes.
-    if (difference.desired === undefined || getsNewId(difference)) continue;
-    const ids = new Set<string>();
-    for (const { rule } of difference.cascaded)
-      if (rule.remote.kind === "group" && "id" in rule.remote.group) ids.add(rule.remote.group.id);
-    for (const id of ids) push(losing, id, difference);
-  }
-  return { pointing, own, losing };
-}
-
-/**
- * Deletes the old groups of replacements, once every neighbour points at the new one; then the neighbours are read
- * again, because the service may drop every rule that named the deleted group.
- */
-function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft: Draft): void {
-  const { address, change } = difference;
-  if (change === undefined || change.action === "forget") return;
-  const deletes: { readonly id: string; readonly step: string }[] = [];
-  if (change.action === "delete") {
-    if (change.reason !== "gone") deletes.push({ id: difference.id!, step: `${address}/delete` });
-  } else {
-    const replaced = change.action === "replace" ? [{ id: difference.id!, name: nameAside(difference) }] : [];
-    const created = draft.ready.get(address);
-    const before = new Set([
-      ...(created === undefined ? [] : [created]),
-      ...(neighbours.own.get(address) ?? []),
-      ...(neighbours.pointing.get(address) ?? []),
-    ]);
-    deletes.push(
-      ...retireSteps(
-        difference,
-        [...difference.retired, ...replaced],
-        [...before].map((step) => need(step)),
-        draft,
-      ),
-    );
-  }
-  for (const { id, step } of deletes) {
-    for (const neighbour of neighbours.losing.get(id) ?? []) {
-      if (neighbour.address === address) continue;
-      addStep(draft, {
-        id: `${neighbour.address}/verify-${step}`,
-        address: neighbour.address,
-        action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired!.rules },
-        title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
-        // After its own additions, so that it finds what they made and the groups they name exist.
-        needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
-        holds: [hold(neighbour.address)],
-      });
-    }
-  }
-}
-
-/** What the replaced group is called by the time it is deleted. */
-const nameAside = (difference: GroupDifference): string => asideName(difference.change!.name, difference.id!);
-
-function retireSteps(
-  difference: GroupDifference,
-  groups: readonly { readonly id: string; readonly name: string }[],
-  needs: readonly Need[],
-  draft: Draft,
-) {
-  const { address } = difference;
-  return groups.map((group, index) => ({
-    id: group.id,
-    step: addStep(draft, {
-      id: `${address}/retire${index === 0 ? "" : `-${index}`}`,
-      address,
-      action: { operation: "group.delete", group: { id: group.id }, name: group.name, retired: true },
-      title: `delete the replaced group ${group.name}`,
-      needs,
-      holds: [hold(address)],
-    }),
-  }));
 }

@@ -3,8 +3,10 @@
  * is let go. The service would refuse it, and that after a replacement has deleted the old one; or it would make a twin.
  * A new address is looked at by the diff, which offers to take the other one over.
  */
+import { groupByName } from "../diff/context";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
+import { type ByKind, lazilyByKind } from "../model/by-kind";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
@@ -82,33 +84,23 @@ function freersOf(draft: Draft): Map<string, Address> {
 }
 
 /** Everybody of a kind by name: as listed, or where there is no list as recorded and seen one by one. */
-function bearerLookup(draft: Draft): (kind: Kind, name: string) => readonly Bearer[] {
+function bearerLookup(draft: Draft): ByKind<Bearer> {
   const { live, vmsByName, volumesByName, groupsByName } = draft.context;
   const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) => {
-    const byName = new Map<string, Bearer[]>();
+    const bearers: (Bearer & { readonly name?: string })[] = [];
     for (const { kind: recordedKind, id, name } of draft.state.resources.values()) {
       if (recordedKind !== kind || id === undefined) continue;
       const sighting = sightings.get(id);
       if (sighting?.seen === "gone") continue;
-      const called = ((sighting?.seen === "yes" ? sighting.value.name : undefined) ?? name)?.toLowerCase();
-      if (called !== undefined) byName.set(called, [...(byName.get(called) ?? []), { id }]);
+      bearers.push({ id, name: (sighting?.seen === "yes" ? sighting.value.name : undefined) ?? name });
     }
-    return byName;
+    return groupByName(bearers);
   };
-  const indexes = new Map<Kind, ReadonlyMap<string, readonly Bearer[]>>();
-  const build: Record<Kind, () => ReadonlyMap<string, readonly Bearer[]>> = {
+  return lazilyByKind<Bearer>({
     vm: () => (live.vms === undefined ? known("vm", live.vmById) : vmsByName),
     volume: () => (live.volumesListed ? volumesByName : known("volume", live.volumes)),
     group: () => (live.groupsListed ? groupsByName : known("group", live.groups)),
-  };
-  return (kind, name) => {
-    let index = indexes.get(kind);
-    if (index === undefined) {
-      index = build[kind]();
-      indexes.set(kind, index);
-    }
-    return index.get(name) ?? [];
-  };
+  });
 }
 
 function wayOut(bearer: Address | undefined, targeted: readonly Pair[]): string {

@@ -1,0 +1,21 @@
+/** What planning a group and retiring its old self share. */
+import type { GroupDifference } from "../diff/group";
+import type { Address } from "../model/address";
+import type { Rule } from "../model/rule";
+
+export const getsNewId = (difference: GroupDifference): boolean =>
+  difference.change?.action === "create" || difference.change?.action === "replace";
+
+export const ruleTarget = (rule: Rule): Address | undefined =>
+  rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
+
+export const hold = (address: Address): string => `group:${address}`;
+
+/** Readable, of the allowed length, the same on every run, and itself when it is one already. */
+export function asideName(name: string, id: string): string {
+  const mark = `-old-${id
+    .replace(/[^a-z0-9]/gi, "")
+    .toLowerCase()
+    .slice(-6)}`;
+  return name.endsWith(mark) ? name : `${name.slice(0, 50 - mark.length)}${mark}`;
+}

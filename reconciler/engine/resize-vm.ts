@@ -1,0 +1,123 @@
+/** A resize: sent, waited for, checked, and confirmed, or left to whoever decides it outside. */
+import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue";
+import type { LiveVm } from "../core/model/live";
+import type { RecordedVm } from "../core/model/recorded";
+import type { Step, StepAction } from "../core/plan/step";
+import { done, failedBy, optionsFor, type Run, recordDone, recordOf, type StepResult, sendAndLook } from "./perform";
+import { patchRecord } from "./recorder";
+import { canSee, lookAt, readVm, waitForVm, waitThenRecord } from "./watch-vm";
+
+export async function resize(
+  step: Step,
+  action: Extract<StepAction, { operation: "vm.resize" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const target = catalogueId(action.flavor, run.flavors);
+  const sighting = run.live.vmById.get(id);
+  const shownBefore = sighting?.seen === "yes" ? sighting.value.flavor : undefined;
+  // Where no list says what is shown, that it is another one than before is all that can be told.
+  const isTarget = (flavor: string): boolean =>
+    isEntry(flavor, target, run.flavors) === true ||
+    (resolveEntry(flavor, run.flavors).found !== "one" && shownBefore !== undefined && flavor !== shownBefore);
+  // Written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
+  const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  await run.recorder.record(recordOf(step, run));
+  const outcome = await sendAndLook(
+    () => run.ports.client.resizeVm(id, action.flavor, optionsFor(step, run)),
+    lookAt(
+      run,
+      id,
+      (vm) =>
+        vm.phase === "verify_resize" || vm.phase === "changing" || (vm.flavor !== undefined && isTarget(vm.flavor)),
+    ),
+    run,
+  );
+  if (outcome.status === "accepted") {
+    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget });
+    return result;
+  }
+  if (outcome.status !== "unknown" && before !== undefined)
+    await run.recorder.record([{ type: "resource", address: step.address, record: before }]);
+  return failedBy(outcome);
+}
+
+export async function check(
+  { address }: Step,
+  action: Extract<StepAction, { operation: "vm.check" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { clock, checkHealth, timing } = run.ports;
+  const sighting = await readVm(run, id);
+  if (!sighting.seen || sighting.vm === undefined)
+    return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
+  const deadline = clock.now() + action.timeoutMs;
+  for (;;) {
+    if (await checkHealth(action.check, sighting.vm, run.signal, address)) return done;
+    if (run.signal.aborted)
+      return {
+        end: "unknown",
+        code: "apply/interrupted",
+        message: "stopped while checking the VM; its resize is neither confirmed nor reverted",
+        fix: "run the same command again: it goes on from here",
+      };
+    if (clock.now() >= deadline) break;
+    await clock.sleep(Math.min(timing.pollIntervalMs, Math.max(1, deadline - clock.now())), run.signal);
+  }
+  return {
+    end: "failed",
+    code: "apply/check-failed",
+    message: `the check did not pass within ${Math.round(action.timeoutMs / 1000)} s`,
+  };
+}
+
+export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResult => ({
+  end: "waiting",
+  code: "apply/resize-waits",
+  message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
+  fix: `decide it in the service's console, then run the same command again (${step.address})`,
+});
+
+function isResized(step: Step, vm: LiveVm, run: Run): boolean {
+  const wanted = (step.record as Partial<RecordedVm> | undefined)?.flavor;
+  if (wanted === undefined || vm.flavor === undefined || run.flavors === undefined) return true;
+  return isEntry(vm.flavor, catalogueId(wanted, run.flavors), run.flavors) !== false;
+}
+
+async function notResized(step: Step, run: Run): Promise<StepResult> {
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind === "vm")
+    await run.recorder.record([
+      { type: "resource", address: step.address, record: patchRecord(record, { resizing: undefined }) },
+    ]);
+  return {
+    end: "failed",
+    code: "apply/resize-undone",
+    message: "the service did not carry the resize out, and left the VM as it was",
+    fix: "run the same command again to try once more, or choose another flavor",
+  };
+}
+
+export async function confirm(
+  step: Step,
+  action: Extract<StepAction, { operation: "vm.resize.confirm" }>,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  if (canSee(run)) {
+    const read = await readVm(run, id);
+    // A service that confirms by itself has nothing left to confirm; one that found no room has left it as it was.
+    if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
+      return isResized(step, read.vm, run) ? recordDone(step, run) : notResized(step, run);
+  }
+  if (action.manual || !client.has("vm.resize.confirm")) return waitsInVerify(step, "confirmed");
+  const outcome = await sendAndLook(
+    () => client.confirmResize(id, optionsFor(step, run)),
+    lookAt(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),
+    run,
+    (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+  );
+  return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
+}

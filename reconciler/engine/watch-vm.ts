@@ -1,0 +1,132 @@
+/** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
+import type { LiveVm } from "../core/model/live";
+import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
+import type { RecordedVm } from "../core/model/recorded";
+import type { Step } from "../core/plan/step";
+import { settleVm, type Wait } from "../core/schedule/settle";
+import { done, failedBy, type Run, recordDone, type Seen, type StepResult } from "./perform";
+
+/** Reads one VM the cheapest way there is. */
+export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
+  const { client } = run.ports;
+  if (!client.has("vm.list")) return client.getVm(id, { signal: run.signal });
+  const listed = await client.listVms({ signal: run.signal });
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find((vm) => vm.id === id);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "the list of VMs does not show it" }
+    : accepted(found);
+}
+
+/** `vm: undefined`: it is not there. `seen: false`: nobody can tell. */
+export async function readVm(
+  run: Run,
+  id: string,
+): Promise<{ readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false }> {
+  const outcome = await findVm(run, id);
+  if (outcome.status === "accepted") return { seen: true, vm: outcome.value };
+  return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false };
+}
+
+export const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<Seen> => {
+  const read = await readVm(run, id);
+  if (!read.seen) return "cannot-tell";
+  return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
+};
+
+export const canSee = (run: Run): boolean => run.ports.client.has("vm.list") || run.ports.client.has("vm.get");
+
+/** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
+export async function waitForVm(
+  step: Step,
+  run: Run,
+  id: string,
+  wait: Wait,
+): Promise<StepResult & { readonly vm?: LiveVm }> {
+  if (!canSee(run)) return done;
+  const started = run.ports.clock.now();
+  let shown: string | undefined;
+  let moved = false;
+  const waited = await run.poller.watch(
+    ({ byId }) => {
+      const vm = byId.get(id);
+      moved ||= vm?.phase === "changing" || run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
+      const verdict = settleVm(wait, vm, moved);
+      if (verdict.status !== "pending") return { verdict, vm };
+      if (vm?.status !== undefined && vm.status !== shown) {
+        shown = vm.status;
+        run.progress(step, vm.status);
+      }
+      return undefined;
+    },
+    run.ports.timing.vmCreateTimeoutMs,
+    [id],
+    run.signal,
+  );
+  run.waited(step, run.ports.clock.now() - started);
+  switch (waited.ended) {
+    case "found":
+      return waited.value.verdict.status === "failed"
+        ? { end: "failed", code: "apply/vm-failed", message: waited.value.verdict.because, vm: waited.value.vm }
+        : { end: "done", vm: waited.value.vm };
+    case "timeout":
+      return {
+        end: "failed",
+        code: "apply/timeout",
+        message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown})`}`,
+        fix: "run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more",
+      };
+    case "aborted":
+      return {
+        end: "unknown",
+        code: "apply/interrupted",
+        message: "stopped while waiting for it",
+        fix: "run the same command again: it goes on from here",
+      };
+    case "blind":
+      return failedBy(waited.failure);
+    default:
+      return waited satisfies never;
+  }
+}
+
+/** A VM on its way takes no volume, gives none back, and may not let itself be stopped or deleted. It arrives by itself, so it is waited for and asked once more. */
+export async function onceSteady<T>(
+  step: Step,
+  run: Run,
+  vmId: string,
+  ask: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const outcome = await ask();
+  if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
+  const read = await readVm(run, vmId);
+  if (!read.seen || read.vm?.phase !== "changing") return outcome;
+  const waited = await waitForVm(step, run, vmId, { for: "arrived" });
+  return waited.end === "done" ? ask() : outcome;
+}
+
+/** Refusals that may mean "it is so already"; the look decides. */
+export const isConflict = (failure: Failure): boolean =>
+  failure.status === "rejected" &&
+  (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
+
+export async function waitThenRecord(
+  step: Step,
+  run: Run,
+  id: string,
+  wait: Wait,
+  extra: Partial<RecordedVm> = {},
+): Promise<StepResult> {
+  const result = await waitForVm(step, run, id, wait);
+  if (result.end === "done") return recordDone(step, run, { ...learnt(step, run, result.vm), ...extra });
+  return result;
+}
+
+/** The data volume shows in the VM's record from some moment on; it is worth keeping. */
+export function learnt(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+  const record = run.recorder.state.resources.get(step.address);
+  if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
+  if (vm.volumes.every((disk) => disk.root === undefined)) return {};
+  const data = vm.volumes.filter((disk) => disk.root !== true && run.recorder.addressOf(disk.id) === undefined);
+  return data.length === 1 ? { dataVolumeId: data[0]!.id } : {};
+}
