@@ -1,4 +1,7 @@
-/** The package's folder and version, from the sources, the build and the bundled command line alike. */
+/**
+ * The package's folder, version and public address, from the sources, the build, the bundled command line and the single
+ * executable alike.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -9,12 +12,28 @@ function findUp(folder: string): string {
   return above === folder || existsSync(join(folder, "package.json")) ? folder : findUp(above);
 }
 
-export const version: string = readVersion();
+interface PackageFile {
+  readonly name: string;
+  readonly version: string;
+}
 
-function readVersion(): string {
+export const version: string = readPackage()?.version ?? "unknown";
+
+/** A single executable carries its package file inside; whatever lies beside the executable is somebody else's. */
+function readPackage(): PackageFile | undefined {
   try {
-    return (require(join(packageFolder, "package.json")) as { version: string }).version;
+    const { isSea, getAsset } = require("node:sea") as typeof import("node:sea");
+    if (isSea()) return JSON.parse(getAsset("package.json", "utf8")) as PackageFile;
   } catch {
-    return "unknown";
+    // This Node has no single executables.
+  }
+  try {
+    return require(join(packageFolder, "package.json")) as PackageFile;
+  } catch {
+    return undefined;
   }
 }
+
+/** Where an editor finds a schema of this version when the package is not installed beside the file. */
+export const publicSchema = (name: string): string =>
+  `https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/v${version}/schemas/${name}.schema.json`;

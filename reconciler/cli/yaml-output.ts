@@ -1,7 +1,7 @@
 /** Where generated YAML goes: standard output, a new file, or, with --json, one object; and where its schema is found. */
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { packageFolder } from "../version";
+import { publicSchema } from "../version";
 import { fail } from "./compose";
 import type { Invocation } from "./invocation";
 
@@ -28,10 +28,15 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
   output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
 }
 
-/** The schema where an editor finds it: in the project's own packages, else beside this program. */
+/** The schema where an editor finds it: in the packages of the folder or of one above it, else at its public address. */
 export function schemaFor(path: string): string {
-  const schema = "schemas/desired-state.schema.json";
-  const installed = `node_modules/reconcile-cloud/${schema}`;
-  if (existsSync(join(dirname(path), installed))) return `./${installed}`;
-  return relative(dirname(resolve(path)), join(packageFolder, schema)).replaceAll("\\", "/");
+  const schema = "node_modules/reconcile-cloud/schemas/desired-state.schema.json";
+  const start = dirname(resolve(path));
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, schema))) {
+      const found = relative(start, join(folder, schema)).replaceAll("\\", "/");
+      return found.startsWith(".") ? found : `./${found}`;
+    }
+    if (folder === dirname(folder)) return publicSchema("desired-state");
+  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -374,6 +374,19 @@ describe("other commands", () => {
     expect((await reconcile("init")).exitCode).toBe(0);
     expect((await reconcile("validate")).exitCode).toBe(0);
     expect((await reconcile("init")).exitCode).toBe(1);
+  });
+
+  it("init makes the folder, keeps what must not be committed out of git, and names no path of this machine", async () => {
+    mkdirSync(join(folder, "prod"), { recursive: true });
+    writeFileSync(join(folder, "prod/.gitignore"), "node_modules/\n*.plan.json");
+    expect((await reconcile("init", "prod/eu/reconcile.yaml")).exitCode).toBe(0);
+    expect((await reconcile("init", "prod/reconcile.yaml")).exitCode).toBe(0);
+    expect((await reconcile("validate", "prod/eu/reconcile.yaml")).exitCode).toBe(0);
+    expect(readFileSync(join(folder, "prod/.gitignore"), "utf8")).toBe(
+      "node_modules/\n*.plan.json\n.reconcile/\n*.state.json\n*.state.json.*\n",
+    );
+    const [modeline] = readFileSync(join(folder, "prod/eu/reconcile.yaml"), "utf8").split("\n");
+    expect(modeline).toMatch(/^# yaml-language-server: \$schema=https:/);
   });
 
   it("import takes a VM over by id, and the next plan has nothing to do", async () => {

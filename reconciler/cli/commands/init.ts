@@ -1,19 +1,55 @@
-/** `reconcile init`: writes a starter file, and never over one that is there. */
-import { writeFileSync } from "node:fs";
+/**
+ * `reconcile init`: writes a starter file, and never over one that is there. What the tool writes beside it (a state, saved
+ * plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
+ */
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
 import { defaultFile } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
+const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"];
+
 export async function run(invocation: Invocation): Promise<number> {
   const path = invocation.args[0] ?? defaultFile;
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST")
+      throw fail(
+        "cli/file-unwritable",
+        `${path} cannot be written: ${(error as Error).message}`,
+        "name a file in a folder that you may write to",
+      );
     throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
   }
-  invocation.output.print(`Wrote ${path}. Next: reconcile plan ${path}`);
+  const added = ignoreInGit(join(dirname(path), ".gitignore"));
+  invocation.output.print(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${path}`);
   return invocation.output.finish({ exitCode: 0 });
+}
+
+/** The file that was written to, if any line was missing; a folder where that fails is no reason to end in an error. */
+function ignoreInGit(path: string): string | undefined {
+  try {
+    const text = readOrEmpty(path);
+    const lines = new Set(text.split("\n").map((line) => line.trim()));
+    const missing = ignored.filter((line) => !lines.has(line));
+    if (missing.length === 0) return undefined;
+    appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+    return path;
+  } catch {
+    return undefined;
+  }
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }
