@@ -75,7 +75,7 @@ describe("a command killed at any request or durable write leads, run again, to 
       } finally {
         await stage.close();
       }
-    }, 600_000);
+    });
 });
 
 async function idOf(stage: CliStage, table: string, name: string): Promise<string> {

@@ -11,31 +11,27 @@ describe.each(["everything", "built-in"] as const)(
   "the command, killed at any request or durable write, is finished by its next run, with the service's %s",
   (service) => {
     for (const [title, story] of Object.entries(stories))
-      it.skipIf(process.env["EVERY_STORY"] !== "1" && !few.includes(title))(
-        title,
-        async () => {
-          const stage = await openCliStage(story, service);
-          try {
-            const { requests, writes, expected } = await stage.measure();
-            const violations: string[] = [];
-            // Every edit writes: a run without a counted write is one that the kills would miss.
-            expect(writes).toBeGreaterThan(0);
-            const kills = killsOf({ requests, writes }).filter((_, index) => index % stride === 0);
-            for (const kill of kills) {
-              await stage.reset();
-              const killed = await stage.edit({ kill });
-              const where = `${kill.when} ${kill.at} ${kill.nth}`;
-              if (killed.signal !== "SIGKILL" && killed.exitCode !== 0)
-                violations.push(`${where}: it was not killed: ${killed.stderr}`);
-              for (const problem of await stage.recover(expected)) violations.push(`${where}: ${problem}`);
-            }
-            countCampaign("killed processes", kills.length, violations.length);
-            expect(violations.join("\n")).toEqual("");
-          } finally {
-            await stage.close();
+      it.skipIf(process.env["EVERY_STORY"] !== "1" && !few.includes(title))(title, async () => {
+        const stage = await openCliStage(story, service);
+        try {
+          const { requests, writes, expected } = await stage.measure();
+          const violations: string[] = [];
+          // Every edit writes: a run without a counted write is one that the kills would miss.
+          expect(writes).toBeGreaterThan(0);
+          const kills = killsOf({ requests, writes }).filter((_, index) => index % stride === 0);
+          for (const kill of kills) {
+            await stage.reset();
+            const killed = await stage.edit({ kill });
+            const where = `${kill.when} ${kill.at} ${kill.nth}`;
+            if (killed.signal !== "SIGKILL" && killed.exitCode !== 0)
+              violations.push(`${where}: it was not killed: ${killed.stderr}`);
+            for (const problem of await stage.recover(expected)) violations.push(`${where}: ${problem}`);
           }
-        },
-        900_000,
-      );
+          countCampaign("killed processes", kills.length, violations.length);
+          expect(violations.join("\n")).toEqual("");
+        } finally {
+          await stage.close();
+        }
+      });
   },
 );

@@ -188,10 +188,10 @@ export class Context {
     return (await this.list("vm.list")).find((vm) => this.field("vm", "id", vm) === id);
   }
 
-  /** Waits until `look` finds something. The time allowed is the service's, not this machine's. */
+  /** Waits until `look` finds something. The time allowed is the service's; a machine that has other work gets more. */
   async until<T>(what: string, look: () => Promise<T | undefined>, seconds = 900): Promise<T> {
     const { timeScale } = this.target;
-    const deadline = performance.now() + Math.max(10_000, (seconds * 1000) / timeScale);
+    const deadline = performance.now() + Math.max(120_000, (seconds * 1000) / timeScale);
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;

@@ -26,7 +26,7 @@ function check(document: string): Promise<{ readonly exitCode: number; readonly 
 }
 
 describe("every command in a document ends as it says, prints what stands below it, and every table is fresh", () => {
-  it.each(documents)("%s", { timeout: 240_000 }, async (document) => {
+  it.each(documents)("%s", async (document) => {
     const { exitCode, stderr } = await check(document);
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);

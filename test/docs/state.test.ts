@@ -41,7 +41,7 @@ afterEach(async () => {
 const run = (script: string, env: Environment = {}) =>
   runScript(script, folder, host, { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url, ...env });
 
-describe("docs/state.md", { timeout: 60_000 }, () => {
+describe("docs/state.md", () => {
   it("has no shell block that is not run here", () => expect(others).toEqual([]));
 
   it("GitLab: the variables of a job are all it needs", async () => {

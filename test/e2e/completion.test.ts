@@ -22,7 +22,7 @@ beforeAll(async () => {
   writeFileSync(yaml, `${readFileSync(yaml, "utf8")}  later: { size: 5 }\n`);
   for (const shell of ["bash", "zsh", "fish"])
     writeFileSync(join(folder, `complete.${shell}`), (await runCli(["completion", shell], { cwd: folder })).stdout);
-}, 60_000);
+});
 
 const run = (shell: string, script: string): string[] =>
   execFileSync(shell, ["-c", script], { cwd: folder, env, encoding: "utf8" })

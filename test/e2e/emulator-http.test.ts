@@ -173,9 +173,7 @@ describe("which operations there are", () => {
 });
 
 describe("time", () => {
-  it("can be skipped: a stop that blocks is answered once its moment has come, and no sooner", {
-    timeout: 10_000,
-  }, async () => {
+  it("can be skipped: a stop that blocks is answered once its moment has come, and no sooner", async () => {
     const { call, running } = await start({ timeScale: 1, seed: { vms: [{ id: "v", name: "web" }] } });
     let answered = false;
     const stopped = call("POST", "/api/v1/vm/stop/v").finally(() => {

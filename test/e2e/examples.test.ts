@@ -27,7 +27,7 @@ describe("every example runs as its first lines say, and a second apply finds no
     cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
   });
 
-  it.each(examples)("%s", { timeout: 120_000 }, async (name) => {
+  it.each(examples)("%s", async (name) => {
     const env = { RECONCILE_TIME_SCALE: "200" };
     const commands = commandsOf(readFileSync(join(root, "examples", name, "reconcile.yaml"), "utf8"));
     for (const { line, args, exitCode } of commands) {

@@ -14,7 +14,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
 const validate = (...args: string[]) => runCli(["validate", ...args], { cwd: join(root, "here") });
 
-describe("several files and folders", { timeout: 60_000 }, () => {
+describe("several files and folders", () => {
   it("a command runs in the folder of the file it is written in, also where that file holds defaults", async () => {
     const script = (name: string) =>
       `require("node:fs").appendFileSync(${JSON.stringify(join(root, "ran"))}, "${name} ");`;

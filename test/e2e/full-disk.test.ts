@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { cliPath, jsonLines, type Ran, runCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 import { readDump } from "../support/world-shape";
 
 let folder: string;
@@ -107,7 +108,7 @@ it("a folder that is removed under a run is called gone, and not somebody else's
     body: JSON.stringify({ operation: "volume.create", kind: "latency", ms: 700, when: "after" }),
   });
   const running = reconcile(["apply", "-y", "--state", join(place, "state.json")]);
-  while ((await volumes()).length === 0) await new Promise((tick) => setTimeout(tick, 10));
+  await eventually("a volume", async () => (await volumes()).length > 0 || undefined);
   rmSync(place, { recursive: true });
   const ran = await running;
   expect(ran.exitCode).toBe(1);

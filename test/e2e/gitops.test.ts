@@ -138,7 +138,7 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     expect(host.asked().at(-1)).toMatch(updates);
     await passed(pipeline.apply(checkout(larger)));
     expect(flavors()).toEqual(["m1.large"]);
-  }, 120_000);
+  });
 
   it("refuses a plan that is stale, one that was applied already, and one that was tampered with", async () => {
     await passed(pipeline.plan(checkout()));
@@ -153,7 +153,7 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     const tampered = await pipeline.apply(checkout(larger));
     expect([tampered.exitCode, tampered.stderr]).toEqual([1, expect.stringContaining("plan/tampered")]);
     expect(flavors()).toEqual(["m1.small"]);
-  }, 120_000);
+  });
 
   it("drift opens one issue, keeps it up to date, and closes it", async () => {
     await passed(pipeline.plan(checkout()));
@@ -171,7 +171,7 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     await passed(pipeline.drift(checkout()));
     expect(host.kept("issue")).toBeUndefined();
     expect(writes().length).toBe(before);
-  }, 120_000);
+  });
 
   it("a file that is wrong fails the plan job with its finding on the line", async () => {
     const cwd = checkout((yaml) => yaml.replace("flavor_id:", "flavour_id:"));
@@ -202,7 +202,7 @@ describe("docs/gitops.md", () => {
       expect([line, result.exitCode, result.stderr]).toEqual([line, 0, expect.any(String)]);
     }
     rmSync(cwd, { recursive: true });
-  }, 60_000);
+  });
 });
 
 describe("--annotations", () => {

@@ -37,7 +37,7 @@ describe("help", () => {
       const wide = stdout.split("\n").filter((line) => line.length > 80 && !/^(Usage:| {2}reconcile )/.test(line));
       expect(wide, words.join(" ")).toEqual([]);
     }
-  }, 60_000);
+  });
 
   it("names the words that may follow the first of a command with two", async () => {
     const alone = await runCli(["state"], { cwd: folder });

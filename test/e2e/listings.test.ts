@@ -28,7 +28,7 @@ afterEach(() => emulator.close());
 const reconcile = (...args: string[]): Promise<Ran> =>
   runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
 
-describe.each(listings)("%s", { timeout: 120_000 }, (name) => {
+describe.each(listings)("%s", (name) => {
   it("group import --convert writes the same YAML every time, names every skipped source, and calls no service", async () => {
     const ran = await reconcile("group", "import", pathOf(name), "--convert");
     expect(ran.exitCode).toBe(0);

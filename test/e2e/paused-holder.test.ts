@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { cliPath, runCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 import { readDump } from "../support/world-shape";
 
 const names = ["one", "two", "three", "four", "five"];
@@ -38,7 +39,7 @@ it("what it had not sent when its lock was taken over is never sent, and it says
     expect((await runCli(apply, { cwd: folder, env: environment })).exitCode).toBe(0);
 
     declare([]);
-    await control("POST", "/faults", { operation: "volume.delete", kind: "latency", ms: 500, when: "after" });
+    await control("POST", "/faults", { operation: "volume.delete", kind: "latency", ms: 2000, when: "after" });
     const child = spawn(process.execPath, [cliPath, ...apply, "--parallelism", "1"], {
       cwd: folder,
       env: { PATH: process.env["PATH"], ...environment },
@@ -48,9 +49,9 @@ it("what it had not sent when its lock was taken over is never sent, and it says
     let said = "";
     child.stdout.on("data", (piece) => (said += piece));
     const ended = new Promise<number | null>((done) => child.on("close", done));
-    while ((await volumes()).length === names.length) await new Promise((tick) => setTimeout(tick, 5));
+    await eventually("a first volume deleted", async () => (await volumes()).length < names.length || undefined);
     child.kill("SIGSTOP");
-    await new Promise((tick) => setTimeout(tick, 1500));
+    await new Promise((tick) => setTimeout(tick, 3000));
     await control("DELETE", "/faults");
 
     declare(names);

@@ -66,7 +66,7 @@ describe("plan beside an apply", () => {
     const ran = await withMeanwhile(meanwhile, (url) => reconcile(["plan", "--detailed-exitcode"], url));
     expect((await applied)?.exitCode).toBe(0);
     expect([ran.exitCode, ran.stderr], ran.stdout).toEqual([0, ""]);
-  }, 60_000);
+  });
 
   it("that goes on and on: it says so, and shows no plan that is wrong", async () => {
     write("reconcile.yaml", ["a", "b", "c", "d", "e"]);
@@ -83,5 +83,5 @@ describe("plan beside an apply", () => {
     expect(ran.stderr + ran.stdout).not.toMatch(/exists already|to create/);
     expect(made).toEqual(["a", "b", "c"]);
     expect(readFileSync(join(folder, "s.json"), "utf8")).toContain("app-c");
-  }, 60_000);
+  });
 });

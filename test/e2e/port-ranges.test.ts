@@ -17,7 +17,7 @@ const write = (service: string): void =>
     `version: 1\nservice: { ${service} }\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 8000-8010 } ] } }\n`,
   );
 
-describe("a range of ports", { timeout: 60_000 }, () => {
+describe("a range of ports", () => {
   it("is refused by the plan where the dialect says null (section 3: ranges are refused), and nothing is sent", async () => {
     write("base_url: embedded");
     const plan = await reconcile("plan");

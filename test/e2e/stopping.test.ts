@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { cliPath, type Ran, runCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 import { readDump } from "../support/world-shape";
 
 describe("Ctrl-C", () => {
@@ -59,7 +60,7 @@ describe("Ctrl-C", () => {
       child.stderr.on("data", (piece) => (stderr += piece));
       child.on("close", (code) => done({ exitCode: code ?? -1, stdout, stderr }));
       void (async () => {
-        while (!(await isReady())) await new Promise((tick) => setTimeout(tick, 10));
+        await eventually("the moment to interrupt", async () => (await isReady()) || undefined);
         for (let time = 0; time < times; time++) {
           child.kill("SIGINT");
           await new Promise((tick) => setTimeout(tick, 100));

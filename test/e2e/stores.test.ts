@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
@@ -11,9 +11,6 @@ import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 
 if (postgresMissing !== undefined) process.stderr.write(`\n*** PostgreSQL NOT tested: ${postgresMissing} ***\n\n`);
-
-// Several processes each, of which one waits for another.
-vi.setConfig({ testTimeout: 120_000 });
 
 const key = Buffer.alloc(32, 9).toString("base64");
 const password = "canary-state-pw";

@@ -36,7 +36,7 @@ describe.each([
   ["takeover.md", 11],
   ["exposure.md", 2],
 ])("docs/%s", (document, count) => {
-  it("every command in it runs, in the order of the document", { timeout: 180_000 }, async () => {
+  it("every command in it runs, in the order of the document", async () => {
     writeFileSync(join(folder, "declared.yaml"), world);
     const built = await reconcile(["apply", "declared.yaml", "-y", "--state", "builder.json"]);
     expect(built.exitCode, built.stderr).toBe(0);

@@ -43,7 +43,7 @@ async function existing(): Promise<Record<string, string>> {
   return Object.fromEntries(Object.entries(state.resources).map(([address, { id }]) => [address, id]));
 }
 
-describe("reconcile pull", { timeout: 120_000 }, () => {
+describe("reconcile pull", () => {
   it("writes a file that takes over what exists: applying it sends no write, and then there is nothing to do", async () => {
     const ids = await existing();
     const sent = writes();
@@ -89,7 +89,7 @@ describe("reconcile pull", { timeout: 120_000 }, () => {
   });
 });
 
-describe("reconcile import", { timeout: 120_000 }, () => {
+describe("reconcile import", () => {
   it("--generate on an address that is not declared prints block and imports entry, and records nothing", async () => {
     const ids = await existing();
     const sent = writes();

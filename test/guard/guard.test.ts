@@ -35,7 +35,7 @@ const stories: Record<string, { text: string; words: string[]; before?: string[]
 
 describe("what a run sends and writes", () => {
   for (const [story, { text, words, before }] of Object.entries(stories))
-    it(`${story} sends and writes what it always did`, { timeout: 60_000 }, async () => {
+    it(`${story} sends and writes what it always did`, async () => {
       hold(story, await countStory(text, words, before));
     });
 });
@@ -48,7 +48,7 @@ const loads: Record<string, string[]> = {
 
 describe("what a command loads", () => {
   for (const [command, words] of Object.entries(loads))
-    it(`${command} loads the modules it always did`, { timeout: 60_000 }, async () => {
+    it(`${command} loads the modules it always did`, async () => {
       hold(command, await modulesLoaded(words, small));
     });
 

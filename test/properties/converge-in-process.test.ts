@@ -55,5 +55,5 @@ describe("convergence", () => {
       ),
       runs(150),
     );
-  }, 600_000);
+  });
 });

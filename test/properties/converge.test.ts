@@ -29,7 +29,7 @@ describe.each([
       }),
       { numRuns: runs, endOnFailure: false },
     );
-  }, 1_200_000);
+  });
 });
 
 async function convergeTo(world: BenchWorld, wanted: RandomWorld): Promise<void> {

@@ -135,62 +135,47 @@ describe.each([
       runs(150),
     );
 
-  it(
-    "a run cut off at any durable write is finished by the next, with nothing made twice and nothing forgotten",
-    () => holds((stage, cutAt) => stage.cutAfterWrites(cutAt)),
-    600_000,
-  );
+  it("a run cut off at any durable write is finished by the next, with nothing made twice and nothing forgotten", () =>
+    holds((stage, cutAt) => stage.cutAfterWrites(cutAt)));
 
-  it(
-    "so is one whose requests and answers are lost",
-    () =>
-      holds((stage, _cutAt, lost) => {
-        stage.client.fates = lost;
-      }),
-    600_000,
-  );
+  it("so is one whose requests and answers are lost", () =>
+    holds((stage, _cutAt, lost) => {
+      stage.client.fates = lost;
+    }));
 
-  it(
-    "so are several in a row, each with a file edited meanwhile",
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.tuple(randomDesired, fc.nat(12), fates), { minLength: 2, maxLength: 4 }),
-          async (rounds) => {
-            const stage = virtualWorld(given);
-            const files = neverShrinking(rounds.map(([desired]) => desired));
-            let shown = "";
-            for (const [index, [, cutAt, lost]] of rounds.entries()) {
-              const desired = files[index]!;
-              if (index === rounds.length - 1) return await convergesNow(stage, desired, shown);
-              await settleUnknown(stage, desired);
-              await untilBuilt(stage, desired);
-              const { plan } = await stage.plan(desired);
-              shown += `--- cut after ${cutAt} writes, ${lost.join(" ")} of:\n${planLines(plan).join("\n")}\n`;
-              expect(
-                plan.diagnostics.filter((one) => one.severity === "error"),
-                shown,
-              ).toEqual([]);
-              stage.cutAfterWrites(cutAt);
-              stage.client.fates = [...lost];
-              await apply(stage, desired).catch(() => undefined);
-              stage.cutAfterWrites(undefined);
-              stage.client.fates = [];
-            }
-          },
-        ),
-        runs(150),
+  it("so are several in a row, each with a file edited meanwhile", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(randomDesired, fc.nat(12), fates), { minLength: 2, maxLength: 4 }),
+        async (rounds) => {
+          const stage = virtualWorld(given);
+          const files = neverShrinking(rounds.map(([desired]) => desired));
+          let shown = "";
+          for (const [index, [, cutAt, lost]] of rounds.entries()) {
+            const desired = files[index]!;
+            if (index === rounds.length - 1) return await convergesNow(stage, desired, shown);
+            await settleUnknown(stage, desired);
+            await untilBuilt(stage, desired);
+            const { plan } = await stage.plan(desired);
+            shown += `--- cut after ${cutAt} writes, ${lost.join(" ")} of:\n${planLines(plan).join("\n")}\n`;
+            expect(
+              plan.diagnostics.filter((one) => one.severity === "error"),
+              shown,
+            ).toEqual([]);
+            stage.cutAfterWrites(cutAt);
+            stage.client.fates = [...lost];
+            await apply(stage, desired).catch(() => undefined);
+            stage.cutAfterWrites(undefined);
+            stage.client.fates = [];
+          }
+        },
       ),
-    600_000,
-  );
+      runs(150),
+    ));
 
-  it(
-    "so is one that suffers both",
-    () =>
-      holds((stage, cutAt, lost) => {
-        stage.cutAfterWrites(cutAt);
-        stage.client.fates = lost;
-      }),
-    600_000,
-  );
+  it("so is one that suffers both", () =>
+    holds((stage, cutAt, lost) => {
+      stage.cutAfterWrites(cutAt);
+      stage.client.fates = lost;
+    }));
 });

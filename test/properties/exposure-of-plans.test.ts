@@ -54,5 +54,5 @@ describe.each([
       }),
       { numRuns: runs, endOnFailure: true },
     );
-  }, 300_000);
+  });
 });

@@ -28,7 +28,6 @@ const sequences = fc.array(randomWorld, { minLength: 2, maxLength: 3 });
 describe("a service that lacks one operation", () => {
   it.each(["volume.delete", "flavor.list", "image.list", "region.list"])(
     "%s: every edit still converges in one apply",
-    { timeout: 600_000 },
     async (operation) => {
       await fc.assert(
         fc.asyncProperty(sequences, (sequence) =>
@@ -56,7 +55,7 @@ describe("a service that lacks one operation", () => {
     },
   );
 
-  it("volume.delete: what cannot be deleted is an orphan, and none is forgotten", { timeout: 600_000 }, async () => {
+  it("volume.delete: what cannot be deleted is an orphan, and none is forgotten", async () => {
     await fc.assert(
       fc.asyncProperty(randomWorld, (first) =>
         withWorld(["volume.delete"], async (world) => {
@@ -71,9 +70,7 @@ describe("a service that lacks one operation", () => {
     );
   });
 
-  it("vm.resize.confirm: a resize waits, and after somebody confirmed it everything converges", {
-    timeout: 600_000,
-  }, async () => {
+  it("vm.resize.confirm: a resize waits, and after somebody confirmed it everything converges", async () => {
     await fc.assert(
       fc.asyncProperty(sequences, (sequence) =>
         withWorld(["vm.resize.confirm", "vm.resize.revert"], async (world) => {
@@ -102,9 +99,7 @@ describe("a service that lacks one operation", () => {
     );
   });
 
-  it("everything undocumented: VMs are created once and wait for their id; with it, the rest follows", {
-    timeout: 600_000,
-  }, async () => {
+  it("everything undocumented: VMs are created once and wait for their id; with it, the rest follows", async () => {
     const without = [
       "vm.list",
       "vm.resize.confirm",

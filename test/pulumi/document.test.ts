@@ -24,7 +24,7 @@ describe("the programs of docs/pulumi.md come up, have nothing to do after that,
   });
   afterEach(() => emulator.close());
 
-  it.each(["index.ts", "index.js"])("%s", { timeout: 240_000 }, async (main) => {
+  it.each(["index.ts", "index.js"])("%s", async (main) => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));
     writeFileSync(join(folder, main), programOf(main));
     const settings = { baseUrl: emulator.url, timing, token };

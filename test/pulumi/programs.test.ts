@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { eventually } from "../support/eventually";
 import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
@@ -45,7 +45,6 @@ const timing = JSON.stringify({ poll_interval: "20ms", discovery_window: "500ms"
 const everything = ["volume.list", "group.list", "group.get", "group.rule.delete"];
 
 // Processes in processes: a machine that has other work takes its time.
-vi.setConfig({ testTimeout: 120_000 });
 
 let emulator: RunningEmulator;
 beforeEach(async () => {

@@ -37,7 +37,7 @@ describe.each([
       }),
       { numRuns: runs, endOnFailure: false },
     );
-  }, 600_000);
+  });
 });
 
 async function reconcileBoth(whole: BenchWorld, single: BenchWorld, program: HandlerProgram, world: RandomWorld) {

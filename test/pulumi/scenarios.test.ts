@@ -9,7 +9,7 @@ describe.each(["dynamic", "plugin"] as const)("on the in-process engine, %s", (m
     stack = undefined;
   });
 
-  it.each(Object.entries(scenarios))("%s", { timeout: 240_000 }, async (_, scenario) => {
+  it.each(Object.entries(scenarios))("%s", async (_, scenario) => {
     stack = await startInProcessStack(mode);
     await scenario(stack);
   });

@@ -184,7 +184,7 @@ describe("a rehearsal", () => {
       }),
       { numRuns: runs, endOnFailure: true },
     );
-  }, 600_000);
+  });
 });
 
 describe("chaos", () => {
@@ -208,7 +208,7 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
     expect(ended.filter(({ ok }) => !ok)).toEqual([]);
     expect(ended.some(({ kills }) => kills > 0)).toBe(true);
     expect(ended.some(({ faults }) => faults.length > 0)).toBe(true);
-  }, 600_000);
+  });
 
   it("sees a world that is not the calm run's", async () => {
     const world = await freshWorld();

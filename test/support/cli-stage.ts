@@ -83,7 +83,7 @@ export async function openCliStage(story: Story, service: Service, timeScale = 0
   const root = makeFolder();
   const folder = join(root, "now");
   const saved = join(root, "before");
-  const timing = { poll_interval: "10ms", discovery_window: "300ms", request_timeout: "5s" };
+  const timing = { poll_interval: "10ms", discovery_window: "300ms", request_timeout: "5m" };
   const text = (file: object) =>
     JSON.stringify({ ...file, service: { base_url: proxy.url, timing, dialect: "dialect.json" } });
 

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { eventually } from "./eventually";
 
 export interface PostgresServer {
   /** With a password that no output may ever show. */
@@ -75,16 +76,15 @@ const freePort = (): Promise<number> =>
 
 async function untilReady(url: string, server: ChildProcess): Promise<void> {
   const { Client } = require("pg") as typeof import("pg");
-  for (let attempt = 0; attempt < 100; attempt++) {
+  await eventually("an answer of postgres", async () => {
     if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`);
     const client = new Client({ connectionString: url });
     try {
       await client.connect();
       await client.end();
-      return;
+      return true;
     } catch {
-      await new Promise((done) => setTimeout(done, 100));
+      return undefined;
     }
-  }
-  throw new Error("postgres did not answer");
+  });
 }

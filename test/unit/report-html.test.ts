@@ -7,6 +7,7 @@ import type { Step } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
 import { criticalPath, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
+import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { hostilePlan } from "../support/hostile-plan";
 import { pretendRun } from "../support/pretend-run";
@@ -203,7 +204,7 @@ describe.skipIf(browser === undefined)("in a real browser", () => {
         ...flags.map((flag) => flag.replace("FOLDER", folder)),
         `file://${folder}/report.html`,
       ],
-      { encoding: "utf8", timeout: 60_000 },
+      { encoding: "utf8", timeout: waitLimitMs },
     );
     return { said: `${said.stdout}${said.stderr}`, folder };
   };
@@ -221,10 +222,10 @@ describe.skipIf(browser === undefined)("in a real browser", () => {
     const dark = picture(html, "--blink-settings=preferredColorScheme=0");
     for (const png of [light, dark]) expect(png.length).toBeGreaterThan(20_000);
     expect(light.equals(dark)).toBe(false);
-  }, 120_000);
+  });
 
   it("would tell of a page that breaks them", () => {
     const { said } = open(htmlReport(reportOf()).replace("<main>", "<main><script>1</script>"), "--dump-dom");
     expect(said).toMatch(policyBroken);
-  }, 60_000);
+  });
 });
