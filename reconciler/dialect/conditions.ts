@@ -7,6 +7,8 @@
  *   2xx that is not JSON, or carries an error envelope
  *                                            unavailable       unknown
  *   401 403 404 409 other 4xx                rejected          rejected
+ *   404 405 410 without the contract's envelope, at a documented operation
+ *                                            rejected          delete: rejected, write: unknown
  *   408                                      unavailable       unknown
  *   425 429                                  unavailable       unavailable (nothing was done)
  *   3xx                                      rejected          rejected (303: unknown, it follows an effect)
@@ -14,10 +16,13 @@
  *   broken before the request was written    unavailable       unavailable
  *   broken after                             unavailable       unknown
  *
+ * That something is not there is believed in the service's own words alone: the contract's envelope, or what the
+ * dialect's `errors` name. A 404 without it may be a proxy's, and then says nothing about the resource.
+ *
  * A 5xx is never a refusal by its message alone: a service may fail half-way and still name a condition. A dialect that
  * knows better says so with the status in its `errors`.
  */
-import type { Operation } from "../core/model/operation";
+import { assumedOperations, type Operation } from "../core/model/operation";
 import type { Accepted, Condition, Failure } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { builtInErrors } from "./built-in";
@@ -55,7 +60,10 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
   if (status < 400) return judgeRedirect(kind, answer);
 
   const known = errors.find((rule) => ruleFits(rule, status, said));
-  if (known !== undefined) return { status: "rejected", condition: known.is, message, httpStatus: status };
+  if (known !== undefined) {
+    const condition = known.is === "not_found" && isCollection(operation) ? "unsupported" : known.is;
+    return { status: "rejected", condition, message, httpStatus: status };
+  }
   if (status === 429 || status === 425) {
     const retryAfterMs = readRetryAfter(answer.retryAfter, nowMs);
     return {
@@ -71,7 +79,67 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
     const retryAfterMs = kind === "read" ? readRetryAfter(answer.retryAfter, nowMs) : undefined;
     return lost(kind, message, status, retryAfterMs);
   }
-  return { status: "rejected", condition: conditionOf(operation, status, said), message, httpStatus: status };
+  const inEnvelope = isEnvelope(parsed);
+  if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
+    return judgeNothingThere(operation, status, inEnvelope, message, said);
+  const condition = conditionOf(operation, status, said, inEnvelope);
+  return { status: "rejected", condition, message, httpStatus: status };
+}
+
+const isAbsence = (status: number): boolean => status === 404 || status === 405 || status === 410;
+
+/** A list of the project has no id that could be missing: it is the operation itself that is not there. */
+const isCollection = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
+
+const isAssumed = (operation: Operation): boolean => (assumedOperations as readonly Operation[]).includes(operation);
+
+/** "Errors 1": `error.code` an integer, `error.message` a string. */
+function isEnvelope(body: unknown): boolean {
+  const error = own(body, "error");
+  return Number.isInteger(own(error, "code")) && typeof own(error, "message") === "string";
+}
+
+/** Nothing at this address, or not by this method: what is missing is the operation, or nobody knows what. */
+function judgeNothingThere(
+  operation: Operation,
+  httpStatus: number,
+  inEnvelope: boolean,
+  message: string,
+  said: string,
+): Failure {
+  const meansGone = `errors: [${errorLine("not_found", httpStatus, said)}]`;
+  if (isAssumed(operation)) {
+    const without = `in the dialect: operations: { ${operation}: null }`;
+    const hint =
+      isCollection(operation) || httpStatus === 405 || inEnvelope
+        ? without
+        : `${without} (this service does not have it), or ${meansGone} (this is how it says that something is gone)`;
+    return { status: "rejected", condition: "unsupported", message, httpStatus, hint };
+  }
+  if (inEnvelope) return { status: "rejected", condition: "unsupported", message, httpStatus };
+  const doubt = `${message}, and not in the service's own envelope: something else may have answered for it`;
+  return requestKinds[operation] === "write"
+    ? { status: "unknown", reason: `${doubt} (in the dialect, if it was the service: ${meansGone})`, httpStatus }
+    : {
+        status: "rejected",
+        condition: "not_proven",
+        message: doubt,
+        httpStatus,
+        hint: `in the dialect, if this is how the service says that something is gone: ${meansGone}`,
+      };
+}
+
+const longestPattern = 80;
+
+/** The line of the dialect that gives this answer a meaning; what is likely an id in the message stands for any. */
+function errorLine(is: Condition, status: number, said: string): string {
+  const pattern = said
+    .replaceAll("*", " ")
+    .replaceAll(/[\w-]*\d[\w-]*/g, "*")
+    .replaceAll(/(?:\*\s*)+/g, "* ")
+    .trim();
+  const words = said !== "" && pattern.length <= longestPattern && /[a-z]{3}/i.test(pattern);
+  return `{ is: ${is}, status: ${status}${words ? `, message: ${JSON.stringify(pattern)}` : ""} }`;
 }
 
 /** A request that ended without an answer. `sent`: whether any of it may have reached the service. */
@@ -124,14 +192,13 @@ function ruleFits(rule: ErrorRule, status: number, message: string): boolean {
   return rule.message === undefined || messageFits(message, rule.message);
 }
 
-function conditionOf(operation: Operation, status: number, message: string): Condition {
+function conditionOf(operation: Operation, status: number, message: string, inEnvelope: boolean): Condition {
   if (status === 401) return "unauthenticated";
   if (status === 403) return "forbidden";
-  // A list has no id that could be missing: it is the operation itself that is not there.
-  if (status === 404 || status === 410)
-    return operation.endsWith(".list") && operation !== "group.rule.list" ? "unsupported" : "not_found";
-  if (status === 405) return "unsupported";
+  if (status === 404 || status === 410) return "not_found";
   const known = builtInErrors.find((rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message));
+  // "Security groups" 5 and 7 name no other answer than this one for a group that is not there.
+  if (known?.is === "invalid_id" && inEnvelope && operation.startsWith("group.")) return "not_found";
   if (known !== undefined) return known.is;
   if (status === 400 || status === 422) return "bad_request";
   if (status === 409 || status === 412) return "conflict";

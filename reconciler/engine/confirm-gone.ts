@@ -1,8 +1,8 @@
 /**
- * "Not found" as the answer to a delete: it is gone, or the right to see it is lost, or the answer is wrong. It counts as
- * gone when a look says so too; otherwise it would be forgotten while it exists.
+ * "Not found" as the answer to a delete: it is gone, or the right to see it is lost, or the answer is wrong, or it is not
+ * the service's at all. It counts as gone when a look says so too; otherwise it would be forgotten while it exists.
  */
-import { isGone, type Outcome } from "../core/model/outcome";
+import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
 /** `look`: a read of the very thing; left out where the service has none, and its word has to do. */
@@ -10,12 +10,20 @@ export async function confirmGone<T>(
   outcome: Outcome<T>,
   look: (() => Promise<Outcome<unknown>>) | undefined,
 ): Promise<Outcome<T | undefined>> {
-  if (outcome.status !== "rejected" || !isGone(outcome)) return outcome;
+  if (outcome.status !== "rejected" || !mayBeGone(outcome)) return outcome;
   const seen = await look?.();
-  if (seen === undefined || isGone(seen)) return { status: "accepted", value: undefined };
+  if (seen === undefined ? isGone(outcome) : isGone(seen)) return { status: "accepted", value: undefined };
+  if (seen === undefined) return outcome;
   const doubt = seen.status === "accepted" ? "and yet the service shows it" : "and looking could not confirm it";
   return { ...outcome, message: `${outcome.message}, ${doubt}` };
 }
+
+/** Said by the service, or by whatever answered in its place: nothing was found at that address. */
+const mayBeGone = (failure: Failure): boolean =>
+  isGone(failure) ||
+  (failure.status === "rejected" &&
+    (failure.condition === "not_proven" || failure.condition === "unsupported") &&
+    (failure.httpStatus === 404 || failure.httpStatus === 410));
 
 export const confirmVolumeGone = (outcome: Outcome<void>, id: string, client: ServiceClient): Promise<Outcome<void>> =>
   confirmGone(outcome, client.has("volume.get") ? () => client.getVolume(id) : undefined);

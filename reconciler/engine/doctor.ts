@@ -158,6 +158,20 @@ function judgeFirst(outcome: Outcome<unknown>): First {
         "Check service.base_url: all paths (/api/v1/…) are put behind it.",
       ),
     };
+  if (outcome.condition === "not_proven")
+    return {
+      reachable: true,
+      credential: "unknown",
+      diagnostics: [
+        {
+          severity: "warning",
+          code: "service/not_proven",
+          summary: "A volume that nobody has is not answered in the service's own words",
+          detail: outcome.message,
+          fix: outcome.hint ?? "Check service.base_url: all paths (/api/v1/…) are put behind it.",
+        },
+      ],
+    };
   return { reachable: true, credential: "accepted", diagnostics: [] };
 }
 

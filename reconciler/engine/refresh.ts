@@ -258,6 +258,10 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
 const fixes: Partial<Record<string, string>> = {
   unauthenticated: "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION to a valid credential",
   forbidden: "use a credential that may read this project",
+  invalid_id: "check the id; the service does not take it for one, which does not say that anything is gone",
+  not_proven:
+    "check the base URL and what stands before the service; or say in the dialect's errors what this answer means",
+  unsupported: "say in the dialect that this service does not have it; reconcile doctor prints one that fits",
   unreadable: "describe this answer in the dialect; reconcile doctor prints one that fits",
 };
 

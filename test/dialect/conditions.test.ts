@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Operation } from "../../reconciler/core/model/operation";
+import { isGone } from "../../reconciler/core/model/outcome";
 import { type Answer, judgeAnswer, judgeBreak } from "../../reconciler/dialect/conditions";
 import type { ErrorRule } from "../../reconciler/dialect/dialect";
 import { cleanMessage, messageFits } from "../../reconciler/dialect/messages";
@@ -61,11 +62,20 @@ describe("refusals by name", () => {
     "VM: invalid state transition by status": ["vm.resize", 409, "no", "invalid_state"],
     "VM: invalid state transition by words": ["vm.stop", 400, "Invalid state transition", "invalid_state"],
     "a name taken, never an invalid state": ["vm.create", 409, "a VM with this name already exists", "name_taken"],
-    "invalid id": ["group.rule.list", 400, "invalid security group id", "invalid_id"],
+    "Security groups 7: an invalid id is the only answer named for a group that is not there": [
+      "group.rule.list",
+      400,
+      "invalid security group id",
+      "not_found",
+    ],
+    "an invalid id of a volume says nothing about what was made under it": [
+      "volume.get",
+      400,
+      "invalid volume id",
+      "invalid_id",
+    ],
     unauthenticated: ["vm.list", 401, "who are you", "unauthenticated"],
     "Authentication 4: platform-managed": ["group.delete", 403, "not permitted", "forbidden"],
-    "an assumed list that is not there": ["image.list", 404, "no route", "unsupported"],
-    "a method that is not there": ["group.rule.delete", 405, "method not allowed", "unsupported"],
     "any other refusal": ["vm.list", 418, "teapot", "refused"],
   };
   for (const [title, [operation, status, message, condition]] of Object.entries(cases))
@@ -77,6 +87,19 @@ describe("refusals by name", () => {
         httpStatus: status,
       });
     });
+
+  test.each([
+    ["an assumed list that is not there", "image.list", 404],
+    ["a method that is not there", "group.rule.delete", 405],
+  ] as const)("%s is unsupported, with the line that says so", (_, operation, status) => {
+    expect(refusal(operation, status, "no route")).toEqual({
+      status: "rejected",
+      condition: "unsupported",
+      message: "no route",
+      httpStatus: status,
+      hint: `in the dialect: operations: { ${operation}: null }`,
+    });
+  });
 
   test("words count only for the operations that can mean them", () => {
     expect(refusal("volume.attach", 409, "the name of db is already attached")).toMatchObject({
@@ -97,6 +120,75 @@ describe("refusals by name", () => {
       condition: "not_found",
     });
     expect(judge("vm.stop", { status: 409, text: "" }, rules)).toMatchObject({ condition: "forbidden" });
+  });
+});
+
+describe("what is not there, not in the service's own words", () => {
+  const html = { text: "<html>no such page</html>", contentType: "text/html" };
+  const bare: Record<string, Partial<Answer>> = {
+    "without a body": {},
+    "in HTML": html,
+    "in JSON of another kind": { text: '{"message":"no Route matched with those values"}' },
+    "with a code in words": { text: '{"error":{"code":"NotFound","message":"no such volume"}}' },
+    "with a code alone": { text: '{"error":{"code":404}}' },
+    "as a text": { text: '"not found"' },
+  };
+  for (const [title, answer] of Object.entries(bare))
+    test(`${title}: nothing is gone by it`, () => {
+      for (const status of [404, 405, 410])
+        for (const operation of ["volume.get", "group.rule.list", "volume.delete", "vm.get", "vm.delete"] as const) {
+          const judged = judge(operation, { status, ...answer });
+          expect(judged).toMatchObject({ status: "rejected" });
+          expect(isGone(judged)).toBe(false);
+        }
+    });
+
+  test.each([
+    ["a documented read or delete is not proven", "volume.get", 404, "not_proven"],
+    ["by another method neither", "vm.delete", 405, "not_proven"],
+    ["a claimed operation is unsupported", "vm.get", 404, "unsupported"],
+    ["a claimed delete too", "volume.delete", 410, "unsupported"],
+    ["a claimed write too", "vm.resize.confirm", 404, "unsupported"],
+    ["a claimed list too", "vm.list", 404, "unsupported"],
+  ] as const)("%s", (_, operation, status, condition) => {
+    expect(judge(operation, { status, ...html })).toMatchObject({ condition, httpStatus: status });
+  });
+
+  test("a documented write may have been done before something else answered", () => {
+    expect(judge("volume.create", { status: 404, ...html })).toMatchObject({
+      status: "unknown",
+      reason: expect.stringContaining("errors: [{ is: not_found, status: 404 }]"),
+    });
+  });
+
+  test.each([
+    ["volume.get", html, "errors: [{ is: not_found, status: 404 }]"],
+    [
+      "volume.get",
+      { text: '{"message":"Volume 7f3-a1 of 7e does not exist"}' },
+      'errors: [{ is: not_found, status: 404, message: "Volume * of * does not exist" }]',
+    ],
+    ["vm.get", html, "operations: { vm.get: null } (this service does not have it), or errors: [{ is: not_found"],
+    ["vm.list", html, "operations: { vm.list: null }"],
+  ] as const)("%s: the hint holds the line that gives the answer its meaning", (operation, answer, line) => {
+    expect(judge(operation, { status: 404, ...answer })).toMatchObject({ hint: expect.stringContaining(line) });
+  });
+
+  test("and that line does, for what is read by its id", () => {
+    const errors: ErrorRule[] = [{ is: "not_found", status: 404 }];
+    for (const operation of ["volume.get", "vm.get", "volume.delete"] as const)
+      expect(isGone(judge(operation, { status: 404, ...html }, errors))).toBe(true);
+    expect(judge("vm.list", { status: 404, ...html }, errors)).toMatchObject({ condition: "unsupported" });
+    const said: ErrorRule[] = [{ is: "not_found", status: 404, message: "Volume * does not exist" }];
+    const answer = { status: 404, text: '{"message":"Volume 7f3 does not exist"}' };
+    expect(isGone(judge("volume.get", answer, said))).toBe(true);
+    expect(isGone(judge("volume.get", { status: 404, ...html }, said))).toBe(false);
+  });
+
+  test("in the envelope it is gone; a method that is refused never is", () => {
+    for (const status of [404, 410]) expect(isGone(refusal("volume.get", status))).toBe(true);
+    expect(isGone(refusal("volume.get", 405))).toBe(false);
+    expect(isGone(refusal("volume.get", 400, "invalid id"))).toBe(false);
   });
 });
 

@@ -9,6 +9,8 @@ export type Condition =
   | "unauthenticated"
   | "forbidden"
   | "not_found"
+  /** It looks like a not-found, but not in the service's own words: something else may have answered for it. */
+  | "not_proven"
   | "conflict"
   | "rule_exists"
   | "name_taken"
@@ -27,7 +29,7 @@ export interface Rejection {
   /** What the service said, cleaned of control characters and shortened. */
   readonly message: string;
   readonly httpStatus?: number;
-  /** For `unreadable`: the pointers tried, the keys found, and the dialect line that would fix it. */
+  /** The dialect line that would settle it; for `unreadable` also the pointers tried and the keys found. */
   readonly hint?: string;
 }
 
@@ -57,8 +59,11 @@ export type Failure = Exclude<Outcome<never>, Accepted<never>>;
 /** Why a request that waited for its turn was given up: the run was stopped, or its state is no longer its own. */
 export const notSent = "cancelled before it was sent";
 
-/** The service knows no such thing. */
+/**
+ * The service itself says that it knows no such thing. An id that it does not take for one (`invalid_id`), or that was
+ * never sent, says nothing about what was made under it; neither does an answer that may be a proxy's (`not_proven`).
+ */
 export const isGone = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "rejected" && (outcome.condition === "not_found" || outcome.condition === "invalid_id");
+  outcome.status === "rejected" && outcome.condition === "not_found";
 
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });

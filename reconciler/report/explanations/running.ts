@@ -117,6 +117,10 @@ export const running = {
     "RECONCILE_TOKEN, RECONCILE_AUTHORIZATION, or authorization.command in the dialect.",
   ),
   "service/not-this-service": row("Whatever answers at the base URL is not this service.", "Check the base URL."),
+  "service/not_proven": row(
+    "An answer says that something is not there, but not in the service's own envelope: a proxy may have answered for it, so it proves nothing.",
+    "Check the base URL. If it is how the service says so, the message shows the line for `errors` in the dialect.",
+  ),
   "service/not_found": row(
     "The service has no such resource in this project.",
     "Check the id and the credential's project.",
