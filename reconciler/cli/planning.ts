@@ -177,10 +177,18 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
   );
 }
 
+/** Whose store is not waited for any more once somebody said stop. */
+export function stoppable(session: Session, signal: AbortSignal): Session {
+  const { withStop } = require("../store/patience") as typeof import("../store/patience");
+  return { ...session, store: withStop(session.store, signal) };
+}
+
 /** Plans, asks, applies. */
-export async function planAndApply(session: Session, options: PlanOptions): Promise<number> {
-  const { store, service, workspace, invocation } = session;
+export async function planAndApply(opened: Session, options: PlanOptions): Promise<number> {
+  const { service, workspace, invocation } = opened;
   const stop = listenForStop(invocation.output);
+  const session = stoppable(opened, stop.soft);
+  const { store } = session;
   try {
     const { awaitInterrupted } = require("../engine/await-interrupted") as typeof import("../engine/await-interrupted");
     await awaitOthers(session, stop.soft);

@@ -6,6 +6,9 @@ import { setMaxListeners } from "node:events";
 import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
 
+/** For the last output to be written. */
+const leaveMs = 3000;
+
 export function listenForStop(output: Output): StopSignals & { close(): void } {
   const soft = new AbortController();
   const hard = new AbortController();
@@ -31,6 +34,8 @@ export function listenForStop(output: Output): StopSignals & { close(): void } {
     close() {
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
+      // A request that nobody waits for any more would keep the process until its own time limit.
+      if (soft.signal.aborted) setTimeout(() => process.exit(), leaveMs).unref();
     },
   };
 }

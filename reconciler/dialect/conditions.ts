@@ -25,6 +25,7 @@
 import { assumedOperations, type Operation } from "../core/model/operation";
 import type { Accepted, Condition, Failure } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
@@ -230,15 +231,4 @@ function hostOf(location: string | undefined): string {
   } catch {
     return "a place that is not a URL";
   }
-}
-
-/** Seconds or a date (RFC 9110, 10.2.3); a day at most, and nothing for what is neither. */
-function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  let ms = Number.NaN;
-  if (/^\d{1,9}$/.test(text)) ms = Number(text) * 1000;
-  // Dates begin with the day's name; what else Date.parse makes of a text is nobody's meaning.
-  else if (/^[A-Za-z]{3}/.test(text)) ms = Date.parse(text) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 86_400_000) : undefined;
 }

@@ -5,6 +5,7 @@
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { certificateProblem } from "../core/text/certificate-problems";
+import { isLoopbackHost } from "../core/text/loopback";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
 import { onAbort } from "./abort-listeners";
@@ -223,7 +224,7 @@ export function checkBaseUrl(baseUrl: string, insecureHttp: boolean): Diagnostic
       "The base URL has a query or a fragment",
       "End it with the path that all of the service's paths follow.",
     );
-  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url.hostname))
+  if (url.protocol === "http:" && !insecureHttp && !isLoopbackHost(url.hostname))
     return {
       severity: "error",
       code: "service/insecure-http",
@@ -232,10 +233,4 @@ export function checkBaseUrl(baseUrl: string, insecureHttp: boolean): Diagnostic
       fix: "Use https, or permit it with --insecure-http.",
     };
   return undefined;
-}
-
-function isLoopback(hostname: string): boolean {
-  if (hostname === "[::1]" || hostname === "localhost") return true;
-  // The URL parser writes every spelling of an IPv4 address (short, octal, hexadecimal) as four decimal numbers.
-  return /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -8,8 +8,10 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { certificateProblem } from "../core/text/certificate-problems";
+import { isLoopbackHost } from "../core/text/loopback";
+import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, unknownHolder } from "./lease";
-import { repeat } from "./remote";
+import { repeat, Unavailable } from "./remote";
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
 
 export interface HttpStoreOptions {
@@ -18,7 +20,14 @@ export interface HttpStoreOptions {
 }
 
 const documentFormat = "reconcile-cloud/stored-state";
+/** For one exchange, to the last byte of its answer. */
 const timeoutMs = 60_000;
+/** A server that is started anew takes a few seconds; one that never answered may be the wrong one. */
+const restartMs = 15_000;
+const firstPatienceMs = 5000;
+/** The document of a very large state; what answers a lock is a few lines. */
+const largestDocument = 256 * 2 ** 20;
+const largestOther = 2 ** 20;
 /** GitLab takes no longer one. */
 const longestId = 255;
 
@@ -39,6 +48,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   const protocol = readProtocol(address, options);
   const { url, location } = protocol;
 
+  let hasAnswered = false;
+
   /** The body is made anew for every try. */
   const send = (method: string, to: URL, bodyOf?: () => string): Promise<Answer> =>
     repeat(
@@ -51,13 +62,21 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
           ...(body === undefined ? {} : { body }),
           signal: AbortSignal.timeout(timeoutMs),
         });
-        const text = await answer.text();
-        if (answer.status === 429 || answer.status >= 500) throw new Unavailable(answer.status);
+        const text = await readBounded(answer, method === "GET" ? largestDocument : largestOther, location);
+        if (answer.status === 429 || answer.status >= 500)
+          throw new Unavailable(
+            answer.status,
+            readRetryAfter(answer.headers.get("retry-after") ?? undefined, Date.now()),
+          );
+        hasAnswered = true;
         return { status: answer.status, text };
       },
-      // A certificate that is not believed is not believed a second later either.
-      (error) => certificateProblemOf(error) === undefined,
-      (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
+      {
+        // A certificate that is not believed is not believed a second later either.
+        isPassing: (error) => certificateProblemOf(error) === undefined,
+        asFailure: (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
+        patienceMs: () => (hasAnswered ? restartMs : firstPatienceMs),
+      },
     );
 
   async function readDocument(): Promise<Document> {
@@ -195,17 +214,10 @@ function readProtocol(address: string, { environment, insecureHttp }: HttpStoreO
   } catch {
     throw new StoreFailed("--state https://… is no address");
   }
-  if (url.username !== "" || url.password !== "")
-    throw new StoreFailed(
-      "--state must not hold a user or password: give them as RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD",
-    );
-  if (url.protocol === "http:" && !isLoopback(url.hostname) && insecureHttp !== true)
-    throw new StoreFailed(
-      `the state ${url.origin} would be sent over plain http: use https://, or --insecure-http if the way is safe`,
-    );
+  refuseUnsafe(url, "--state", insecureHttp === true);
   const gitlab = isGitLab.test(url.pathname);
   const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
-  const lockUrl = new URL(given("LOCK_ADDRESS") ?? url);
+  const lockUrl = readLockAddress(given("LOCK_ADDRESS"), url, insecureHttp === true);
   if (gitlab && given("LOCK_ADDRESS") === undefined) lockUrl.pathname = `${url.pathname.replace(/\/$/, "")}/lock`;
   const user = given("USERNAME");
   const password = given("PASSWORD");
@@ -224,7 +236,50 @@ function readProtocol(address: string, { environment, insecureHttp }: HttpStoreO
   };
 }
 
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\./.test(host);
+/** User and password go to both addresses, so both are held to the same rule. */
+function refuseUnsafe(url: URL, name: string, insecureHttp: boolean): void {
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw new StoreFailed(`${name} is neither http:// nor https://`);
+  if (url.username !== "" || url.password !== "")
+    throw new StoreFailed(
+      `${name} must not hold a user or password: give them as RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD`,
+    );
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname) && !insecureHttp)
+    throw new StoreFailed(
+      `the state ${url.origin} (${name}) would be sent over plain http: use https://, or --insecure-http if the way is safe`,
+    );
+}
+
+function readLockAddress(given: string | undefined, url: URL, insecureHttp: boolean): URL {
+  if (given === undefined) return new URL(url);
+  const name = "RECONCILE_STATE_LOCK_ADDRESS";
+  if (!URL.canParse(given)) throw new StoreFailed(`${name} is no address`);
+  const lockUrl = new URL(given);
+  refuseUnsafe(lockUrl, name, insecureHttp);
+  return lockUrl;
+}
+
+/** An answer without an end would fill the memory. */
+async function readBounded(answer: Response, largest: number, location: string): Promise<string> {
+  const tooLarge = (): StoreFailed =>
+    new StoreFailed(
+      `the state ${location} answers with more than ${largest / 2 ** 20} MiB, which is not taken: is this the right address?`,
+    );
+  const reader = answer.body?.getReader();
+  if (reader === undefined) return "";
+  const chunks: Uint8Array[] = [];
+  let size = Number(answer.headers.get("content-length")) > largest ? Number.POSITIVE_INFINITY : 0;
+  for (;;) {
+    if (size > largest) {
+      await reader.cancel().catch(() => undefined);
+      throw tooLarge();
+    }
+    const { done, value } = await reader.read();
+    if (done) return new TextDecoder().decode(Buffer.concat(chunks));
+    chunks.push(value);
+    size += value.length;
+  }
+}
 
 const contentHeaders = (body: string): Record<string, string> => ({
   "content-type": "application/json",
@@ -295,17 +350,14 @@ function parseRecord(text: string): Record<string, unknown> {
   }
 }
 
-class Unavailable extends Error {
-  constructor(readonly status: number) {
-    super(`answered ${status}`);
-  }
-}
-
 const certificateProblemOf = (error: unknown): string | undefined =>
   certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "")?.words;
 
 function problemOf(error: unknown): string {
-  if (error instanceof Unavailable) return `answers ${error.status}`;
+  if (error instanceof Unavailable)
+    return error.retryAfterMs === undefined || error.retryAfterMs === 0
+      ? `answers ${error.status}`
+      : `answers ${error.status} and asks to come back in ${Math.ceil(error.retryAfterMs / 1000)} seconds`;
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
   const certificate = certificateProblemOf(error);

@@ -1,4 +1,7 @@
-/** Waiting for a lock that somebody else holds: as long as was asked for, and by name when it takes longer. */
+/**
+ * Waiting for a lock that somebody else holds, as long as was asked for, and by name when it takes longer; and not
+ * waiting any more for a store that does not answer, once somebody said stop.
+ */
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
 const firstPauseMs = 100;
@@ -31,6 +34,58 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
     patience,
     signal,
   );
+}
+
+/** A store that answers does so within this. */
+const graceMs = 1000;
+
+/** A store that is not waited for any more soon after the signal, except for what is written: that is finished. */
+export function withStop(store: StateStore, signal: AbortSignal): StateStore {
+  const orStop = <T>(asked: Promise<T>, undo?: (late: T) => void): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
+      const giveUp = (): void => {
+        isOver = true;
+        signal.removeEventListener("abort", onStop);
+        reject(new StoreStopped(store.location));
+      };
+      const onStop = (): void => {
+        timer = setTimeout(giveUp, graceMs);
+      };
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onStop);
+      };
+      if (signal.aborted) onStop();
+      else signal.addEventListener("abort", onStop, { once: true });
+      asked.then(
+        (answer) => {
+          end();
+          if (isOver) undo?.(answer);
+          else resolve(answer);
+        },
+        (error: Error) => {
+          end();
+          reject(error);
+        },
+      );
+    });
+  return {
+    ...store,
+    read: () => orStop(store.read()),
+    holder: () => orStop(store.holder()),
+    lock: (holder, stop) =>
+      orStop(store.lock(holder, stop), (session) => void session.release().catch(() => undefined)),
+  };
+}
+
+class StoreStopped extends Error {
+  override readonly name = "StoreStopped";
+  readonly code = "state/wait-stopped";
+  constructor(location: string) {
+    super(`stopped while the state ${location} did not answer; nothing was sent`);
+  }
 }
 
 /** Somebody would not wait any longer; nothing was sent or written. */

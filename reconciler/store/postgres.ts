@@ -48,21 +48,55 @@ function readPostgresUrl(location: string): Target {
   };
 }
 
-export function createPostgresStore(address: string, times: LeaseTimes = defaultLease): StateStore {
+/** A server that hangs, or a network that swallows everything, must not hang the run: a lease is a minute. */
+export interface PostgresLimits {
+  readonly connectMs: number;
+  /** For one statement: the server gives it up, and a little later it is not waited for any more. */
+  readonly statementMs: number;
+  /** For how long a server that answered before may be away, as it is while it is started anew. */
+  readonly restartMs: number;
+}
+
+const defaultLimits: PostgresLimits = { connectMs: 10_000, statementMs: 20_000, restartMs: 30_000 };
+/** For a server that never answered: its address may be wrong. */
+const firstPatienceMs = 5000;
+
+export function createPostgresStore(
+  address: string,
+  times: LeaseTimes = defaultLease,
+  limits: PostgresLimits = defaultLimits,
+): StateStore {
   const { connection, schema, state, location } = readPostgresUrl(address);
   const within = quoteName(schema);
   const states = `${within}.states`;
   const journal = `${within}.journal`;
   let pool: Pool | undefined;
 
+  let hasAnswered = false;
+  let takesTimeout = true;
+
+  /** Every statement here may be sent twice: it changes nothing the second time. */
   const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
     repeat(
       async () => {
-        pool ??= openPool(connection);
-        return pool.query(text, [...values]);
+        pool ??= openPool(connection, limits, takesTimeout);
+        try {
+          const result = await pool.query(text, [...values]);
+          hasAnswered = true;
+          return result;
+        } catch (error) {
+          if (!takesTimeout || !/startup parameter/.test((error as Error).message)) throw error;
+          // A pooler in between that knows no such parameter: only this side's limit is left.
+          takesTimeout = false;
+          pool = openPool(connection, limits, takesTimeout);
+          return pool.query(text, [...values]);
+        }
       },
-      isPassing,
-      (error) => new StoreFailed(`the state ${location}: ${withoutSecrets((error as Error).message, connection)}`),
+      {
+        isPassing: (error) => isPassing(error) || (hasAnswered && isAway(error)),
+        asFailure: (error) => new StoreFailed(`the state ${location}: ${problemOf(error, connection, limits)}`),
+        patienceMs: () => (hasAnswered ? limits.restartMs : firstPatienceMs),
+      },
     );
 
   async function read(): Promise<StoredState> {
@@ -195,7 +229,7 @@ export function createPostgresStore(address: string, times: LeaseTimes = default
   }
 }
 
-function openPool(connection: string): Pool {
+function openPool(connection: string, { connectMs, statementMs }: PostgresLimits, takesTimeout: boolean): Pool {
   let pg: typeof import("pg");
   try {
     pg = require("pg") as typeof import("pg");
@@ -205,7 +239,11 @@ function openPool(connection: string): Pool {
   const pool = new pg.Pool({
     connectionString: connection,
     max: 2,
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: connectMs,
+    ...(takesTimeout ? { statement_timeout: statementMs } : {}),
+    // After the server's own, so that what is not waited for any more was given up there as well.
+    query_timeout: statementMs + connectMs / 2,
+    keepAlive: true,
     // A command ends when its work is done, not when its connections are idle long enough.
     allowExitOnIdle: true,
     application_name: "reconcile",
@@ -233,9 +271,26 @@ const causeCode = (error: unknown): string | undefined => {
 /** The connection broke or the server is busy with itself: the same statement may work in a moment. */
 const isPassing = (error: unknown): boolean => {
   const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code === "string" && /^(08|57P0[123]|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
+  if (typeof code === "string" && /^(08|57P0[123]|57014|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
     return true;
-  return /Connection terminated|timeout exceeded when trying to connect/i.test(message ?? "");
+  return isUnanswered(error) || /Connection terminated|Client has encountered a connection error/i.test(message ?? "");
 };
+
+/** Nobody listens, or its machine is not there: passing for one that was there a moment ago. */
+const isAway = (error: unknown): boolean =>
+  ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(
+    (error as { code?: string }).code ?? "",
+  );
+
+const isUnanswered = (error: unknown): boolean =>
+  /Query read timeout|timeout exceeded when trying to connect|timeout expired|connection timeout/i.test(
+    (error as Error).message ?? "",
+  );
+
+function problemOf(error: unknown, connection: string, { connectMs, statementMs }: PostgresLimits): string {
+  if (isUnanswered(error) || causeCode(error) === "57014")
+    return `the server did not answer within ${Math.ceil((statementMs + connectMs) / 1000)} seconds`;
+  return withoutSecrets((error as Error).message, connection);
+}
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,26 +1,47 @@
 /** What the stores behind a network have in common: a second try when the first one broke, and messages without secrets. */
 import { LeaseLost, StateLocked, StoreFailed } from "./store";
 
-const pausesMs = [200, 1000, 3000];
+const firstPauseMs = 200;
+const longestPauseMs = 3000;
+/** What a server asks for in Retry-After is waited for up to here; nobody wants a command that sleeps for longer. */
+const longestAskedMs = 30_000;
 
-/** For requests that may be sent twice: what breaks in passing is tried again for a few seconds. */
-export async function repeat<T>(
-  send: () => Promise<T>,
-  isPassing: (error: unknown) => boolean,
-  asFailure: (error: unknown) => Error,
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+/** A server that says not now, and perhaps when. */
+export class Unavailable extends Error {
+  constructor(
+    readonly status: number,
+    readonly retryAfterMs?: number,
+  ) {
+    super(`answered ${status}`);
+  }
+}
+
+export interface Insistence {
+  isPassing(error: unknown): boolean;
+  asFailure(error: unknown): Error;
+  /** For how long the request is begun anew. The second try is made however long the first one took. */
+  patienceMs(): number;
+}
+
+/** For requests that may be sent twice: what breaks in passing is tried again, never faster than the pauses here. */
+export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, patienceMs }: Insistence): Promise<T> {
+  const began = performance.now();
+  let pauseMs = firstPauseMs;
+  for (let attempt = 1; ; attempt++) {
     try {
       return await send();
     } catch (error) {
       if (error instanceof StoreFailed || error instanceof LeaseLost || error instanceof StateLocked) throw error;
-      const pauseMs = pausesMs[attempt];
-      if (pauseMs === undefined || !isPassing(error)) {
+      const askedMs = error instanceof Unavailable ? (error.retryAfterMs ?? 0) : 0;
+      const waitMs = Math.max(pauseMs, askedMs);
+      const isOver = attempt > 1 && performance.now() - began + waitMs > Math.max(patienceMs(), askedMs);
+      if (isOver || askedMs > longestAskedMs || !isPassing(error)) {
         const failure = asFailure(error);
         failure.cause = error;
         throw failure;
       }
-      await new Promise((done) => setTimeout(done, pauseMs));
+      await new Promise((done) => setTimeout(done, waitMs));
+      pauseMs = Math.min(pauseMs * 2.5, longestPauseMs);
     }
   }
 }

@@ -20,13 +20,16 @@ export interface S3Bucket {
   list(prefix: string): Promise<string[]>;
 }
 
+/** The SDK repeats by itself as well. */
+const patienceMs = (): number => 5000;
+
 type Sdk = typeof import("@aws-sdk/client-s3");
 
 export function createBucket(Bucket: string, location: string): S3Bucket {
   let opened: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
   const open = () => (opened ??= openClient());
   const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);
-  const ask = <T>(send: () => Promise<T>): Promise<T> => repeat(send, isPassing, asFailure);
+  const ask = <T>(send: () => Promise<T>): Promise<T> => repeat(send, { isPassing, asFailure, patienceMs });
 
   async function put(key: string, text: string, condition: { IfNoneMatch: string } | { IfMatch: string }) {
     const { sdk, client } = open();

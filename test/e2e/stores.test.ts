@@ -3,9 +3,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
+import { startMoodyProxy } from "../support/moody-proxy";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
@@ -177,6 +178,30 @@ describe.each(Object.keys(places))("with the state in %s", (kind) => {
     await session.release();
     expect((await reconcile(["apply", "-y", "--state", state])).exitCode).toBe(0);
     expect(vmNames()).toEqual(["app-a"]);
+  });
+});
+
+describe("with a PostgreSQL that does not answer", () => {
+  it.runIf(postgresMissing === undefined)("a stop ends the run, and nothing was sent", async () => {
+    write("[a]");
+    const proxy = await startMoodyProxy(new URL(postgres!.url));
+    try {
+      proxy.set("swallows requests");
+      const url = new URL(postgres!.url);
+      url.port = String(proxy.port);
+      const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
+      const { child, finished } = startCli(["apply", "-y", "--state", `${url}`], { cwd: folder, env });
+      await eventually("the command at the server", () => (proxy.isUsed() ? true : undefined));
+      child.kill("SIGINT");
+      const began = performance.now();
+      const ran = await finished;
+      expect(ran.stderr).toMatch(/state\/wait-stopped.*did not answer; nothing was sent/);
+      expect(ran.exitCode).not.toBe(0);
+      expect(performance.now() - began).toBeLessThan(20_000);
+      expect(writes()).toBe(0);
+    } finally {
+      await proxy.stop();
+    }
   });
 });
 

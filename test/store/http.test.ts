@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHttpStore } from "../../reconciler/store/http";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
@@ -96,10 +98,101 @@ describe("the HTTP store", () => {
   it.each([
     ["https://ada:canary-pw@example.org/s", /RECONCILE_STATE_USERNAME/],
     ["http://state.example.org/s", /plain http/],
+    ["http://127.evil.example/s", /plain http/],
+    ["http://127.0.0.1.evil.example/s", /plain http/],
+    ["http://localhost.evil.example/s", /plain http/],
     ["https://", /no address/],
   ])("%s is refused before anything is sent", (address, message) => {
     expect(() => createHttpStore(address, { environment: {} })).toThrow(message);
     expect(() => createHttpStore(address, { environment: {} })).not.toThrow(/canary/);
+  });
+
+  it.each([
+    ["http://127.evil.example/lock", /RECONCILE_STATE_LOCK_ADDRESS.*plain http/],
+    ["https://ada:canary-pw@state.example.org/lock", /RECONCILE_STATE_LOCK_ADDRESS must not hold a user/],
+    ["ftp://state.example.org/lock", /RECONCILE_STATE_LOCK_ADDRESS is neither/],
+    ["nowhere", /RECONCILE_STATE_LOCK_ADDRESS is no address/],
+  ])("the lock address %s is held to the same rule", (lockAddress, message) => {
+    const open = (more = {}) =>
+      createHttpStore("https://state.example.org/s", {
+        environment: { RECONCILE_STATE_LOCK_ADDRESS: lockAddress },
+        ...more,
+      });
+    expect(open).toThrow(message);
+    expect(open).not.toThrow(/canary/);
+    if (lockAddress.includes("evil")) expect(() => open({ insecureHttp: true })).not.toThrow();
+  });
+
+  describe("answers that never end", () => {
+    const serve = async (answer: (request: IncomingMessage, response: ServerResponse) => void) => {
+      const server = createServer(answer);
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      const { port } = server.address() as AddressInfo;
+      const store = createHttpStore(`http://127.0.0.1:${port}/s`, { environment: {} });
+      const stop = (): Promise<unknown> => {
+        server.closeAllConnections();
+        return new Promise((done) => server.close(done));
+      };
+      return { store, stop };
+    };
+
+    it("one that says it is huge, and one that only is, end as a failure of the store", async () => {
+      const { store, stop } = await serve((request, response) => {
+        if (request.method === "GET") {
+          response.writeHead(200, { "content-length": 2 ** 40 });
+          response.write("{");
+          return;
+        }
+        const more = (): void => {
+          while (response.write(Buffer.alloc(65_536, 32)));
+          response.once("drain", more);
+        };
+        more();
+      });
+      try {
+        await expect(store.read()).rejects.toThrow(/answers with more than 256 MiB/);
+        await expect(store.lock(holder())).rejects.toThrow(/answers with more than 1 MiB/);
+      } finally {
+        await stop();
+      }
+    });
+
+    it.each([
+      ["0", 503],
+      ["Thu, 01 Jan 1970 00:00:00 GMT", 429],
+    ])("Retry-After: %s makes no storm", async (retryAfter, status) => {
+      const times: number[] = [];
+      const { store, stop } = await serve((_, response) => {
+        times.push(performance.now());
+        response.writeHead(times.length < 4 ? status : 204, { "retry-after": retryAfter });
+        response.end();
+      });
+      try {
+        expect((await store.read()).journal).toEqual([]);
+        expect(times).toHaveLength(4);
+        for (const [index, at] of times.slice(1).entries()) expect(at - times[index]!).toBeGreaterThan(190);
+      } finally {
+        await stop();
+      }
+    });
+
+    it.each(["31536000", new Date(Date.now() + 365 * 86_400_000).toUTCString()])(
+      "Retry-After: %s is not slept away, but told",
+      async (retryAfter) => {
+        let asked = 0;
+        const { store, stop } = await serve((_, response) => {
+          asked++;
+          response.writeHead(503, { "retry-after": retryAfter });
+          response.end();
+        });
+        try {
+          await expect(store.read()).rejects.toThrow(/answers 503 and asks to come back in \d+ seconds/);
+          expect(asked).toBe(1);
+        } finally {
+          await stop();
+        }
+      },
+    );
   });
 
   it("does not take a Terraform state for its own", async () => {

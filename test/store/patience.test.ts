@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { awaitFree, withPatience } from "../../reconciler/store/patience";
+import { awaitFree, withPatience, withStop } from "../../reconciler/store/patience";
 import { type Holder, StateLocked, type StateStore } from "../../reconciler/store/store";
 
 const holder: Holder = { who: "ada", host: "h", pid: 7, since: "2026-01-02T03:04:05Z", command: "reconcile apply" };
@@ -37,5 +37,42 @@ describe("waiting for a lock", () => {
     const told: Holder[] = [];
     await expect(awaitFree(locked, { waitMs: 0, onWait: (one) => told.push(one) })).rejects.toThrow(StateLocked);
     expect(told).toEqual([]);
+  });
+});
+
+describe("a store that does not answer", () => {
+  it("is not waited for any more after a stop, and a lock that comes late is let go", async () => {
+    let released = false;
+    let give: (session: unknown) => void = () => undefined;
+    const never = new Promise<never>(() => undefined);
+    const mute = {
+      location: "here",
+      holder: () => never,
+      read: () => never,
+      lock: () =>
+        new Promise((resolve) => {
+          give = resolve;
+        }),
+    } as unknown as StateStore;
+    const stop = new AbortController();
+    const store = withStop(mute, stop.signal);
+    const asked = [store.read(), store.holder(), store.lock(holder)].map((one) => one.catch((error: unknown) => error));
+    stop.abort();
+    for (const error of await Promise.all(asked))
+      expect(error).toMatchObject({ code: "state/wait-stopped", message: expect.stringContaining("did not answer") });
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    const release = async (): Promise<void> => {
+      released = true;
+    };
+    give({ release });
+    await new Promise((done) => setImmediate(done));
+    expect(released).toBe(true);
+  });
+
+  it("one that answers is heard out after a stop", async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const store = withStop({ ...locked, read: async () => ({ journal: ["x"] }) }, stop.signal);
+    expect(await store.read()).toEqual({ journal: ["x"] });
   });
 });

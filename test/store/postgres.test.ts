@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPostgresStore } from "../../reconciler/store/postgres";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createPostgresStore, type PostgresLimits } from "../../reconciler/store/postgres";
 import { StoreFailed } from "../../reconciler/store/store";
+import { eventually } from "../support/eventually";
+import { type MoodyProxy, startMoodyProxy } from "../support/moody-proxy";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 
@@ -48,6 +50,62 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     await killer.end();
     expect((await store.read()).journal).toHaveLength(30);
     await session.release();
+  });
+
+  describe("on a way that fails", () => {
+    const limits = { connectMs: 400, statementMs: 800, restartMs: 20_000 };
+    let proxy: MoodyProxy;
+    beforeEach(async () => {
+      proxy = await startMoodyProxy(new URL(server.url));
+    });
+    afterEach(() => proxy.stop());
+    const open = (name: string, over: Partial<PostgresLimits> = {}) => {
+      const url = new URL(server.url);
+      url.port = String(proxy.port);
+      return createPostgresStore(`${url}?state=${name}`, undefined, { ...limits, ...over });
+    };
+
+    it("a server that swallows everything ends in a failure of the store, and is not waited for without end", async () => {
+      const store = open("mute", { restartMs: 1000 });
+      const session = await store.lock(holder());
+      proxy.set("swallows requests");
+      for (const attempt of [() => session.append([line(1, session.epoch)]), () => store.read()]) {
+        const failed = await attempt().catch((error: unknown) => error);
+        expect(failed).toBeInstanceOf(StoreFailed);
+        expect(String(failed)).toContain("did not answer within");
+      }
+    });
+
+    it("a server that is away for some seconds is waited for, and the append is there once", async () => {
+      const store = open("restarted");
+      const session = await store.lock(holder());
+      await session.append([line(1, session.epoch)]);
+      proxy.set("closed");
+      const appended = session.append([line(2, session.epoch)]);
+      const read = store.read();
+      await new Promise((done) => setTimeout(done, 2500));
+      proxy.set("open");
+      await Promise.all([appended, read]);
+      await session.append([line(3, session.epoch)]);
+      expect(await keysIn(store)).toEqual(["v1", "v2", "v3"]);
+      await session.release();
+    });
+
+    it("an append whose answer is swallowed is sent again, and is there once", async () => {
+      const store = open("swallowed");
+      const session = await store.lock(holder());
+      await session.append([line(1, session.epoch)]);
+      proxy.set("swallows answers");
+      const appended = session.append([line(2, session.epoch), line(3, session.epoch)]);
+      await eventually("the lines in the table", async () => {
+        const { journal } = await createPostgresStore(`${server.url}?state=swallowed`).read();
+        return journal.length === 3 ? true : undefined;
+      });
+      proxy.set("open");
+      await appended;
+      expect((await store.read()).journal).toHaveLength(3);
+      await session.release();
+    });
   });
 
   it("no message and no location shows the password", async () => {

@@ -11,6 +11,7 @@ import {
   prepare,
   type Session,
   showPlan,
+  stoppable,
   stoppedEarly,
   withSession,
 } from "../planning";
@@ -48,10 +49,10 @@ function applySaved(invocation: Invocation, saved: SavedPlan, file: string): Pro
     dialect: saved.dialect,
   };
   return withSession(invocation, workspace, async (opened) => {
-    const session = { ...opened, savedPlanId: saved.id };
-    refuseElsewhere(session, saved);
     const stop = listenForStop(invocation.output);
+    const session = { ...stoppable(opened, stop.soft), savedPlanId: saved.id };
     try {
+      refuseElsewhere(session, saved);
       await awaitOthers(session, stop.soft);
       const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
       if (stop.soft.aborted) return stoppedEarly(invocation);
