@@ -40,6 +40,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
       "reconcile apply -y --confirm-flush volume.data",
       "does not ask, and gives your word that this volume is flushed",
     ),
+    one("reconcile apply -y --allow-loss vm.db", "does not ask, and permits what the plan says vm.db loses, no more"),
     one("reconcile apply -y --allow-data-loss", "does not ask, even for what loses data"),
   ],
   destroy: [one("reconcile destroy", "shows what would be deleted and what is lost with it, and asks")],

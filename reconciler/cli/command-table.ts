@@ -14,7 +14,15 @@ export interface CommandSpec {
 }
 
 const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
-const applyFlags = ["auto-approve", "allow-data-loss", "confirm-flush", "lock-timeout", "report"] as const;
+const consentFlags = [
+  "allow-data-loss",
+  "allow-loss",
+  "allow-removal",
+  "confirm-flush",
+  "recreate",
+  "accept-service",
+] as const satisfies readonly FlagName[];
+const applyFlags = ["auto-approve", ...consentFlags, "lock-timeout", "report"] as const;
 const count = (min: number, max: number, what: string) => ({ min, max, what });
 
 export const commands: readonly CommandSpec[] = [
@@ -237,7 +245,7 @@ export const commands: readonly CommandSpec[] = [
     usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
     summary: "looks again and again; corrects with --apply; health and metrics",
     flags: [
-      ...(["file", "interval", "apply", "listen", "adopt", "allow-data-loss", "confirm-flush", "allow-empty"] as const),
+      ...(["file", "interval", "apply", "listen", "adopt", ...consentFlags, "allow-empty"] as const),
       ...commonFlags,
     ],
     load: () => require("./commands/watch"),

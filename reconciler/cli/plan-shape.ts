@@ -142,6 +142,7 @@ const parts: Readonly<Record<string, Check>> = {
   desired,
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
+  consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 
 /** The part that cannot be read; `undefined` when all can. */

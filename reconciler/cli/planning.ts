@@ -4,7 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import { type Grants, missingConsents } from "../core/plan/consent";
+import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
@@ -18,6 +18,7 @@ import {
   newLineage,
   openService,
   openStore,
+  readCount,
   type Service,
   systemClock,
   tellHolder,
@@ -146,8 +147,8 @@ export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
 ];
 
 export interface Approval {
-  /** A plan that was reviewed as a file: what it loses was seen. */
-  readonly reviewed: boolean;
+  /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
+  readonly reviewed?: readonly Consent[];
 }
 
 /** Waits for the run that holds the state, or fails with its name, before anything is planned or asked. */
@@ -205,7 +206,7 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
       try {
         if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
         showPlan(invocation, prepared);
-        return await approveAndApply(session, prepared, { reviewed: false }, stop);
+        return await approveAndApply(session, prepared, {}, stop);
       } catch (error) {
         // The run that was waited for made other things true; nobody has read this plan, so a new one will do.
         const { flags } = invocation;
@@ -326,9 +327,18 @@ const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]):
 
 export const grantsOf = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,
+  allowLoss: flags["allow-loss"] ?? [],
   allowEmpty: flags["allow-empty"] === true,
   confirmFlush: flags["confirm-flush"] ?? [],
+  recreate: flags.recreate?.includes("all") === true ? "all" : (flags.recreate ?? []),
+  allowRemoval: readRemoval(flags["allow-removal"]),
+  acceptService: flags["accept-service"] === true,
 });
+
+function readRemoval(given: string | undefined): Grants["allowRemoval"] {
+  if (given === undefined) return 0;
+  return given === "all" ? given : (readCount(given, "--allow-removal") ?? 0);
+}
 
 async function getConsent(
   invocation: Invocation,
@@ -337,16 +347,17 @@ async function getConsent(
   signal: AbortSignal,
 ): Promise<MissingConsent[]> {
   const { flags } = invocation;
-  const automatic = flags["auto-approve"] === true || approval.reviewed;
+  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined;
   // Whoever sends one of the two into a file sees the question on the other.
   const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
   const watched = process.stdin.isTTY === true && screen.isTTY === true;
   const interactive = !automatic && watched && !invocation.output.json;
   const given = grantsOf(flags);
+  const listed = interactive ? plan.consents.filter(({ kind }) => kind === "data_loss") : [];
   const grants: Grants = {
-    allowDataLoss: given.allowDataLoss || approval.reviewed || interactive,
-    allowEmpty: given.allowEmpty || approval.reviewed,
-    confirmFlush: interactive ? ["all"] : given.confirmFlush,
+    ...given,
+    approved: approval.reviewed ?? listed,
+    ...(interactive ? { confirmFlush: ["all"] } : {}),
   };
   const missing: MissingConsent[] = missingConsents(plan.consents, grants);
   if (!automatic && !interactive)

@@ -20,6 +20,7 @@ const why: Partial<Record<MissingConsent["kind"], string>> = {
   flush: "nothing was sent: nobody said that what comes off a running VM is flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
   empty: "nothing was sent: the desired state is empty",
+  removal: "nothing was sent: more than half of what the state has would go",
 };
 
 /** Those of a kind say the same of each address, so they are shown as one. */
@@ -38,6 +39,11 @@ const mostFlags = 4;
 
 function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {
   if (kind === "prevent_destroy") return "set lifecycle.prevent_destroy: false on them and apply that first";
+  if (kind === "data_loss") {
+    const addresses = [...new Set(alike.map(({ address }) => address))];
+    const each = addresses.map((address) => `--allow-loss ${address}`).join(" ");
+    return addresses.length > mostFlags ? "--allow-data-loss" : `${each} (or --allow-data-loss for everything listed)`;
+  }
   if (kind !== "flush") return grant;
   const flags =
     alike.length > mostFlags ? ["--confirm-flush all"] : alike.map((one) => `--confirm-flush ${one.address}`);

@@ -21,7 +21,7 @@ export function refuseLosses(planned: PlannedOne, why: string): void {
       code: "plan/unseen-loss",
       summary: `${change.name}: ${why}`,
       detail: [
-        ...change.losses,
+        ...change.losses.map(({ detail }) => detail),
         ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
       ].join("; "),
       fix: "make the program say what is there first",

@@ -8,7 +8,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
 import type { Intent, RecordedResource, State } from "../core/model/recorded";
-import { missingConsents } from "../core/plan/consent";
+import { missingConsents, noGrants } from "../core/plan/consent";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { createRecorder } from "../engine/recorder";
@@ -136,8 +136,8 @@ export async function carryOut(
 ): Promise<RanOne> {
   throwErrors(planned);
   const missing = missingConsents(planned.plan.consents, {
-    allowDataLoss: true,
-    allowEmpty: true,
+    ...noGrants,
+    approved: planned.plan.consents,
     confirmFlush: flushConfirmed ? ["all"] : [],
   });
   if (missing.length > 0)

@@ -141,7 +141,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (replaced && !changes.some(({ replaces }) => replaces))
         changes.push({ property: recordedKey, replaces: true });
       return difference(changes, [
-        ...(change?.losses ?? []),
+        ...(change?.losses ?? []).map(({ detail }) => detail),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },

@@ -177,7 +177,7 @@ function changeRow({ change, verb, loses, downtimeMs }: Block): string {
     return `<li>${code(field)} ${words}</li>`;
   });
   const losses = change.losses.map(
-    (loss) => `<li class="r-danger"><strong>loses data:</strong> ${escapeHtml(loss)}</li>`,
+    (loss) => `<li class="r-danger"><strong>loses data:</strong> ${escapeHtml(loss.detail)}</li>`,
   );
   const down =
     downtimeMs === undefined ? "" : `<br><span class="r-quiet">down about ${durationText(downtimeMs)}</span>`;

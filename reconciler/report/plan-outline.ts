@@ -187,7 +187,7 @@ export function consentBlocks(consents: readonly Consent[]): ConsentBlock[] {
     else list.push(consent);
   }
   // The gravest last, where it is read last.
-  return (["flush", "prevent_destroy", "empty", "data_loss"] as const).flatMap((kind) => {
+  return (["flush", "prevent_destroy", "removal", "empty", "data_loss"] as const).flatMap((kind) => {
     const list = byKind.get(kind);
     return list === undefined ? [] : [consentBlock(kind, list)];
   });
@@ -207,12 +207,14 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
       return { kind, title: `PROTECTED: prevent_destroy forbids ${countOf(count, "change")} of this plan`, consents };
     case "empty":
       return { kind, title: "EMPTY FILE: everything would be deleted", consents };
+    case "removal":
+      return { kind, title: "MUCH WOULD GO: more than half of what the state has", consents };
     case "data_loss":
       return {
         kind,
         title: `DATA LOSS: ${countOf(count, "thing is", "things are")} lost for good`,
         consents,
-        grant: consents[0]!.grant,
+        grant: count > 1 ? "--allow-data-loss, or --allow-loss with the address of each" : consents[0]!.grant,
       };
     default:
       return kind satisfies never;

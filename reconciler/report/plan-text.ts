@@ -208,7 +208,8 @@ function* consentLines(plan: Plan, grants: Grants | undefined, look: Look) {
       if (!given) open = true;
       const label = consent.address === undefined ? "    " : `    ${padTo(printable(consent.address), 16)}  `;
       yield* hang(label, `${printable(consent.detail)}${given ? " (permitted)" : ""}`, width);
-      if (!given && grant !== consent.grant) yield* hang("      → ", printable(consent.grant), width);
+      if (!given && grant !== consent.grant && kind !== "data_loss")
+        yield* hang("      → ", printable(consent.grant), width);
     }
     if (grant !== undefined && open)
       yield* hang(kind === "flush" ? "  → all: " : "  → permit it with ", printable(grant), width);

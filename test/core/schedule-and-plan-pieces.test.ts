@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../reconciler/core/diff/changes";
 import type { LiveVm, VmPhase } from "../../reconciler/core/model/live";
-import { consentsFor, type Grants, missingConsents } from "../../reconciler/core/plan/consent";
+import { consentsFor, missingConsents, noGrants } from "../../reconciler/core/plan/consent";
 import { onceEach } from "../../reconciler/core/plan/draft";
 import { estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
@@ -148,6 +148,7 @@ describe("consent", () => {
       preventDestroy: true,
       onDelete: { snapshot: false, preservedVolumes: "retain" },
     }) as const;
+  const loss = (id: string) => ({ disk: "volume", id, detail: id }) as const;
   const kinds = (made: Change) => consentsFor([made], [], () => undefined, kept).map((one) => one.kind);
   it.each([
     ["a delete of what the state protects needs the block back", change({}), ["prevent_destroy"]],
@@ -155,29 +156,43 @@ describe("consent", () => {
     ["what a removed entry lets go is meant", change({ action: "forget", reason: "let_go" }), []],
     ["what is gone already cannot be protected", change({ action: "forget", reason: "gone" }), []],
     ["an update is not a loss", change({ action: "update" }), []],
-    ["every loss needs its own", change({ action: "update", losses: ["x", "y"] }), ["data_loss", "data_loss"]],
+    [
+      "every loss needs its own, and a wiped disk is protected like a deleted one",
+      change({ action: "update", losses: [loss("x"), loss("y")] }),
+      ["prevent_destroy", "data_loss", "data_loss"],
+    ],
   ] as const)("%s", (_, made, expected) => {
     expect(kinds(made)).toEqual(expected);
   });
 
-  const none: Grants = { allowDataLoss: false, allowEmpty: false, confirmFlush: [] };
+  const lost = { kind: "data_loss", address: "vm.a", detail: "", grant: "", loss: loss("id-1") } as const;
+  const removal = { kind: "removal", detail: "", grant: "", count: 17 } as const;
   const flush = { kind: "flush", address: "volume.a", detail: "", grant: "" } as const;
   it.each([
-    ["a flush is confirmed by address", { ...none, confirmFlush: ["volume.a"] }, flush, 0],
-    ["or for all", { ...none, confirmFlush: ["all"] }, flush, 0],
-    ["another address does not do", { ...none, confirmFlush: ["volume.b"] }, flush, 1],
+    ["a flush is confirmed by address", { ...noGrants, confirmFlush: ["volume.a"] }, flush, 0],
+    ["or for all", { ...noGrants, confirmFlush: ["all"] }, flush, 0],
+    ["another address does not do", { ...noGrants, confirmFlush: ["volume.b"] }, flush, 1],
     [
       "no flag lifts prevent_destroy",
-      { allowDataLoss: true, allowEmpty: true, confirmFlush: ["all"] },
+      { ...noGrants, allowDataLoss: true, allowEmpty: true, confirmFlush: ["all"], allowRemoval: "all" },
       { ...flush, kind: "prevent_destroy" },
       1,
     ],
     [
       "--allow-data-loss does not allow an empty file",
-      { ...none, allowDataLoss: true },
+      { ...noGrants, allowDataLoss: true },
       { ...flush, kind: "empty" },
       1,
     ],
+    ["a loss is allowed by its address", { ...noGrants, allowLoss: ["vm.a"] }, lost, 0],
+    ["and not by another's", { ...noGrants, allowLoss: ["vm.b"] }, lost, 1],
+    ["or by the list that was approved", { ...noGrants, approved: [lost] }, lost, 0],
+    ["which names the id", { ...noGrants, approved: [{ ...lost, loss: loss("id-2") }] }, lost, 1],
+    ["and the size", { ...noGrants, approved: [{ ...lost, loss: { ...loss("id-1"), sizeGb: 5 } }] }, lost, 1],
+    ["so many may go", { ...noGrants, allowRemoval: 17 }, removal, 0],
+    ["and not one more", { ...noGrants, allowRemoval: 16 }, removal, 1],
+    ["or all of them", { ...noGrants, allowRemoval: "all" }, removal, 0],
+    ["--allow-data-loss names no number", { ...noGrants, allowDataLoss: true }, removal, 1],
   ] as const)("%s", (_, grants, consent, missing) => {
     expect(missingConsents([consent], grants)).toHaveLength(missing);
   });

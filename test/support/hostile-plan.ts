@@ -27,7 +27,7 @@ const written = new Set([
 /** Every text that others write gets the same addition, so that what refers to each other still does. */
 export function hostilePlan(plan: Plan): Plan {
   const visit = (value: unknown, key: string): unknown => {
-    if (typeof value === "string") return written.has(key) || key === "losses" ? value + hostility : value;
+    if (typeof value === "string") return written.has(key) ? value + hostility : value;
     if (Array.isArray(value)) return value.map((item) => visit(item, key));
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(

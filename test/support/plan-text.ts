@@ -8,7 +8,7 @@ export function planLines(plan: Plan): string[] {
     lines.push(`${change.address}: ${change.action} (${change.because})`);
     for (const field of change.fields)
       lines.push(`    ${field.verb} ${field.field}: ${JSON.stringify(field.before)} -> ${JSON.stringify(field.after)}`);
-    for (const loss of change.losses) lines.push(`    LOST: ${loss}`);
+    for (const loss of change.losses) lines.push(`    LOST: ${loss.detail}`);
     for (const rest of change.leaves ?? []) lines.push(`    left behind: ${rest}`);
   }
   if (plan.changes.length === 0) lines.push("no changes");

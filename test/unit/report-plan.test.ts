@@ -1,6 +1,7 @@
 /** What a plan looks like to people: golden texts, sizes, and that nothing of others gets through to the terminal. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { noGrants } from "../../reconciler/core/plan/consent";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
@@ -46,13 +47,13 @@ describe("a plan as text", () => {
     const loss = lines.findIndex((line) => line.startsWith("! DATA LOSS: 5 things are lost for good"));
     expect(loss).toBeGreaterThan(0);
     expect(lines.slice(loss + 1).filter((line) => line.startsWith("    "))).toHaveLength(5);
-    expect(lines.at(-3)).toBe("  → permit it with --allow-data-loss");
+    expect(lines.at(-3)).toBe("  → permit it with --allow-data-loss, or --allow-loss with the address of each");
     expect(lines.at(-1)).toContain("5 lose data");
   });
 
   it("says of a consent that was given that it is permitted, and asks for no flag", () => {
-    const grants = { allowDataLoss: true, allowEmpty: false, confirmFlush: ["all"] };
-    const text = planText(planFor(everythingWorld()), { grants });
+    const grants = { ...noGrants, allowDataLoss: true, allowEmpty: false, confirmFlush: ["all"] };
+    const text = planText(planFor(everythingWorld()), { grants, width: 200 });
     expect(text).not.toContain("--allow-data-loss");
     expect(text).not.toContain("--confirm-flush");
     expect(text).toContain("with its data (permitted)");

@@ -62,7 +62,7 @@ function applySaved(invocation: Invocation, saved: SavedPlan, file: string): Pro
       const differences = whatChanged(saved, plan);
       if (differences.length > 0) throw stale(differences);
       showPlan(invocation, { ...prepared, plan });
-      return await approveAndApply(session, { ...prepared, plan }, { reviewed: true }, stop);
+      return await approveAndApply(session, { ...prepared, plan }, { reviewed: saved.consents }, stop);
     } finally {
       stop.close();
     }

@@ -7,6 +7,7 @@ import type { DesiredResource } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { FieldRow } from "../model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { Loss } from "../model/loss";
 import type { RecordedResource } from "../model/recorded";
 
 export type Action = "create" | "update" | "replace" | "delete" | "import" | "forget";
@@ -52,8 +53,8 @@ export interface Change {
   readonly reason: Reason;
   /** One sentence for people. */
   readonly because: string;
-  /** What is lost for good, one sentence each; empty when nothing is. */
-  readonly losses: readonly string[];
+  /** What is lost for good; empty when nothing is. */
+  readonly losses: readonly Loss[];
   /** What outlives it with nobody to manage it, one sentence each. */
   readonly leaves?: readonly string[];
   readonly movedFrom?: Address;

@@ -6,6 +6,7 @@ import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
 import type { LiveVm, Sighting } from "../model/live";
+import { rootDiskLoss, volumeLoss } from "../model/loss";
 import type { Intent, Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, mayBe, sightVm, sightVolume } from "./context";
@@ -188,20 +189,23 @@ const fromSighting = (id: string, sighting: Sighting<LiveVm>): Found =>
 
 /** What a VM that goes takes with it, and what it leaves. */
 function farewell(
+  id: string | undefined,
   name: string,
   recorded: RecordedVm | undefined,
   dataVolumeId: string | undefined,
   desired: DesiredVm | undefined,
   context: DiffContext,
 ): Pick<Change, "losses" | "leaves"> {
-  const root = `the root disk of VM ${name} is deleted with it`;
+  const root = rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is deleted with it");
   // Under an address of its own it is neither lost nor left.
   if (dataVolumeId !== undefined && context.addressOfId.has(dataVolumeId)) return { losses: [root] };
   const preserved = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
   const size = recorded?.sizeGb === undefined ? "" : ` of ${recorded.sizeGb} GB`;
   const volume = `${dataVolumeId === undefined ? "the data volume" : `data volume ${dataVolumeId}`}${size} of VM ${name}`;
   if (preserved === "delete" && context.has("volume.delete"))
-    return { losses: [root, `${volume} is deleted with its data`] };
+    return {
+      losses: [root, volumeLoss({ id: dataVolumeId, sizeGb: recorded?.sizeGb }, `${volume} is deleted with its data`)],
+    };
   return { losses: [root], leaves: [`${volume} stays behind as an orphan`] };
 }
 
@@ -264,7 +268,14 @@ function removeVm(
       fields: [],
       reason: destroy ? "destroy" : "removed",
       because: destroy ? "everything in the state is to be destroyed" : "it is no longer declared",
-      ...farewell(live?.name ?? recorded.name, recorded, findDataVolume(recorded, live, context), undefined, context),
+      ...farewell(
+        recorded.id,
+        live?.name ?? recorded.name,
+        recorded,
+        findDataVolume(recorded, live, context),
+        undefined,
+        context,
+      ),
     },
     diagnostics: [],
   };
@@ -324,10 +335,10 @@ function updateVm(
 
   const name = live?.name ?? recorded?.name ?? desired.name;
   const lost = replaces
-    ? farewell(name, recorded, dataVolumeId, desired, context)
+    ? farewell(id, name, recorded, dataVolumeId, desired, context)
     : {
         losses: fields.some((field) => field.verb === "rebuild")
-          ? [`the root disk of VM ${name} is wiped by the rebuild`]
+          ? [rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is wiped by the rebuild")]
           : [],
       };
   const action: Action | undefined = replaces

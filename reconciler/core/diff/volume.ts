@@ -7,6 +7,7 @@ import type { DesiredVolume } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
 import type { LiveVolume } from "../model/live";
+import { volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, referenceId, sightVm, volumesSeen } from "./context";
@@ -134,6 +135,7 @@ function removeVolume(
   const destroy = context.options.destroy === true;
   const name = live?.name ?? recorded.name ?? recorded.id;
   const size = live?.sizeGb ?? recorded.sizeGb;
+  const lost = { id: recorded.id, name, sizeGb: size };
   return {
     live,
     id: recorded.id,
@@ -152,7 +154,7 @@ function removeVolume(
       ...(deletable
         ? {}
         : { leaves: [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} stays behind as an orphan`] }),
-      losses: deletable ? [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} is deleted with its data`] : [],
+      losses: deletable ? [volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`)] : [],
     },
     diagnostics: [],
   };
@@ -250,7 +252,7 @@ function updateVolume(
 
   const requested = context.replace.has(pair.address);
   const replaces = requested || fields.some((field) => field.forces === "replace");
-  const label = `${name ?? id}${size === undefined ? "" : ` of ${size} GB`}`;
+  const lost = { id, name, sizeGb: size };
   const reason: Reason = requested
     ? "requested"
     : (adopted ?? (fields.length > 0 ? (intended ? "changed" : "drifted") : "moved"));
@@ -284,7 +286,10 @@ function updateVolume(
                 : explain(reason, uprooted ? fields.filter(({ field }) => field !== "attach_to") : fields),
           losses: replaces
             ? [
-                `volume ${label} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
+                volumeLoss(
+                  lost,
+                  `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
+                ),
               ]
             : [],
           movedFrom: pair.movedFrom,

@@ -1,13 +1,14 @@
 /**
- * What a plan needs from the user before anything is sent, and whether the flags given grant it. Each consent names
- * the exact flag or field that gives it.
+ * What a plan needs from the user before anything is sent, and whether what was given grants it. Each consent names
+ * what it permits, and the exact flag or field that gives it.
  */
 import type { Change } from "../diff/changes";
 import { type Address, kindOf } from "../model/address";
 import type { DesiredResource } from "../model/desired";
+import type { Loss } from "../model/loss";
 import type { Step } from "./step";
 
-export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty";
+export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty" | "removal";
 
 export interface Consent {
   readonly kind: ConsentKind;
@@ -16,14 +17,39 @@ export interface Consent {
   readonly detail: string;
   /** The flag or field that gives it. */
   readonly grant: string;
+  /** For data_loss: the one thing that is lost. */
+  readonly loss?: Omit<Loss, "detail">;
+  /** For removal: how many resources go. */
+  readonly count?: number;
 }
 
 export interface Grants {
+  /** Every loss that the plan lists. */
   readonly allowDataLoss: boolean;
+  /** The losses of these resources. */
+  readonly allowLoss: readonly Address[];
   readonly allowEmpty: boolean;
   /** Addresses, or `all`. */
   readonly confirmFlush: readonly string[];
+  /** What vanished from the service and may be made anew. */
+  readonly recreate: readonly Address[] | "all";
+  /** How many resources may go at once. */
+  readonly allowRemoval: number | "all";
+  /** The state may be of another service, project or credential scope. */
+  readonly acceptService: boolean;
+  /** Consents that somebody saw listed and approved, as in a saved plan: exactly these. */
+  readonly approved?: readonly Consent[];
 }
+
+export const noGrants: Grants = {
+  allowDataLoss: false,
+  allowLoss: [],
+  allowEmpty: false,
+  confirmFlush: [],
+  recreate: [],
+  allowRemoval: 0,
+  acceptService: false,
+};
 
 type RecordedOf = (address: Address) => { readonly preventDestroy: boolean } | undefined;
 
@@ -35,16 +61,26 @@ export function consentsFor(
 ): Consent[] {
   const consents: Consent[] = [];
   for (const change of changes) {
-    const destroys = change.action === "replace" || isAbandoned(change);
-    if (destroys && isProtected(change.address, desiredOf, recordedOf))
+    const harm = harmOf(change);
+    if (harm !== undefined && isProtected(change, desiredOf, recordedOf)) {
+      const isOff = desiredOf(change.address)?.lifecycle.preventDestroy === false;
       consents.push({
         kind: "prevent_destroy",
         address: change.address,
-        detail: `${change.address} (${change.name}) has prevent_destroy, and this plan would ${change.action} it`,
-        grant: `set lifecycle.prevent_destroy: false on ${change.address} and apply that first`,
+        detail: `${change.address} (${change.name}) has prevent_destroy, and this plan would ${harm}`,
+        grant: isOff
+          ? `the file sets lifecycle.prevent_destroy: false on ${change.address} already: apply that alone first`
+          : `set lifecycle.prevent_destroy: false on ${change.address} and apply that first`,
       });
-    for (const loss of change.losses)
-      consents.push({ kind: "data_loss", address: change.address, detail: loss, grant: "--allow-data-loss" });
+    }
+    for (const { detail, ...loss } of change.losses)
+      consents.push({
+        kind: "data_loss",
+        address: change.address,
+        detail,
+        grant: `--allow-loss ${change.address} (or --allow-data-loss for everything that is listed)`,
+        loss,
+      });
   }
   for (const step of steps)
     if (step.action.operation === "volume.detach" && step.action.flush === "ask")
@@ -57,16 +93,20 @@ export function consentsFor(
   return consents;
 }
 
-/** The file decides where it still speaks of the resource; where it does not, the state remembers. */
-function isProtected(
-  address: Address,
+/** What a change does that prevent_destroy stands against. */
+function harmOf(change: Change): string | undefined {
+  if (change.action === "replace" || isAbandoned(change)) return `${change.action} it`;
+  return change.losses.length > 0 ? "wipe its root disk" : undefined;
+}
+
+/** Both count: taking it out of the file does not lift it, and switching it off counts once an apply recorded that. */
+const isProtected = (
+  { address, movedFrom }: Change,
   desiredOf: (address: Address) => DesiredResource | undefined,
   recordedOf: RecordedOf,
-): boolean {
-  const recorded = recordedOf(address)?.preventDestroy === true;
-  const desired = desiredOf(address);
-  return desired === undefined ? recorded : desired.lifecycle.preventDestroy;
-}
+): boolean =>
+  desiredOf(address)?.lifecycle.preventDestroy === true ||
+  (recordedOf(address) ?? recordedOf(movedFrom ?? address))?.preventDestroy === true;
 
 /** Everything the file no longer declares at once: more often a lost file than a wish. */
 export const emptyConsent = (abandoned: number): Consent => ({
@@ -75,20 +115,40 @@ export const emptyConsent = (abandoned: number): Consent => ({
   grant: "--allow-empty",
 });
 
+/** So few may always go, whatever their share. */
+const fewRemovals = 5;
+
+/** More often half a file than a wish: `undefined` when no more goes than is usual. */
+export const removalConsent = (abandoned: number, managed: number): Consent | undefined =>
+  abandoned < fewRemovals || abandoned * 2 <= managed
+    ? undefined
+    : {
+        kind: "removal",
+        detail: `${abandoned} of the ${managed} resources in the state are no longer declared and would be deleted or left behind`,
+        grant: `--allow-removal ${abandoned} (or all)`,
+        count: abandoned,
+      };
+
 /** Deleted, or left as an orphan where the service cannot delete; what a removed entry lets go was meant. */
 export const isAbandoned = (change: Change): boolean =>
   change.action === "delete" || (change.action === "forget" && change.reason !== "gone" && change.reason !== "let_go");
 
 export function missingConsents(consents: readonly Consent[], grants: Grants): Consent[] {
   const flushes = new Set(grants.confirmFlush);
+  const losses = new Set(grants.allowLoss);
+  const approved = new Set((grants.approved ?? []).map(nameOf));
   return consents.filter((consent) => {
     switch (consent.kind) {
       case "prevent_destroy":
         return true;
       case "data_loss":
-        return !grants.allowDataLoss;
+        return !grants.allowDataLoss && !losses.has(consent.address ?? "") && !approved.has(nameOf(consent));
       case "empty":
-        return !grants.allowEmpty;
+        return !grants.allowEmpty && !approved.has(nameOf(consent));
+      case "removal":
+        return (
+          grants.allowRemoval !== "all" && (consent.count ?? 0) > grants.allowRemoval && !approved.has(nameOf(consent))
+        );
       case "flush":
         return !flushes.has("all") && !flushes.has(consent.address ?? "");
       default:
@@ -96,3 +156,7 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
     }
   });
 }
+
+/** What a consent is about, down to the id and the size: two of the same name permit the same. */
+const nameOf = ({ kind, address, loss, count }: Consent): string =>
+  JSON.stringify([kind, address, loss?.disk, loss?.id, loss?.sizeGb, count]);

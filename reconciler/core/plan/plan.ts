@@ -17,7 +17,7 @@ import type { Operation } from "../model/operation";
 import type { Orphan, RecordedResource, State, StateChange } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
-import { type Consent, consentsFor, emptyConsent, isAbandoned } from "./consent";
+import { type Consent, consentsFor, emptyConsent, isAbandoned, removalConsent } from "./consent";
 import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
@@ -124,8 +124,11 @@ export function makePlan(input: PlanInput): Plan {
     (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
   );
   const abandoned = changes.filter(isAbandoned).length;
-  if (options.destroy !== true && desired.resources.length === 0 && abandoned > 0)
-    consents.unshift(emptyConsent(abandoned));
+  if (options.destroy !== true && abandoned > 0) {
+    const many =
+      desired.resources.length === 0 ? emptyConsent(abandoned) : removalConsent(abandoned, state.resources.size);
+    if (many !== undefined) consents.unshift(many);
+  }
 
   const steps = hasErrors(diagnostics) ? [] : sortSteps(draft.steps);
   return {

@@ -3,7 +3,10 @@ import { row } from "./row";
 
 export const planning = {
   "consent/approval": row("Nobody approved the plan.", "Answer yes, give --auto-approve, or apply a saved plan."),
-  "consent/data-loss": row("The plan loses data for good.", "--allow-data-loss, if that is what you want."),
+  "consent/data-loss": row(
+    "The plan loses data for good: each loss is listed with its id and its size.",
+    "--allow-loss ADDR permits the loss of one resource, --allow-data-loss every one that the plan lists.",
+  ),
   "consent/empty": row(
     "The desired state became empty: more often a lost file than a wish.",
     "--allow-empty, or reconcile destroy.",
@@ -13,8 +16,12 @@ export const planning = {
     "--confirm-flush ADDR, or flush.via: command or stop.",
   ),
   "consent/prevent-destroy": row(
-    "A resource that is protected would be deleted or replaced. The state remembers the protection when the block is gone.",
+    "A resource that is protected would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
     "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
+  ),
+  "consent/removal": row(
+    "The file no longer declares more than half of what the state has, and at least five resources: more often a file that was cut than a wish.",
+    "Look whether the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
   ),
   "exposure/gap": row(
     "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",

@@ -1,0 +1,41 @@
+/** What is lost for good when something is deleted, replaced or wiped: by id and size, so that a consent can name it. */
+export interface Loss {
+  readonly disk: "root" | "volume";
+  /** The VM whose root disk it is, or the volume; absent where the service has not told it. */
+  readonly id?: string;
+  readonly sizeGb?: number;
+  /** One sentence for people. */
+  readonly detail: string;
+}
+
+const label = (name: string, id: string | undefined): string =>
+  id === undefined || id === name ? name : `${name} (${id})`;
+
+const ofSize = (sizeGb: number | undefined): string => (sizeGb === undefined ? "" : ` of ${sizeGb} GB`);
+
+export const rootDiskLoss = (
+  vm: { readonly id?: string | undefined; readonly name: string; readonly sizeGb?: number | undefined },
+  fate: "is deleted with it" | "is wiped by the rebuild",
+): Loss => ({
+  disk: "root",
+  ...(vm.id === undefined ? {} : { id: vm.id }),
+  ...(vm.sizeGb === undefined ? {} : { sizeGb: vm.sizeGb }),
+  detail: `the root disk${ofSize(vm.sizeGb)} of VM ${label(vm.name, vm.id)} ${fate}`,
+});
+
+export const volumeLoss = (
+  volume: { readonly id?: string | undefined; readonly sizeGb?: number | undefined },
+  detail: string,
+): Loss => ({
+  disk: "volume",
+  ...(volume.id === undefined ? {} : { id: volume.id }),
+  ...(volume.sizeGb === undefined ? {} : { sizeGb: volume.sizeGb }),
+  detail,
+});
+
+/** `data (0d3c…) of 20 GB`. */
+export const volumeLabel = (volume: {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly sizeGb?: number | undefined;
+}): string => `${label(volume.name ?? volume.id ?? "", volume.id)}${ofSize(volume.sizeGb)}`;
