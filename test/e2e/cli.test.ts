@@ -143,8 +143,8 @@ describe("exit codes", () => {
     const ran = await reconcile("apply");
     expect(ran.exitCode).toBe(3);
     for (const code of codes) expect(ran.stderr.split(`error[${code}]`)).toHaveLength(2);
-    expect(ran.stdout).toContain("volume data of 5 GB is deleted with its data");
-    expect(ran.stderr).not.toContain("volume data of 5 GB is deleted with its data");
+    expect(ran.stdout).toContain("of 5 GB is deleted with its data");
+    expect(ran.stderr).not.toContain("of 5 GB is deleted with its data");
     const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as unknown as {
       diagnostics: { severity: string; code: string; summary: string; fix: string }[];
     };

@@ -108,7 +108,12 @@ describe("diff says what a change leads to", () => {
       "Vm",
       { ...vm, onImageChange: "replace" },
       { ...vm, onImageChange: "replace", imageId: "debian-12" },
-      { changes: ["imageId"], replaces: ["imageId"], first: true, warns: /root disk of 50 GB of VM db-1 .* is deleted/ },
+      {
+        changes: ["imageId"],
+        replaces: ["imageId"],
+        first: true,
+        warns: /root disk of 50 GB of VM db-1 .* is deleted/,
+      },
     ],
     "on_image_change: ignore": [
       "Vm",

@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
 
     await set("region", "in-south-1");
     const preview = await stack.pulumi("preview");
-    expect(preview.text).toContain("the root disk of VM db-1 is deleted with it");
+    expect(preview.text).toMatch(/the root disk of 50 GB of VM db-1 \(.*\) is deleted with it/);
     const before = vms()[0]?.id;
     expect(await up()).toEqual({ replaced: 2, unchanged: 4 + provided });
     expect(vms()).toMatchObject([{ region: "in-south-1" }]);
