@@ -2,6 +2,7 @@
  * JSON pointers as the dialect uses them: several tried in order against a value that came from outside. Only own
  * properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
+import { credentialMask } from "../core/text/credential-mask";
 import type { Pointers } from "./dialect";
 
 export interface Path {
@@ -39,14 +40,25 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
 }
 
 /**
- * The first text found (a number counts as its digits). `null`: something is there and it is empty; `undefined`: none
+ * The first text found (a number counts as its digits; one in which the credential stood counts as not shown). `null`: something is there and it is empty; `undefined`: none
  * of the pointers finds a text.
  */
-export function findText(value: unknown, paths: readonly Path[]): string | null | undefined {
+export const findText = (value: unknown, paths: readonly Path[]): string | null | undefined =>
+  firstText(value, paths, (text) => !text.includes(credentialMask));
+
+/** The same for what leads on: a link in which the credential stood leads nowhere, and is still no end. */
+export const findLink = (value: unknown, paths: readonly Path[]): string | null | undefined =>
+  firstText(value, paths, () => true);
+
+function firstText(
+  value: unknown,
+  paths: readonly Path[],
+  isShown: (text: string) => boolean,
+): string | null | undefined {
   let empty = false;
   for (const { tokens } of paths) {
     const found = findAt(value, tokens);
-    if (typeof found === "string" && found !== "") return found;
+    if (typeof found === "string" && found !== "" && isShown(found)) return found;
     if (typeof found === "number" && Number.isFinite(found)) return String(found);
     if (found === null || found === "") empty = true;
   }

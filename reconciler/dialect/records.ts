@@ -14,10 +14,11 @@ import type {
 } from "../core/model/live";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { credentialMask } from "../core/text/credential-mask";
 import { listItems } from "./built-in";
 import type { CatalogueRecord, Dialect, ListOperation, Pointers } from "./dialect";
 import { own } from "./messages";
-import { compilePointers, findArray, findBoolean, findSize, findText, numberOf, type Path } from "./pointers";
+import { compilePointers, findArray, findBoolean, findLink, findSize, findText, numberOf, type Path } from "./pointers";
 import { unreadable } from "./unreadable";
 
 export type Reading<T> = Accepted<T> | Rejection;
@@ -156,7 +157,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     region: readCatalogue("a region", "region", records.region),
     snapshotImage: (payload) => findText(payload, snapshot) ?? undefined,
     items,
-    nextPage: (body) => findText(body, next) ?? undefined,
+    nextPage: (body) => findLink(body, next) ?? undefined,
   };
 }
 
@@ -167,7 +168,7 @@ export function readRule(record: unknown): Reading<LiveRule> {
     return typeof found === "string" && found !== "" ? found : typeof found === "number" ? String(found) : undefined;
   };
   const id = text("id");
-  if (id === undefined) return unreadable("a rule", "id", undefined, ["/id"], record);
+  if (id === undefined || id.includes(credentialMask)) return unreadable("a rule", "id", undefined, ["/id"], record);
   const direction = text("direction");
   if (direction === undefined) return unreadable("a rule", "direction", undefined, ["/direction"], record);
   const portMin = numberOf(own(record, "port_range_min"));

@@ -5,7 +5,7 @@
 import type { Operation } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
-import { isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
+import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { requestKinds } from "../dialect/request-kinds";
 import type { RequestOptions } from "./client";
@@ -123,7 +123,7 @@ export function createCaller(parts: CallerParts): Caller {
       return { outcome: credentialRejection(error), authorization: "" };
     }
     const sentAtMs = clock.now();
-    const exchange = await transport.send({
+    const received = await transport.send({
       method,
       path,
       authorization,
@@ -131,6 +131,9 @@ export function createCaller(parts: CallerParts): Caller {
       ...(body !== undefined && { body }),
       ...(signal !== undefined && { signal }),
     });
+    // Before anything is read from it: what a record held would go into the state and every plan.
+    const exchange =
+      received.kind === "answer" ? { ...received, answer: withoutCredential(received.answer) } : received;
     const nowMs = clock.now();
     const outcome = judge(operation, exchange);
     observe(operation, exchange, outcome, sentAtMs, nowMs);
@@ -144,6 +147,17 @@ export function createCaller(parts: CallerParts): Caller {
       outcome: outcome.status,
     });
     return { outcome, authorization };
+  }
+
+  function withoutCredential(answer: Answer): Answer {
+    const clean = (text: string) => credential.scrubBody(text);
+    return {
+      ...answer,
+      text: clean(answer.text),
+      ...(answer.contentType !== undefined && { contentType: clean(answer.contentType) }),
+      ...(answer.retryAfter !== undefined && { retryAfter: clean(answer.retryAfter) }),
+      ...(answer.location !== undefined && { location: clean(answer.location) }),
+    };
   }
 
   function judge(operation: Operation, exchange: Exchange): Outcome<unknown> {

@@ -5,10 +5,11 @@
 import { type ExecFileException, execFile } from "node:child_process";
 import { inspect } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { credentialMask as mask } from "../core/text/credential-mask";
 import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
+import { createMasking } from "./masking";
 
-const mask = "********";
 const commandTimeoutMs = 60_000;
 
 /** Runs a program without a shell and gives what it printed, or why it could not. */
@@ -29,6 +30,7 @@ export class Credential {
   #value: string | undefined;
   readonly #source: Source;
   readonly #seen = new Set<string>();
+  readonly #masking = createMasking(this.#seen);
   #running: Promise<string> | undefined;
 
   constructor(value: string | undefined, source: Source) {
@@ -53,9 +55,12 @@ export class Credential {
 
   /** The text without the credential, whole or without its scheme. */
   scrub(text: string): string {
-    let clean = text;
-    for (const secret of this.#seen) if (clean.includes(secret)) clean = clean.replaceAll(secret, mask);
-    return clean;
+    return this.#masking.text(text);
+  }
+
+  /** The same for the body of an answer, which is read afterwards. */
+  scrubBody(text: string): string {
+    return this.#masking.body(text);
   }
 
   toString(): string {
@@ -88,8 +93,18 @@ export class Credential {
   #keep(value: string): void {
     this.#value = value;
     // Longest first, so that the scheme goes with the token. A very short token would blank out ordinary words.
-    for (const secret of [value, ...value.split(/\s+/).slice(1)]) if (secret.length >= 4) this.#seen.add(secret);
+    for (const secret of [value, ...value.split(/\s+/).slice(1), ...passwordOf(value)])
+      if (secret.length >= 4) this.#seen.add(secret);
   }
+}
+
+/** `Basic` carries a user and a password, which a service may repeat as they are. */
+function passwordOf(value: string): string[] {
+  const [, encoded] = /^basic\s+(\S+)$/i.exec(value) ?? [];
+  if (encoded === undefined) return [];
+  const decoded = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  return colon < 0 ? [] : [decoded, decoded.slice(colon + 1)];
 }
 
 export type FoundCredential =

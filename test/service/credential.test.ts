@@ -6,7 +6,7 @@ import { Credential, findCredential } from "../../reconciler/service/credential"
 import { checkBaseUrl } from "../../reconciler/service/transport";
 import { makeFolder } from "../support/folder";
 import { canary, makeClient, open, start } from "./make-client";
-import { fault, json, type Script, startServer } from "./scripted-server";
+import { fault, json, type Script, startServer, text } from "./scripted-server";
 
 const secret = canary.slice("Bearer ".length);
 const header = "Bearer {token}";
@@ -141,8 +141,69 @@ describe("it is never shown", () => {
       JSON.stringify({ ...credential }),
       JSON.stringify(Object.getOwnPropertyDescriptors(credential)),
     ];
-    for (const text of shown) expect(text).not.toContain(secret);
+    for (const one of shown) expect(one).not.toContain(secret);
     expect(shown[0]).toBe("********");
+  });
+
+  /** Each as it may stand between the quotes of a JSON text. */
+  const spellings: Readonly<Record<string, string>> = {
+    "as it is": secret,
+    "with its scheme": canary,
+    "escaped for JSON, letter by letter": [...secret]
+      .map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+    "escaped for JSON in part": secret.replaceAll("e", "\\u0065"),
+    "in base64": Buffer.from(secret).toString("base64"),
+    "in base64, with its scheme": Buffer.from(canary).toString("base64"),
+    "in base64, within something longer": Buffer.from(`user:${secret}:x`).toString("base64"),
+    "in base64 for URLs": Buffer.from(`xy${secret}`).toString("base64url"),
+    "in hexadecimal": Buffer.from(secret).toString("hex"),
+    "in a URL": `https://x.example/?token=${encodeURIComponent(canary)}`,
+  };
+  const leaks = (told: unknown, spelling: string): boolean => {
+    const all = JSON.stringify(told);
+    return [secret, spelling, ...Object.values(spellings)].some((one) => all.includes(one));
+  };
+
+  test.each(Object.entries(spellings))(
+    "a service that repeats it in a record it accepts, %s, gets it into no record",
+    async (_, spelt) => {
+      const raw = `{"data":[{"id":"v-1","name":"web","status":"${spelt}","flavor_id":"x ${spelt} y","owner":"${spelt}","volumes":[]}]}`;
+      const { client } = await start([text(200, raw, "application/json")]);
+      const outcome = await client.listVms();
+      expect(outcome).toMatchObject({ status: "accepted", value: [{ id: "v-1", name: "web" }] });
+      expect(leaks(outcome, spelt)).toBe(false);
+      // What is not known is not another owner and not another flavor.
+      expect(outcome.status === "accepted" && [outcome.value[0]?.owner, outcome.value[0]?.flavor]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    },
+  );
+
+  test.each(Object.entries(spellings))(
+    "an id or a name that holds it, %s, is refused: it is nobody's",
+    async (_, spelt) => {
+      for (const fields of [`"id":"${spelt}","name":"web"`, `"id":"v-1","name":"a ${spelt}"`]) {
+        const { client } = await start([text(200, `[{${fields}}]`, "application/json")]);
+        const outcome = await client.listVms();
+        expect(outcome).toMatchObject({ status: "rejected", condition: "unreadable" });
+        expect(leaks(outcome, spelt)).toBe(false);
+      }
+    },
+  );
+
+  test("the password of a Basic credential is masked by itself", async () => {
+    const credential = new Credential(`Basic ${Buffer.from("ci:long-password").toString("base64")}`, { kind: "fixed" });
+    const { client } = await start([json(200, [{ id: "v-1", name: "web", owner: "long-password" }])], { credential });
+    expect(JSON.stringify(await client.listVms())).not.toContain("long-password");
+  });
+
+  test("escapes and words that only resemble it are read as they are", async () => {
+    const credential = new Credential("Bearer dev", { kind: "fixed" });
+    const raw = String.raw`[{"id":"v-1","name":"dev-web","status":"a\\u0041\u0022\u005c\/\u0041"}]`;
+    const { client } = await start([text(200, raw, "application/json")], { credential });
+    expect(await client.listVms()).toMatchObject({ value: [{ name: "dev-web", status: 'a\\u0041"\\/A' }] });
   });
 
   test("a service that repeats it in messages, headers, redirects and keys gets it into no outcome and no event", async () => {

@@ -1,0 +1,2 @@
+/** Stands where a credential stood. Neither a name nor an id may hold it, so a field with it counts as not shown. */
+export const credentialMask = "********";
