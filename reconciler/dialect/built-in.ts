@@ -68,7 +68,11 @@ export const builtInDialect: Dialect = {
       rules: ["/rules", "/security_group_rules", "/security_group/rules", "/group/rules"],
     },
     flavor: { id: ["/id", "/flavor_id", ""], name: ["/name", "/flavor_name"] },
-    image: { id: ["/id", "/image_id", ""], name: ["/name", "/image_name"] },
+    image: {
+      id: ["/id", "/image_id", ""],
+      name: ["/name", "/image_name"],
+      status: ["/status", "/state", "/image_status"],
+    },
     region: { id: ["/id", "/region_id", "/name", ""], name: ["/name", "/region_name"] },
     snapshot: { image: ["/image_id", "/image", "/id", "/snapshot_id", "/image/id"] },
   },
@@ -80,6 +84,10 @@ export const builtInDialect: Dialect = {
       failed: ["ERROR", "FAILED", "error", "failed"],
     },
     volume: { failed: ["error", "ERROR", "failed", "FAILED"] },
+    image: {
+      ready: ["active", "ACTIVE", "available", "AVAILABLE", "ready", "READY"],
+      failed: ["error", "ERROR", "failed", "FAILED", "killed", "KILLED", "deleted", "DELETED"],
+    },
   },
   pagination: { next: ["/page/next"], param: "page" },
   rules: { port_range: null },

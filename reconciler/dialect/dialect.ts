@@ -56,7 +56,7 @@ export interface Records {
     readonly rules: Pointers;
   };
   readonly flavor: CatalogueRecord;
-  readonly image: CatalogueRecord;
+  readonly image: CatalogueRecord & { readonly status: Pointers };
   readonly region: CatalogueRecord;
   readonly snapshot: { readonly image: Pointers };
 }
@@ -74,6 +74,8 @@ export interface States {
     readonly failed: readonly string[];
   };
   readonly volume: { readonly failed: readonly string[] };
+  /** Anything else is an image that is still being made. */
+  readonly image: { readonly ready: readonly string[]; readonly failed: readonly string[] };
 }
 
 export interface ErrorRule {

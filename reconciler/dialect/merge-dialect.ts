@@ -33,6 +33,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
     states: {
       vm: mergeVmStates(states.vm, given.states?.vm ?? {}),
       volume: { ...states.volume, ...given.states?.volume },
+      image: mergeImageStates(states.image, given.states?.image ?? {}),
     },
     pagination: { ...pagination, ...given.pagination },
     rules: { ...rules, ...given.rules },
@@ -63,5 +64,13 @@ function mergeVmStates(builtIn: States["vm"], given: Partial<States["vm"]>): Sta
     stopped: words("stopped"),
     verify_resize: words("verify_resize"),
     failed: words("failed"),
+  };
+}
+
+function mergeImageStates(builtIn: States["image"], given: Partial<States["image"]>): States["image"] {
+  const taken = new Set([...(given.ready ?? []), ...(given.failed ?? [])]);
+  return {
+    ready: given.ready ?? builtIn.ready.filter((word) => !taken.has(word)),
+    failed: given.failed ?? builtIn.failed.filter((word) => !taken.has(word)),
   };
 }

@@ -6,6 +6,7 @@
 import type {
   CatalogueEntry,
   LiveGroup,
+  LiveImage,
   LiveRule,
   LiveVm,
   LiveVmVolume,
@@ -29,7 +30,7 @@ export interface RecordReaders {
   volume: ReadRecord<LiveVolume>;
   group: ReadRecord<LiveGroup>;
   flavor: ReadRecord<CatalogueEntry>;
-  image: ReadRecord<CatalogueEntry>;
+  image: ReadRecord<LiveImage>;
   region: ReadRecord<CatalogueEntry>;
   /** The id of the image that a snapshot made, where the payload shows it. */
   snapshotImage(payload: unknown): string | undefined;
@@ -53,6 +54,8 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   for (const phase of ["failed", "verify_resize", "stopped", "running"] as const)
     for (const word of states.vm[phase]) phases.set(word, phase);
   const failedVolume = new Set(states.volume.failed);
+  const readyImage = new Set(states.image.ready);
+  const failedImage = new Set(states.image.failed);
   const vm = compileAll(records.vm);
   const entry = compileAll(records.vm.volume_entry);
   const volume = compileAll(records.volume);
@@ -137,6 +140,16 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     };
   };
 
+  const readImageEntry = readCatalogue("an image", "image", records.image);
+  const imageStatus = compilePointers(records.image.status);
+  function readImage(record: unknown): Reading<LiveImage> {
+    const entry = readImageEntry(record);
+    const status = entry.status === "accepted" ? (findText(record, imageStatus) ?? undefined) : undefined;
+    if (entry.status !== "accepted" || status === undefined) return entry;
+    const phase = failedImage.has(status) ? "failed" : readyImage.has(status) ? "ready" : "changing";
+    return accepted({ ...entry.value, status, phase });
+  }
+
   const itemPaths = compileAll(
     Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
   );
@@ -153,7 +166,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     volume: readVolume,
     group: readGroup,
     flavor: readCatalogue("a flavor", "flavor", records.flavor),
-    image: readCatalogue("an image", "image", records.image),
+    image: readImage,
     region: readCatalogue("a region", "region", records.region),
     snapshotImage: (payload) => findText(payload, snapshot) ?? undefined,
     items,

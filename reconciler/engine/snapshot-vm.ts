@@ -1,11 +1,15 @@
 /**
- * Takes the snapshot that a rebuild, a resize or a delete was told to take first. It is written down before it is sent
- * and until that step is done, so that a run cut off in between finds it again instead of taking a second one.
+ * Takes the snapshot that a rebuild, a resize or a delete was told to take first, and believes in it only when its image
+ * is listed and usable: an acknowledgement alone would let the step go on that the snapshot was to save.
+ *
+ * It is written down before it is sent and until that step is done, so that a run cut off in between finds it again. One
+ * that was accepted is never sent again by itself, even when its image does not show: each run would make one more.
  */
-import type { CatalogueEntry } from "../core/model/live";
+import type { LiveImage } from "../core/model/live";
+import type { Outcome } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
-import { failedBy, isoNow, optionsFor, type Run, type Seen, type StepResult, sendAndLook } from "./perform";
+import { done, failedBy, isoNow, optionsFor, type Run, type Seen, type StepResult, sendAndLook } from "./perform";
 import { waitForVm } from "./watch-vm";
 
 type Snapshot = Extract<StepAction, { operation: "vm.snapshot" }>;
@@ -16,31 +20,60 @@ const freshMs = 60 * 60_000;
 export async function snapshotVm(step: Step, action: Snapshot, id: string, run: Run): Promise<StepResult> {
   const { address } = step;
   const { name } = action;
-  const earlier = run.recorder.state.intents.get(address);
-  const isFresh =
-    earlier?.operation === "vm.snapshot" &&
-    earlier.name === name &&
-    run.ports.clock.now() - Date.parse(earlier.sentAt) < freshMs;
-  const present = await imagesNamed(name, run);
-  if (isFresh && present?.some((image) => !earlier.idsBefore.includes(image.id)) === true)
-    return settled(step, id, run);
-  // Without a list nobody can tell what a lost answer made; one image too many does no harm.
-  const idsBefore = (present ?? []).map((image) => image.id);
-  const intent: Intent = { step: step.id, address, operation: "vm.snapshot", name, sentAt: isoNow(run), idsBefore };
-  if (present !== undefined) await run.recorder.record([{ type: "intent", address, intent }]);
-  const look = async (): Promise<Seen> => {
-    const images = await imagesNamed(name, run);
-    if (images === undefined) return "cannot-tell";
-    return images.some((image) => !idsBefore.includes(image.id)) ? "done" : "not-done";
-  };
-  const outcome = await sendAndLook(() => run.ports.client.snapshotVm(id, name, optionsFor(step, run)), look, run);
-  if (outcome.status === "accepted") {
-    const result = await settled(step, id, run);
-    const image = outcome.value?.imageId;
-    return result.end === "done" && image !== undefined ? { ...result, message: `image ${image}` } : result;
+  const { client, clock, timing } = run.ports;
+  const canList = client.has("image.list");
+  const images = canList ? await listImages(run) : undefined;
+  if (images !== undefined && images.status !== "accepted") return unlistable(images, "nothing was sent");
+
+  const open = run.recorder.state.intents.get(address);
+  const earlier = open?.operation === "vm.snapshot" && open.name === name ? open : undefined;
+  if (earlier !== undefined) {
+    const isFresh = clock.now() - Date.parse(earlier.sentAt) < freshMs;
+    const isThere = images !== undefined && imageOf(earlier, images.value) !== undefined;
+    if (canList && isFresh && !isThere && earlier.accepted !== true) {
+      // Its answer was lost: a list that is behind may show it yet.
+      const left = Date.parse(earlier.sentAt) + timing.discoveryWindowMs - clock.now();
+      const late = left > 0 ? await awaitImage(step, earlier, left, run) : undefined;
+      if (late !== undefined && late.code !== missing) return late.end === "done" ? settled(step, id, run) : late;
+    } else if (earlier.accepted === true || isThere) {
+      if (!canList && isFresh) return settled(step, id, run);
+      if (canList && (isFresh || !isThere)) return believed(step, earlier, id, run);
+    }
   }
-  if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
-  return failedBy(outcome);
+
+  const before = images?.value ?? [];
+  const idsBefore = before.filter((image) => image.name === name).map((image) => image.id);
+  const intent: Intent = { step: step.id, address, operation: "vm.snapshot", name, sentAt: isoNow(run), idsBefore };
+  await run.recorder.record([{ type: "intent", address, intent }]);
+  const look = async (): Promise<Seen> => {
+    const now = canList ? await listImages(run) : undefined;
+    if (now?.status !== "accepted") return "cannot-tell";
+    return imageOf(intent, now.value) === undefined ? "not-done" : "done";
+  };
+  const outcome = await sendAndLook(() => client.snapshotVm(id, name, optionsFor(step, run)), look, run);
+  if (outcome.status !== "accepted") {
+    if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
+    return failedBy(outcome);
+  }
+  // An id that was listed before is another image's, or no image's at all.
+  const named = before.some((image) => image.id === outcome.value?.imageId) ? undefined : outcome.value?.imageId;
+  const sent: Intent = { ...intent, accepted: true, ...(named === undefined ? {} : { image: named }) };
+  await run.recorder.record([{ type: "intent", address, intent: sent }]);
+  return canList ? believed(step, sent, id, run) : settled(step, id, run);
+}
+
+const listImages = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
+  client.listImages({ signal });
+
+/** By the id that the answer named, or what is new under the name. */
+const imageOf = ({ name, image, idsBefore }: Intent, images: readonly LiveImage[]): LiveImage | undefined =>
+  images.find(({ id }) => id === image) ?? images.find((one) => one.name === name && !idsBefore.includes(one.id));
+
+async function believed(step: Step, intent: Intent, id: string, run: Run): Promise<StepResult> {
+  const shown = await awaitImage(step, intent, run.ports.timing.discoveryWindowMs, run);
+  if (shown.end !== "done") return shown;
+  const result = await settled(step, id, run);
+  return result.end === "done" ? { ...shown, ...result } : result;
 }
 
 async function settled(step: Step, id: string, run: Run): Promise<StepResult> {
@@ -48,10 +81,70 @@ async function settled(step: Step, id: string, run: Run): Promise<StepResult> {
   return result;
 }
 
-/** `undefined`: nobody can tell. */
-async function imagesNamed(name: string, run: Run): Promise<readonly CatalogueEntry[] | undefined> {
-  const { client } = run.ports;
-  if (!client.has("image.list")) return undefined;
-  const images = await client.listImages({ signal: run.signal });
-  return images.status === "accepted" ? images.value.filter((image) => image.name === name) : undefined;
+const missing = "apply/snapshot-missing";
+
+/** Until the image is listed (for `withinMs`) and then until it is usable, which may take as long as a VM's create. */
+async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
+  const { clock, timing } = run.ports;
+  const started = clock.now();
+  let shown: string | undefined;
+  try {
+    for (;;) {
+      const images = await listImages(run);
+      if (images.status !== "accepted") return unlistable(images, "what it was to save is not touched");
+      const image = imageOf(intent, images.value);
+      if (image !== undefined && (image.phase === undefined || image.phase === "ready"))
+        return { ...done, message: `image ${image.id}` };
+      if (image?.phase === "failed") return failedImage(step, image);
+      if (image?.status !== undefined && image.status !== shown) {
+        shown = image.status;
+        run.progress(step, `image ${image.id}: ${shown}`);
+      }
+      if (run.signal.aborted)
+        return {
+          end: "unknown",
+          code: "apply/interrupted",
+          message: `stopped while waiting for the image ${intent.name}`,
+          fix: "run the same command again: it goes on from here",
+        };
+      const waitedMs = clock.now() - started;
+      if (image === undefined && waitedMs >= withinMs) return unlisted(step, intent, waitedMs);
+      if (image !== undefined && waitedMs >= timing.vmCreateTimeoutMs) return unfinished(image, waitedMs);
+      await clock.sleep(timing.pollIntervalMs, run.signal);
+    }
+  } finally {
+    run.waited(step, clock.now() - started);
+  }
 }
+
+const inSeconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+
+const unlistable = (failure: Parameters<typeof failedBy>[0], consequence: string): StepResult => {
+  const said = failedBy(failure);
+  return {
+    ...said,
+    end: "failed",
+    message: `the list of images could not be read, so ${consequence}: ${said.message}`,
+  };
+};
+
+const unlisted = ({ address }: Step, { name }: Intent, waitedMs: number): StepResult => ({
+  end: "failed",
+  code: missing,
+  message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what it was to save is not touched`,
+  fix: `run the same command again: it looks for the image and takes no second one. If it was never made: reconcile state resolve ${address} --not-created`,
+});
+
+const failedImage = ({ address }: Step, { id, status }: LiveImage): StepResult => ({
+  end: "failed",
+  code: "apply/snapshot-failed",
+  message: `the image ${id} of the snapshot is in the failed state ${status ?? ""}; what it was to save is not touched`,
+  fix: `delete the image in the service, then run: reconcile state resolve ${address} --not-created, and the same command again takes another`,
+});
+
+const unfinished = ({ id, status }: LiveImage, waitedMs: number): StepResult => ({
+  end: "failed",
+  code: "apply/timeout",
+  message: `the image ${id} of the snapshot is still ${status ?? "being made"} after ${inSeconds(waitedMs)}; what it was to save is not touched`,
+  fix: `run the same command again: it goes on waiting. If ${status ?? "this state"} means that it can be used, say so in the dialect: states: { image: { ready: [${status ?? "…"}] } }`,
+});

@@ -95,6 +95,8 @@ const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, R
   name: ["name", ({ name }) => name],
   sentAt: ["sent at", ({ sentAt }) => sentAt],
   idsBefore: ["not one of", ({ idsBefore }) => idsBefore],
+  accepted: ["accepted", ({ accepted }) => yes(accepted, "yes: it is looked for, and not sent again")],
+  image: ["image", ({ image }) => image],
   unknown: ["outcome", ({ unknown }) => yes(unknown, "unknown: the answer was lost, and looking did not settle it")],
 };
 

@@ -4,7 +4,7 @@
  * Reads and deletes are repeated inside (they are safe); every other write is sent once, except after an answer that
  * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
  */
-import type { CatalogueEntry, LiveGroup, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
+import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 
@@ -98,7 +98,7 @@ export interface ServiceClient {
   importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<GroupImportReport>>;
 
   listFlavors(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
-  listImages(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+  listImages(options?: RequestOptions): Promise<Outcome<readonly LiveImage[]>>;
   listRegions(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
 
   close(): Promise<void>;

@@ -2,7 +2,7 @@
  * The service's client over HTTP: each operation of client.ts as route, body and reader of the answer. How a request
  * gets there is caller.ts and transport.ts; what records mean is dialect/records.ts.
  */
-import type { CatalogueEntry } from "../core/model/live";
+import type { CatalogueEntry, LiveImage } from "../core/model/live";
 import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
@@ -209,7 +209,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       send("group.import", { body: listing }, (body) => readImportReport(payloadOf(body)), o),
 
     listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),
-    listImages: listOf<CatalogueEntry>("image.list", read.image),
+    listImages: listOf<LiveImage>("image.list", read.image),
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
     get: (operation, path, o) => caller.call({ operation, method: "GET", path: basePath + path }, o),

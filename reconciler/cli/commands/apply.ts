@@ -1,5 +1,6 @@
 /** `reconcile apply`: plans, asks, and makes it so; or applies exactly the plan that was saved and reviewed. */
 import { canonicalJson } from "../../core/text/canonical-json";
+import { mergeDialect } from "../../dialect/merge-dialect";
 import { fail } from "../compose";
 import type { FlagName } from "../flags";
 import type { Invocation } from "../invocation";
@@ -31,8 +32,10 @@ export function run(invocation: Invocation): Promise<number> {
 /** What was decided when the plan was made. */
 const decided = ["file", "target", "replace", "adopt", "no-refresh", "var", "var-file"] as const satisfies FlagName[];
 
-function applySaved(invocation: Invocation, saved: SavedPlan, file: string): Promise<number> {
+function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {
   const { flags } = invocation;
+  // A plan of an older version does not have what dialects have learnt to say since.
+  const saved = { ...read, dialect: mergeDialect(read.dialect) };
   const given = decided.filter((name) => flags[name] !== undefined);
   if (given.length > 0)
     throw fail(

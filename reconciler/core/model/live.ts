@@ -66,6 +66,12 @@ export interface CatalogueEntry {
   readonly name?: string;
 }
 
+/** `phase`: absent where the record shows no state, which is all that most services tell of an image. */
+export interface LiveImage extends CatalogueEntry {
+  readonly status?: string;
+  readonly phase?: "ready" | "failed" | "changing";
+}
+
 /** Seen, known to be gone, or not looked at (with the reason, in words). */
 export type Sighting<T> =
   | { readonly seen: "yes"; readonly value: T }

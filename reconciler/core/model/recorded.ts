@@ -99,6 +99,10 @@ export interface Intent {
   readonly record?: Omit<RecordedVm, "id"> | Omit<RecordedVolume, "id"> | Omit<RecordedGroup, "id">;
   /** The answer was lost and looking did not settle it. */
   readonly unknown?: boolean;
+  /** The service answered that it was done: it is never sent again. */
+  readonly accepted?: true;
+  /** The image that the answer to a snapshot named. */
+  readonly image?: string;
 }
 
 /** The same create, under the address that its resource has by now. */

@@ -83,6 +83,14 @@ export function consentsFor(
       });
   }
   for (const step of steps)
+    if (step.action.operation === "vm.snapshot" && step.action.unproven === true)
+      consents.push({
+        kind: "data_loss",
+        address: step.address,
+        detail: `whether the snapshot ${step.action.name} is there before what it is to save is touched cannot be proved: this service has no list of images (operations.image.list)`,
+        grant: "--allow-data-loss",
+      });
+  for (const step of steps)
     if (step.action.operation === "volume.detach" && step.action.flush === "ask")
       consents.push({
         kind: "flush",

@@ -36,7 +36,7 @@ export type StepAction =
   | { readonly operation: "vm.resize"; readonly vm: Reference; readonly flavor: string }
   | { readonly operation: "vm.check"; readonly vm: Reference; readonly check: HealthCheck; readonly timeoutMs: number }
   | { readonly operation: "vm.resize.confirm"; readonly vm: Reference; readonly manual: boolean }
-  | { readonly operation: "vm.snapshot"; readonly vm: Reference; readonly name: string }
+  | { readonly operation: "vm.snapshot"; readonly vm: Reference; readonly name: string; readonly unproven?: true }
   /** `looksFirst`: it may be so already, by itself or by an earlier step, and the service refuses to do it twice. */
   | { readonly operation: "vm.resize.revert"; readonly vm: Reference; readonly looksFirst?: boolean }
   | { readonly operation: "vm.stop"; readonly vm: Reference; readonly looksFirst?: boolean }

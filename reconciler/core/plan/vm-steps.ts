@@ -403,7 +403,7 @@ function snapshotVm(
   return addStep(draft, {
     id: `${address}/snapshot-${reason}`,
     address,
-    action: { operation: "vm.snapshot", vm, name },
+    action: { operation: "vm.snapshot", vm, name, ...(draft.context.has("image.list") ? {} : { unproven: true }) },
     title: `snapshot VM ${label} as ${name}`,
     needs: after,
     holds: [vmHold(draft, { address })],

@@ -50,6 +50,14 @@ export const running = {
     "A resized VM waits in VERIFY_RESIZE for a decision that only somebody outside can make.",
     "Confirm or revert it in the console, then run the same command again.",
   ),
+  "apply/snapshot-failed": row(
+    "The image of a snapshot ended in a failed state, so the rebuild, resize or delete that it was to save was not taken.",
+    "Delete the image in the service, say so with reconcile state resolve ADDR --not-created, and apply again: another one is taken.",
+  ),
+  "apply/snapshot-missing": row(
+    "A snapshot was accepted, and its image is not listed, so the rebuild, resize or delete that it was to save was not taken.",
+    "Run the same command again: it looks, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created.",
+  ),
   "apply/timeout": row(
     "The service was still working when the time allowed was over. Nothing is lost.",
     "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more.",
