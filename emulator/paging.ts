@@ -27,7 +27,8 @@ export function pageOf(request: Request, list: Ordered | undefined, show: (id: s
     page: {
       next: next === undefined ? "" : String(next),
       prev: prev === undefined ? "" : String(prev),
-      total_size: ids.length,
+      // A list that lags counts what it shows: it says nothing of what it does not know of yet.
+      total_size: request.staleMs > 0 ? ids.filter((id) => show(id) !== undefined).length : ids.length,
     },
   });
 }

@@ -89,7 +89,7 @@ export const builtInDialect: Dialect = {
       failed: ["error", "ERROR", "failed", "FAILED", "killed", "KILLED", "deleted", "DELETED"],
     },
   },
-  pagination: { next: ["/page/next"], param: "page" },
+  pagination: { next: ["/page/next"], param: "page", next_header: null, ignore: [] },
   rules: { port_range: null },
   authorization: { header: "Bearer {token}", command: null },
   errors: [],

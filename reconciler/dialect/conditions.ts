@@ -39,6 +39,8 @@ export interface Answer {
   readonly retryAfter?: string;
   /** Where a redirect leads. */
   readonly location?: string;
+  /** Those that may speak of a list's pages. */
+  readonly paging?: Readonly<Record<string, string>>;
 }
 
 export interface Judging {

@@ -89,7 +89,14 @@ export interface Dialect {
   readonly operations: AssumedRoutes;
   readonly records: Records;
   readonly states: States;
-  readonly pagination: { readonly next: Pointers; readonly param: string };
+  readonly pagination: {
+    readonly next: Pointers;
+    readonly param: string;
+    /** A header that leads on; of Link, what has rel="next". */
+    readonly next_header: string | null;
+    /** Pointers into the body, and names of headers, that look like pages and say nothing about them. */
+    readonly ignore: readonly string[];
+  };
   /** `port_range`: how a range is written in dst_port, e.g. `{min}-{max}`; `null`: ranges are refused. */
   readonly rules: { readonly port_range: string | null };
   readonly authorization: { readonly header: string; readonly command: readonly string[] | null };

@@ -66,14 +66,21 @@ function firstText(
 }
 
 /** The first array found; `null` there is the empty array, which is how some languages write it. */
-export function findArray(value: unknown, paths: readonly Path[]): readonly unknown[] | undefined {
-  let empty = false;
+export const findArray = (value: unknown, paths: readonly Path[]): readonly unknown[] | undefined =>
+  findArrayAt(value, paths)?.items;
+
+/** The same, and where it was. */
+export function findArrayAt(
+  value: unknown,
+  paths: readonly Path[],
+): { readonly items: readonly unknown[]; readonly tokens: readonly string[] } | undefined {
+  let empty: readonly string[] | undefined;
   for (const { tokens } of paths) {
     const found = findAt(value, tokens);
-    if (Array.isArray(found)) return found;
-    if (found === null) empty = true;
+    if (Array.isArray(found)) return { items: found, tokens };
+    if (found === null) empty ??= tokens;
   }
-  return empty ? [] : undefined;
+  return empty === undefined ? undefined : { items: [], tokens: empty };
 }
 
 export function findBoolean(value: unknown, paths: readonly Path[]): boolean | undefined {

@@ -63,6 +63,8 @@ export const patternWords: Readonly<Record<string, string>> = {
   "^(/([^~/]|~[01])*)*$": "a JSON pointer: empty, or beginning with /",
   "^/[!-~]*$": "a path that begins with /, without spaces",
   "^[A-Za-z0-9_.\\[\\]-]+$": "the name of a query parameter",
+  "^[A-Za-z0-9-]+$": "the name of a header",
+  "^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$": "a JSON pointer that begins with /, or the name of a header",
   "^[^{}]*\\{min\\}[^{}]*\\{max\\}[^{}]*$": "text with {min} and then {max}, such as {min}-{max}",
   "^[ -z|~{}]*\\{token\\}[ -z|~{}]*$": "one line with {token}, such as Bearer {token}",
 };

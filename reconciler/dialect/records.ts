@@ -18,9 +18,23 @@ import { accepted } from "../core/model/outcome";
 import { credentialMask } from "../core/text/credential-mask";
 import { listItems } from "./built-in";
 import type { CatalogueRecord, Dialect, ListOperation, Pointers } from "./dialect";
+import { pointerTo } from "./likely-key";
 import { own } from "./messages";
-import { compilePointers, findArray, findBoolean, findLink, findSize, findText, numberOf, type Path } from "./pointers";
+import { type Holder, nextLink, type Page, pageSigns, type Sign } from "./page-signs";
+import {
+  compilePointers,
+  findArray,
+  findArrayAt,
+  findAt,
+  findBoolean,
+  findLink,
+  findSize,
+  findText,
+  numberOf,
+  type Path,
+} from "./pointers";
 import { unreadable } from "./unreadable";
+import { isIgnored } from "./whole-list";
 
 export type Reading<T> = Accepted<T> | Rejection;
 type ReadRecord<T> = (record: unknown) => Reading<T>;
@@ -36,8 +50,15 @@ export interface RecordReaders {
   snapshotImage(payload: unknown): string | undefined;
   /** The array of a list's payload. */
   items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]>;
-  /** What leads to the next page, from the whole body. */
-  nextPage(body: unknown): string | undefined;
+  /** The same from the whole body, with what it says about the pages of the list. */
+  page(operation: ListOperation | "group.rule.list", body: unknown, headers: Page["headers"]): Reading<SignedPage>;
+  /** What leads to the next page, from the whole body or a header. */
+  nextPage(body: unknown, headers?: Page["headers"]): string | undefined;
+}
+
+export interface SignedPage {
+  readonly items: readonly unknown[];
+  readonly signs: readonly Sign[];
 }
 
 const listOperations = Object.keys(listItems) as ListOperation[];
@@ -153,12 +174,30 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   const itemPaths = compileAll(
     Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
   );
-  function items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]> {
-    const found = findArray(payload, itemPaths[operation]!);
+  function findItems(operation: ListOperation, payload: unknown) {
+    const found = findArrayAt(payload, itemPaths[operation]!);
     const tried = dialect.operations[operation]?.items ?? [];
     return found === undefined
       ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)
       : accepted(found);
+  }
+
+  function items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]> {
+    const found = findItems(operation, payload);
+    return found.status === "accepted" ? accepted(found.value.items) : found;
+  }
+
+  function page(
+    operation: ListOperation | "group.rule.list",
+    body: unknown,
+    headers: Page["headers"],
+  ): Reading<SignedPage> {
+    const payload = payloadOf(body);
+    const found = operation === "group.rule.list" ? ruleItems(payload) : findItems(operation, payload);
+    if (found.status !== "accepted") return found;
+    const { items, tokens } = found.value;
+    const signs = pageSigns({ holders: holdersOf(body, payload, tokens), items, headers });
+    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, dialect.pagination.ignore)) });
   }
 
   return {
@@ -170,7 +209,9 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     region: readCatalogue("a region", "region", records.region),
     snapshotImage: (payload) => findText(payload, snapshot) ?? undefined,
     items,
-    nextPage: (body) => findLink(body, next) ?? undefined,
+    page,
+    nextPage: (body, headers = {}) =>
+      (findLink(body, next) || nextInHeader(dialect.pagination.next_header, headers)) ?? undefined,
   };
 }
 
@@ -205,10 +246,40 @@ export function readRule(record: unknown): Reading<LiveRule> {
 }
 
 export function readRules(payload: unknown): Reading<readonly LiveRule[]> {
-  if (payload === null) return accepted([]);
-  return Array.isArray(payload)
-    ? readAll(payload, readRule)
-    : unreadable("the answer to group.rule.list", "list", undefined, [""], payload);
+  const found = ruleItems(payload);
+  return found.status === "accepted" ? readAll(found.value.items, readRule) : found;
+}
+
+function ruleItems(payload: unknown): Reading<{ items: readonly unknown[]; tokens: readonly string[] }> {
+  const found = findArrayAt(payload, itself);
+  return found === undefined
+    ? unreadable("the answer to group.rule.list", "list", undefined, [""], payload)
+    : accepted(found);
+}
+
+const itself = compilePointers([""]);
+
+function nextInHeader(name: string | null, headers: Page["headers"]): string | undefined {
+  const value = name === null ? undefined : headers[name.toLowerCase()];
+  if (value === undefined || value.trim() === "") return undefined;
+  return name?.toLowerCase() === "link" ? nextLink(value) : value.trim();
+}
+
+/** The objects from the body down to the array. */
+function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): Holder[] {
+  const holders: Holder[] = [];
+  const hold = (value: unknown, at: string): void => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) holders.push({ value, at });
+  };
+  hold(body, "");
+  let at = "";
+  if (payload !== body) {
+    at = "/data";
+    hold(payload, at);
+  }
+  for (let depth = 1; depth < tokens.length; depth++)
+    hold(findAt(payload, tokens.slice(0, depth)), at + tokens.slice(0, depth).map(pointerTo).join(""));
+  return holders;
 }
 
 /** Every record, or the first that cannot be read: a list with one item left out would pass for a smaller world. */

@@ -49,9 +49,14 @@ export interface Call {
   readonly body?: string;
 }
 
+/** The parsed body, and the headers that may speak of a list's pages. */
+export interface Answered {
+  readonly body: unknown;
+  readonly paging: Readonly<Record<string, string>>;
+}
+
 export interface Caller {
-  /** Ends with the parsed body. */
-  call(call: Call, options?: RequestOptions): Promise<Outcome<unknown>>;
+  call(call: Call, options?: RequestOptions): Promise<Outcome<Answered>>;
   /** The outcome without the credential, which a service may repeat anywhere in its answers. */
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
 }
@@ -61,7 +66,7 @@ export function createCaller(parts: CallerParts): Caller {
   const scrub = (text: string) => credential.scrub(text);
   let budget = fullBudget;
 
-  async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<unknown>> {
+  async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<Answered>> {
     const { operation } = request;
     const kind = requestKinds[operation];
     const startedMs = clock.now();
@@ -72,7 +77,7 @@ export function createCaller(parts: CallerParts): Caller {
     for (let attempt = 1; ; attempt++) {
       const slot = limiter.acquire(options.priority ?? 0, options.signal);
       if (!(slot === true || (slot !== false && (await slot)))) return lost ?? cancelled;
-      let sent: { outcome: Outcome<unknown>; authorization: string };
+      let sent: { outcome: Outcome<Answered>; authorization: string };
       try {
         if (kind !== "read" && options.mayWrite !== undefined && !(await options.mayWrite())) return lost ?? cancelled;
         sent = await send(request, attempt, cutOff);
@@ -113,7 +118,7 @@ export function createCaller(parts: CallerParts): Caller {
     request: Call,
     attempt: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ outcome: Outcome<unknown>; authorization: string }> {
+  ): Promise<{ outcome: Outcome<Answered>; authorization: string }> {
     const { operation, method, path, body } = request;
     let authorization: string;
     try {
@@ -157,15 +162,20 @@ export function createCaller(parts: CallerParts): Caller {
       ...(answer.contentType !== undefined && { contentType: clean(answer.contentType) }),
       ...(answer.retryAfter !== undefined && { retryAfter: clean(answer.retryAfter) }),
       ...(answer.location !== undefined && { location: clean(answer.location) }),
+      ...(answer.paging !== undefined && {
+        paging: Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
+      }),
     };
   }
 
-  function judge(operation: Operation, exchange: Exchange): Outcome<unknown> {
-    const outcome =
-      exchange.kind === "answer"
-        ? judgeAnswer(operation, exchange.answer, { errors: parts.dialect.errors, nowMs: clock.wallNow(), scrub })
-        : judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix);
-    return scrubOutcome(outcome, scrub);
+  function judge(operation: Operation, exchange: Exchange): Outcome<Answered> {
+    if (exchange.kind === "broken")
+      return scrubOutcome(judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix), scrub);
+    const { answer } = exchange;
+    const judged = judgeAnswer(operation, answer, { errors: parts.dialect.errors, nowMs: clock.wallNow(), scrub });
+    return judged.status === "accepted"
+      ? accepted({ body: judged.value, paging: answer.paging ?? {} })
+      : scrubOutcome(judged, scrub);
   }
 
   function observe(
@@ -209,8 +219,8 @@ function credentialRejection(error: unknown): Failure {
  * A delete that was repeated because its first answer was lost. Not found means that the first one did it. Any other
  * refusal says nothing about the first: a VM that is being deleted refuses a second delete.
  */
-function afterLost(operation: Operation, outcome: Failure & { status: "rejected" }): Outcome<unknown> {
-  if (outcome.condition === "not_found") return accepted(undefined);
+function afterLost(operation: Operation, outcome: Failure & { status: "rejected" }): Outcome<Answered> {
+  if (outcome.condition === "not_found") return accepted({ body: undefined, paging: {} });
   return {
     status: "unknown",
     reason: `the answer to ${operation} was lost, and the next was: ${outcome.message}`,

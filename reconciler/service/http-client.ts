@@ -9,15 +9,16 @@ import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import type { Dialect, ListOperation, Route } from "../dialect/dialect";
 import { documentedRoutes } from "../dialect/documented-routes";
-import { createRecordReaders, payloadOf, type Reading, readAll, readRule, readRules } from "../dialect/records";
+import { createRecordReaders, payloadOf, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { requestKinds } from "../dialect/request-kinds";
+import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
 import { createCaller, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
-import { mostPages, nextPage } from "./paging";
+import { mostPages, mostPasses, nextPage } from "./paging";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 import { retryPolicy } from "./retry";
 import { checkBaseUrl, createTransport } from "./transport";
@@ -88,7 +89,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
       requestOptions,
     );
-    return outcome.status === "accepted" ? caller.scrub(settle(operation, reader(outcome.value))) : outcome;
+    return outcome.status === "accepted" ? caller.scrub(settle(operation, reader(outcome.value.body))) : outcome;
   }
 
   /** An acknowledgement: its text says nothing that the status did not. */
@@ -99,31 +100,67 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<void>> => send(operation, { ids, body }, () => accepted(undefined), requestOptions);
 
-  /** All pages of a list. One seen twice, as a page that changes while it is read brings about, counts once. */
+  /** All pages of a list, and once more from the start when it changed while it was read. */
   async function list<T extends { readonly id: string }>(
     operation: ListOperation | "group.rule.list",
     ids: Ids,
-    readPage: (payload: unknown) => Reading<readonly T[]>,
+    readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<readonly T[]>> {
     const route = routeOf(operation);
     if (route === null) return unsupported(operation);
     const filled = fillPath(route.path, ids);
     if (filled === undefined) return invalidId(operation);
-    const firstPath = basePath + filled;
+    for (let pass = 1; ; pass++) {
+      const outcome = await readPages(operation, route.method, basePath + filled, readRecord, requestOptions);
+      if (outcome.status !== "accepted") return caller.scrub(outcome);
+      const { values, list } = outcome.value;
+      const gap = gapIn(list);
+      if (gap === undefined) return accepted(values);
+      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(operation, gap));
+    }
+  }
+
+  async function readPages<T extends { readonly id: string }>(
+    operation: ListOperation | "group.rule.list",
+    method: Route["method"],
+    firstPath: string,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<{ readonly values: readonly T[]; readonly list: ListRead }>> {
     const values = new Map<string, T>();
+    const pages: PageRead[] = [];
     const seen = new Set([firstPath]);
+    let shown = 0;
+    let repeated: string | undefined;
     for (let path = firstPath; ; ) {
-      const outcome = await caller.call({ operation, method: route.method, path }, requestOptions);
+      const outcome = await caller.call({ operation, method, path }, requestOptions);
       if (outcome.status !== "accepted") return outcome;
-      const page = readPage(payloadOf(outcome.value));
-      if (page.status !== "accepted") return caller.scrub(page);
-      for (const value of page.value) values.set(value.id, value);
-      const next = read.nextPage(outcome.value);
-      if (next === undefined) return accepted([...values.values()]);
+      const { body, paging } = outcome.value;
+      const page = read.page(operation, body, paging);
+      if (page.status !== "accepted") return page;
+      const records = readAll(page.value.items, readRecord);
+      if (records.status !== "accepted") return records;
+      const before = values.size;
+      for (const value of records.value) {
+        if (values.has(value.id)) repeated ??= value.id;
+        values.set(value.id, value);
+      }
+      shown += records.value.length;
+      pages.push({ signs: page.value.signs, items: records.value.length });
+      const next = read.nextPage(body, paging);
+      if (next === undefined) {
+        // One flavor may be listed once for each region; of what is made, two with one id are never one.
+        const list = isCatalogue(operation)
+          ? { pages, distinct: shown, repeated: undefined }
+          : { pages, distinct: values.size, repeated };
+        return accepted({ values: [...values.values()], list });
+      }
       const to = nextPage(next, { origin, basePath, firstPath, currentPath: path, param: dialect.pagination.param });
-      if ("problem" in to) return caller.scrub(pagingBroken(operation, to.problem));
+      if ("problem" in to) return pagingBroken(operation, to.problem);
       if (seen.has(to.path)) return pagingBroken(operation, "its pages lead in a circle");
+      if (records.value.length > 0 && values.size === before)
+        return pagingBroken(operation, "a page shows nothing but what the pages before it have shown, and leads on");
       if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
       seen.add(to.path);
       path = to.path;
@@ -133,15 +170,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   const listOf =
     <T extends { readonly id: string }>(operation: ListOperation, readRecord: (record: unknown) => Reading<T>) =>
     (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
-      list(
-        operation,
-        {},
-        (payload) => {
-          const items = read.items(operation, payload);
-          return items.status === "accepted" ? readAll(items.value, readRecord) : items;
-        },
-        requestOptions,
-      );
+      list(operation, {}, readRecord, requestOptions);
 
   return {
     has: (operation) => routeOf(operation) !== null,
@@ -197,7 +226,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
     deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
-    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRules, o),
+    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRule, o),
     createRule: async (groupId, rule, o) => {
       const body = ruleBody(rule, dialect.rules);
       if (isRejection(body)) return body;
@@ -212,13 +241,19 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     listImages: listOf<LiveImage>("image.list", read.image),
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
-    get: (operation, path, o) => caller.call({ operation, method: "GET", path: basePath + path }, o),
+    get: async (operation, path, o) => {
+      const outcome = await caller.call({ operation, method: "GET", path: basePath + path }, o);
+      return outcome.status === "accepted" ? accepted(outcome.value.body) : outcome;
+    },
     get concurrencyLimit() {
       return limiter.limit;
     },
     close: () => transport.close(),
   };
 }
+
+const isCatalogue = (operation: ListOperation | "group.rule.list"): boolean =>
+  operation === "flavor.list" || operation === "image.list" || operation === "region.list";
 
 type Ids = { readonly id?: string; readonly rule_id?: string };
 

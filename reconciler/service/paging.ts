@@ -16,6 +16,9 @@ export type NextPage = { readonly path: string } | { readonly problem: string };
 
 export const mostPages = 10_000;
 
+/** How often a list that changes while it is read is read from its start. */
+export const mostPasses = 3;
+
 export function nextPage(next: string, request: PageRequest): NextPage {
   const { origin, basePath } = request;
   const target = next.trim();

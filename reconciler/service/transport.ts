@@ -8,6 +8,7 @@ import { certificateProblem } from "../core/text/certificate-problems";
 import { isLoopbackHost } from "../core/text/loopback";
 import type { Answer } from "../dialect/conditions";
 import type { Method } from "../dialect/dialect";
+import { speaksOfPages } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
 
 export interface TransportRequest {
@@ -154,13 +155,26 @@ function answerOf(
   const contentType = single(headers["content-type"]);
   const retryAfter = single(headers["retry-after"]);
   const location = single(headers["location"]);
+  const paging = pagingHeaders(headers);
   return {
     status,
     text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
     ...(contentType !== undefined && { contentType }),
     ...(retryAfter !== undefined && { retryAfter }),
     ...(location !== undefined && { location }),
+    ...(paging !== undefined && { paging }),
   };
+}
+
+function pagingHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> | undefined {
+  const found = Object.keys(headers).filter(speaksOfPages);
+  if (found.length === 0) return undefined;
+  return Object.fromEntries(
+    found.map((name) => {
+      const value = headers[name];
+      return [name.toLowerCase(), Array.isArray(value) ? value.join(", ") : (value ?? "")];
+    }),
+  );
 }
 
 const single = (value: string | string[] | undefined): string | undefined =>

@@ -216,7 +216,7 @@ describe("answers", () => {
 
 describe("lists", () => {
   const page = (ids: string[], next?: string): Script =>
-    json(200, { data: ids.map((id) => ({ id, name: id })), page: { next: next ?? null, total_size: 4 } });
+    json(200, { data: ids.map((id) => ({ id, name: id })), page: { next: next ?? null, total_size: 2 } });
 
   test.each([
     ["a token is sent as the dialect's parameter", "tok=2&x", "/api/v1/vm/list?page=tok%3D2%26x"],
@@ -256,17 +256,85 @@ describe("lists", () => {
     expect(server.received).toHaveLength(3);
   });
 
-  test("one seen on two pages counts once, as it was read last", async () => {
-    const { client } = await start([
+  test("what changed while it was read is read again from the start", async () => {
+    const { client, server } = await start([
       page(["a", "b"], "2"),
-      json(200, {
-        data: [
-          { id: "b", name: "renamed" },
-          { id: "c", name: "c" },
-        ],
-      }),
+      page(["b"]),
+      page(["a", "b"], "2"),
+      json(200, { data: [{ id: "c", name: "c" }], page: { next: "", total_size: 3 } }),
     ]);
-    expect(await client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b", name: "renamed" }, { id: "c" }] });
+    // Of the first pass nothing was missed: its total says so.
+    expect(await client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b" }] });
+    expect(await client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b" }, { id: "c" }] });
+    expect(server.received).toHaveLength(4);
+  });
+
+  const rows = (ids: readonly string[], more: object = {}): Script =>
+    json(200, { data: ids.map((id) => ({ id, name: id })), ...more });
+
+  test.each([
+    ["an id that two pages show, without a total", [rows(["a", "b"], { page: { next: "2" } }), rows(["b", "c"])], 6],
+    ["an id that one page shows twice", [rows(["a", "b", "a"])], 3],
+    [
+      "fewer than the total, over two pages",
+      [rows(["a", "b"], { page: { next: "2", total_size: 4 } }), rows(["d"], { page: { next: "", total_size: 4 } })],
+      6,
+    ],
+    [
+      "a total that shrinks from one page to the next",
+      [
+        rows(["a", "b"], { page: { next: "2", total_size: 5 } }),
+        rows(["d", "e"], { page: { next: "", total_size: 4 } }),
+      ],
+      6,
+    ],
+  ] as const)("%s: read three times, and then no evidence", async (_, pages, requests) => {
+    const { client, server } = await start([...pages, ...pages, ...pages]);
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
+    expect(server.received).toHaveLength(requests);
+  });
+
+  test("pages that show the same and lead on for ever end", async () => {
+    let asked = 0;
+    const endless: Script = (q, r, raw) => page(["a"], `token-${asked++}`)(q, r, raw);
+    const { client, server } = await start([endless]);
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
+    expect(server.received).toHaveLength(2);
+  });
+
+  test("a header that the dialect names is followed; of Link, what is next", async () => {
+    const withHeader = (next_header: string): Dialect => ({
+      ...builtInDialect,
+      pagination: { ...builtInDialect.pagination, next_header, param: "at" },
+    });
+    const data = (ids: string[], headers: Record<string, string>): Script =>
+      json(200, { data: ids.map((id) => ({ id, name: id })) }, headers);
+    const link = '</api/v1/vm/list?at=9>; rel="prev", </api/v1/vm/list?at=2>; title="x, y"; rel="last next"';
+    for (const [name, first] of [
+      ["Link", { link }],
+      ["X-Next-Page", { "x-next-page": "2" }],
+    ] as const) {
+      const { client, server } = await start([data(["a"], first), data(["b"], { "x-next-page": "" })], {
+        dialect: withHeader(name),
+      });
+      expect(await client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+      expect(server.received[1]!.url).toBe("/api/v1/vm/list?at=2");
+    }
+  });
+
+  test("a page that a header leads on from is no whole list, nor are rules or a catalogue", async () => {
+    const led = json(200, { data: [] }, { link: '<https://x.example/2>; rel="next"' });
+    const { client } = await start([led]);
+    for (const list of [client.listVms(), client.listRules("g"), client.listFlavors(), client.listImages()])
+      expect(await list).toMatchObject({
+        condition: "unreadable",
+        hint: expect.stringContaining("pagination: { next_header: link }"),
+      });
+  });
+
+  test("one flavor listed for two regions is one entry, and the list is whole", async () => {
+    const { client } = await start([rows(["m1", "m1"], { total: 2 })]);
+    expect(await client.listFlavors()).toEqual({ status: "accepted", value: [{ id: "m1", name: "m1" }] });
   });
 });
 

@@ -1,0 +1,168 @@
+/**
+ * What a page of a list says about the pages around it, read from everything beside the items: the objects that hold
+ * them, the page and link objects in those, and the headers. A list is evidence of what does not exist only when it was
+ * read to its end, so whatever looks as if it led on, and was not followed, makes it incomplete. Shy in one direction:
+ * a key too many is told with the line of the dialect that ignores it, a key too few would be a lost volume.
+ */
+import { pointerTo } from "./likely-key";
+
+export type SignKind =
+  /** Leads on. */
+  | "next"
+  /** May lead on, or repeat where this page began. */
+  | "cursor"
+  /** Says that there is more. */
+  | "more"
+  /** Says that this was the end. */
+  | "end"
+  /** How many items there are altogether. */
+  | "total"
+  | "pages"
+  /** How many items a page holds at most. */
+  | "limit";
+
+export interface Sign {
+  readonly kind: SignKind;
+  /** A pointer into the whole body, or the name of a header. */
+  readonly at: string;
+  /** Of totals, pages and limits. */
+  readonly count: number;
+}
+
+/** An object on the way from the body to the items. */
+export interface Holder {
+  readonly value: object;
+  readonly at: string;
+}
+
+export interface Page {
+  readonly holders: readonly Holder[];
+  /** The items themselves, which say nothing about pages. */
+  readonly items: readonly unknown[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const nextKey = /^next|next(page|token|cursor|marker|link|url|uri|href|key)$|continuation(token)?$|^lastevaluatedkey$/;
+const cursorKey = /^(cursor|marker|continue|scrollid|pagetoken|pagestate)$/;
+const moreKey =
+  /^(has|have|is)?(more|moreresults|moreitems|moredata|morepages|moreavailable|truncated|incomplete|incompleteresults|partial|partialresults)$|^has(next|nextpage|another)$/;
+const endKey = /^(is)?(last|lastpage|complete|completed|done|exhausted|endoflist|finished|nomore)$/;
+const totalKey =
+  /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
+const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
+const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
+const containerKey =
+  /^(page|paging|paginat(ion|or)|pageinfo|meta|metadata|listmeta|listmetadata|responsemetadata|resultset|resultinfo|navigation|pager|cursors?|next)$|links?$/;
+
+const deepest = 3;
+const mostKeys = 200;
+
+export function pageSigns(page: Page): readonly Sign[] {
+  const holders = new Set(page.holders.map(({ value }) => value));
+  const signs: Sign[] = [];
+  const visit = (value: object, at: string, depth: number): void => {
+    for (const [key, found] of Object.entries(value).slice(0, mostKeys)) {
+      if (found === page.items || (isObject(found) && holders.has(found))) continue;
+      const plain = plainKey(key);
+      const here = at + pointerTo(key);
+      if (Array.isArray(found)) {
+        if (/links?$/.test(plain)) signs.push(...linkSigns(found, here));
+        continue;
+      }
+      const sign = signOf(plain, found, depth > 0);
+      if (sign !== undefined) signs.push({ ...sign, at: here + deeper(found) });
+      else if (isObject(found) && depth < deepest && containerKey.test(plain)) visit(found, here, depth + 1);
+    }
+  };
+  for (const { value, at } of page.holders) visit(value, at, 0);
+  for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(name, value));
+  return signs;
+}
+
+/** Where a Link header leads with rel="next" (RFC 8288). */
+export function nextLink(header: string): string | undefined {
+  for (const [, target, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
+    const [, quoted, bare] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters ?? "") ?? [];
+    if (isNextRelation(quoted ?? bare)) return target;
+  }
+  return undefined;
+}
+
+/** Whether a header may speak of pages; all others stay where they came from. */
+export const speaksOfPages = (name: string): boolean =>
+  /^(link|content-range)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
+
+function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> | undefined {
+  const sign = (kind: SignKind, count = 0) => ({ kind, count });
+  const flag = asFlag(value);
+  const count = asCount(value);
+  if (moreKey.test(key)) return flag === undefined ? undefined : sign(flag ? "more" : "end");
+  if (endKey.test(key) && flag !== undefined) return sign(flag ? "end" : "more");
+  if (nextKey.test(key)) return sign(leadsOn(value) ? "next" : "end");
+  if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");
+  if (count === undefined) return undefined;
+  if (totalKey.test(key)) return sign("total", count);
+  if (pagesKey.test(key) && key !== "page") return sign("pages", count);
+  if (limitKey.test(key) || (inside && key === "size")) return sign("limit", count);
+  return undefined;
+}
+
+function headerSigns(name: string, value: string): Sign[] {
+  const at = name.toLowerCase();
+  if (at === "link") return nextLink(value) === undefined ? [] : [{ kind: "next", at, count: 0 }];
+  if (at === "content-range") {
+    const total = asCount(/\/(\d+)$/.exec(value.trim())?.[1]);
+    return total === undefined ? [] : [{ kind: "total", at, count: total }];
+  }
+  const sign = signOf(plainKey(at.replace(/^x-/, "")), value, false);
+  return sign === undefined ? [] : [{ ...sign, at }];
+}
+
+/** `vms_links: [{ rel: next, href: … }]`. */
+const linkSigns = (links: readonly unknown[], at: string): Sign[] =>
+  links.flatMap((link, index): Sign[] =>
+    isObject(link) && isNextRelation(read(link, "rel")) && leadsOn(link)
+      ? [{ kind: "next", at: `${at}/${index}${deeper(link)}`, count: 0 }]
+      : [],
+  );
+
+const isNextRelation = (rel: unknown): boolean =>
+  typeof rel === "string" && rel.toLowerCase().split(/\s+/).includes("next");
+
+const targets = ["href", "url", "uri", "link", "token", "cursor", "page", "marker", "id"] as const;
+
+/** Text, a page's number, `true`, or an object with one of them at a place where a target is kept. */
+function leadsOn(value: unknown): boolean {
+  if (typeof value === "string") return value.trim() !== "" && value !== "0" && value !== "-1" && value !== "false";
+  if (typeof value === "number") return value > 0;
+  if (typeof value === "boolean") return value;
+  return isObject(value) && Object.values(value).some((inner) => !isObject(inner) && leadsOn(inner));
+}
+
+/** The rest of the pointer when the target is within an object. */
+function deeper(value: unknown): string {
+  const key = isObject(value) ? targets.find((target) => leadsOn(read(value, target))) : undefined;
+  return key === undefined ? "" : pointerTo(key);
+}
+
+const asFlag = (value: unknown): boolean | undefined => {
+  if (value === true || value === 1 || value === "true" || value === "True" || value === "1") return true;
+  return value === false || value === 0 || value === "false" || value === "False" || value === "0" ? false : undefined;
+};
+
+function asCount(value: unknown): number | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
+const plainKey = (key: string): string =>
+  key
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .replace(/^odata/, "");
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const read = (value: object, key: string): unknown =>
+  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;

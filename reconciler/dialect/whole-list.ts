@@ -1,0 +1,112 @@
+/**
+ * Whether a list was read whole: nothing that it says about its pages may be left open, and it may not have changed
+ * while it was read. Only a whole list is evidence that something does not exist.
+ */
+import type { Rejection } from "../core/model/outcome";
+import type { Sign, SignKind } from "./page-signs";
+
+export interface PageRead {
+  readonly signs: readonly Sign[];
+  /** How many items it showed. */
+  readonly items: number;
+}
+
+export interface ListRead {
+  readonly pages: readonly PageRead[];
+  /** How many different things it showed. */
+  readonly distinct: number;
+  /** An id that two items had. */
+  readonly repeated: string | undefined;
+}
+
+export type Gap =
+  /** It says something that the dialect does not name. */
+  | { readonly kind: "open"; readonly sign: Sign; readonly because: string }
+  /** Its pages do not fit together: it changed while it was read. */
+  | { readonly kind: "torn"; readonly sign?: Sign; readonly because: string };
+
+/** What is missing for it to be whole; the signs that the dialect ignores are left out already. */
+export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined {
+  const last = pages.at(-1);
+  if (last === undefined) return undefined;
+  const of = (kind: SignKind): Sign | undefined => last.signs.find((sign) => sign.kind === kind);
+  const open = (sign: Sign, because: string): Gap => ({ kind: "open", sign, because });
+
+  const next = of("next");
+  if (next !== undefined) return open(next, `${named(next)} leads on`);
+  const more = of("more");
+  if (more !== undefined) return open(more, `${named(more)} says that there is more`);
+
+  const totals = pages.map(({ signs }) =>
+    Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),
+  );
+  const shrank = totals.some((total, index) => index > 0 && total >= 0 && total < totals[index - 1]!);
+  const total = lastTotal(pages);
+  if (total !== undefined && total.count > distinct) {
+    const because = `${named(total)} says ${total.count}, and ${distinct} were read`;
+    // Over several pages, or with a repetition, something may have been missed at the seam; looking again tells.
+    return pages.length > 1 || repeated !== undefined ? { kind: "torn", sign: total, because } : open(total, because);
+  }
+  if (shrank) return { kind: "torn", because: "something went away while its pages were read" };
+  if (repeated !== undefined && total === undefined)
+    return { kind: "torn", because: `two of its items have the id ${repeated}` };
+
+  const count = of("pages");
+  if (count !== undefined && count.count > pages.length)
+    return open(count, `${named(count)} says ${count.count}, and ${pages.length} were read`);
+  if (of("end") !== undefined) return undefined;
+  const cursor = of("cursor");
+  if (cursor !== undefined) return open(cursor, `${named(cursor)} may lead on`);
+  const limit = of("limit");
+  if (limit !== undefined && limit.count > 0 && last.items >= limit.count && total === undefined)
+    return open(
+      limit,
+      `its last page is full (${named(limit)} is ${limit.count}), and nothing says that it is the last`,
+    );
+  return undefined;
+}
+
+function lastTotal(pages: readonly PageRead[]): Sign | undefined {
+  for (const { signs } of pages.toReversed()) {
+    const totals = signs.filter(({ kind }) => kind === "total");
+    if (totals.length > 0) return totals.reduce((most, sign) => (sign.count > most.count ? sign : most));
+  }
+  return undefined;
+}
+
+const isHeader = ({ at }: Sign): boolean => !at.startsWith("/");
+
+const named = (sign: Sign): string => (isHeader(sign) ? `the header ${sign.at}` : sign.at);
+
+export function incomplete(operation: string, gap: Gap): Rejection {
+  return {
+    status: "rejected",
+    condition: "unreadable",
+    message: `the list of ${operation} is not whole: ${gap.because}`,
+    hint:
+      gap.kind === "open"
+        ? linesFor(operation, gap.sign)
+        : `run the same command again when less is being changed${gap.sign === undefined ? "" : `, or in the dialect: ${ignoring(gap.sign)}`}`,
+  };
+}
+
+const ignoring = (sign: Sign): string => `pagination: { ignore: [${sign.at}] } (this says nothing about pages)`;
+
+function linesFor(operation: string, sign: Sign): string {
+  const ignore = ignoring(sign);
+  if (sign.kind === "next" || sign.kind === "cursor") {
+    const follow = isHeader(sign)
+      ? `pagination: { next_header: ${sign.at} }`
+      : `pagination: { next: [${sign.at}], param: … }`;
+    return `in the dialect: ${follow} (this leads to the next page), or ${ignore}`;
+  }
+  const route = operation === "group.rule.list" ? "" : `, a path of operations.${operation} that shows all on one page`;
+  return `in the dialect: pagination: { next: [/…], param: … } (where the next page is)${route}, or ${ignore}`;
+}
+
+/** Whether the dialect says that this place means nothing, or one that it is within. */
+export const isIgnored = (sign: Sign, ignored: readonly string[]): boolean =>
+  ignored.some((place) => {
+    const at = place.startsWith("/") ? place : place.toLowerCase();
+    return sign.at === at || (at.startsWith("/") && sign.at.startsWith(`${at}/`));
+  });
