@@ -111,6 +111,7 @@ function openService(
   };
   const client = createServiceClient({
     baseUrl: url,
+    ...(timeScale === undefined ? {} : { origin: "embedded" }),
     dialect,
     credential,
     timing,

@@ -13,14 +13,22 @@ export interface CommandSpec {
   readonly load: () => unknown;
 }
 
-const planFlags = ["file", "target", "replace", "adopt", "no-refresh", "steps", ...commonFlags] as const;
+const planFlags = [
+  "file",
+  "target",
+  "replace",
+  "adopt",
+  "accept-service",
+  "no-refresh",
+  "steps",
+  ...commonFlags,
+] as const;
 const consentFlags = [
   "allow-data-loss",
   "allow-loss",
   "allow-removal",
   "confirm-flush",
   "recreate",
-  "accept-service",
 ] as const satisfies readonly FlagName[];
 const applyFlags = ["auto-approve", ...consentFlags, "lock-timeout", "report"] as const;
 const count = (min: number, max: number, what: string) => ({ min, max, what });
@@ -237,7 +245,7 @@ export const commands: readonly CommandSpec[] = [
     name: "rehearse",
     usage: "rehearse [FILE|DIR]… [--chaos [N]]",
     summary: "runs the plan on a twin of the live world first; the service is only read",
-    flags: ["file", "target", "replace", "adopt", "destroy", "chaos", "seed", ...commonFlags],
+    flags: ["file", "target", "replace", "adopt", "accept-service", "destroy", "chaos", "seed", ...commonFlags],
     load: () => require("./commands/rehearse"),
   },
   {
@@ -245,7 +253,7 @@ export const commands: readonly CommandSpec[] = [
     usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
     summary: "looks again and again; corrects with --apply; health and metrics",
     flags: [
-      ...(["file", "interval", "apply", "listen", "adopt", ...consentFlags, "allow-empty"] as const),
+      ...(["file", "interval", "apply", "listen", "adopt", "accept-service", ...consentFlags, "allow-empty"] as const),
       ...commonFlags,
     ],
     load: () => require("./commands/watch"),

@@ -68,6 +68,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     const debug = flags["log-level"] === "debug";
     const client = createServiceClient({
       baseUrl: url,
+      ...(embedded === undefined ? {} : { origin: "embedded" }),
       dialect,
       credential: found.credential,
       timing,

@@ -103,7 +103,7 @@ export const flagTable = {
   },
   "accept-service": {
     type: "boolean",
-    help: "takes the service, project and credential of this run for those that the state is about",
+    help: "the state is from another service, project or credential, and this one is right: what it does not show is gone",
   },
   "allow-empty": { type: "boolean", help: "permits a desired state that became empty to delete everything" },
   generate: { type: "boolean", help: "prints the YAML for the imported resource" },

@@ -96,7 +96,8 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
     const { asDiagnostics } = require("./crash") as typeof import("./crash");
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
-    return output.finish({ exitCode: 1, diagnostics });
+    const { exitCode } = error as { readonly exitCode?: unknown };
+    return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
   }
 }
 

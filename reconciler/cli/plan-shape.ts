@@ -138,6 +138,7 @@ const parts: Readonly<Record<string, Check>> = {
     targets: optional(list(text)),
     replace: optional(list(text)),
     adopt: optional(flag),
+    acceptService: optional(flag),
   }),
   desired,
   changes: list(shape({ address, action: text })),

@@ -62,6 +62,7 @@ export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.target === undefined ? {} : { targets: [...flags.target].sort() }),
   ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
   ...(flags.adopt === true ? { adopt: true } : {}),
+  ...(flags["accept-service"] === true ? { acceptService: true } : {}),
 });
 
 export async function prepare(
@@ -243,7 +244,7 @@ export async function approveAndApply(
   };
   if (hasErrors(diagnostics)) return finish(1);
   const { hasNothingToDo } = applying();
-  if (hasNothingToDo(plan)) return finish(0);
+  if (hasNothingToDo(plan, prepared)) return finish(0);
   if (plan.steps.length > 0) {
     const refused = await getConsent(invocation, plan, approval, stop.soft);
     if (refused.length > 0) {

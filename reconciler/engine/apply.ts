@@ -8,7 +8,9 @@ import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
 import { type RunReport, runPlan, type StopSignals } from "./run-plan";
 
-export const hasNothingToDo = (plan: Plan): boolean => isEmpty(plan) && plan.bookkeeping.length === 0;
+/** A service that was accepted is remembered, whatever else there is to do. */
+export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = {}): boolean =>
+  isEmpty(plan) && plan.bookkeeping.length === 0 && (scope === undefined || plan.options.acceptService !== true);
 
 export class StateMovedOn extends Error {
   override readonly name = "StateMovedOn";
@@ -58,7 +60,7 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
       throw new StateMovedOn(
         `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
       );
-    report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId);
+    report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId, prepared.scope);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);
     throw error;

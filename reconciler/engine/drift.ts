@@ -1,13 +1,15 @@
 /** What the service shows that is not as the state has it. Looks at no file, sends only reads, writes nothing. */
 import type { FieldValue } from "../core/diff/changes";
+import type { PlanOptions } from "../core/diff/context";
 import { compareAddresses } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Live, Sighting } from "../core/model/live";
+import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan } from "../core/plan/plan";
 import type { ServiceClient } from "../service/client";
 import { refresh } from "./refresh";
+import { assertSameService, assertShown, scopeOf } from "./scope";
 
 export interface Drift {
   readonly address: string;
@@ -26,9 +28,15 @@ export interface DriftReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export async function findDrift(client: ServiceClient, state: State): Promise<DriftReport> {
+export async function findDrift(
+  client: ServiceClient,
+  state: State,
+  { acceptService = false }: Pick<PlanOptions, "acceptService"> = {},
+): Promise<DriftReport> {
   const desired = desiredAsRecorded(state);
-  const seen = await refresh(client, desired, state);
+  if (!acceptService) assertSameService(state, scopeOf(client, desired));
+  const seen = await refresh(client, desired, state, { acceptService });
+  assertShown(state, seen.live);
   const plan = makePlan({
     desired,
     state,
@@ -66,14 +74,7 @@ export async function findDrift(client: ServiceClient, state: State): Promise<Dr
   return { drifts, compared, recorded: records.length, diagnostics };
 }
 
-function isLookedAt({ kind, id }: RecordedResource, live: Live): boolean {
-  if (id === undefined) return false;
-  const places = {
-    vm: { sightings: live.vmById, listed: live.vms !== undefined },
-    volume: { sightings: live.volumes, listed: live.volumesListed },
-    group: { sightings: live.groups, listed: live.groupsListed },
-  };
-  const { sightings, listed } = places[kind];
-  const sighting: Sighting<unknown> | undefined = sightings.get(id);
-  return sighting === undefined ? listed : sighting.seen !== "unobserved";
-}
+const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
+
+const isLookedAt = ({ kind, id }: RecordedResource, live: Live): boolean =>
+  id !== undefined && sight[kind](live, id).seen !== "unobserved";

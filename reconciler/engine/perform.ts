@@ -6,7 +6,7 @@ import type { Index } from "../core/canonical/catalogue";
 import type { Reference } from "../core/model/desired";
 import type { Live } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
-import type { RecordedResource, StateChange } from "../core/model/recorded";
+import { type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import { performGroupStep } from "./perform-group";
@@ -51,12 +51,14 @@ export const done: StepResult = { end: "done" };
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const { action } = step;
   switch (action.operation) {
-    case "record":
-      await run.recorder.record(action.changes);
-      for (const change of action.changes)
+    case "record": {
+      const changes = recordedAt(action.changes, isoNow(run));
+      await run.recorder.record(changes);
+      for (const change of changes)
         if (change.type === "orphan" && change.orphan !== null)
           run.ports.emit({ type: "orphan", orphan: change.orphan });
       return done;
+    }
     case "outside":
       return {
         end: "waiting",

@@ -4,6 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
+import type { Scope } from "../core/model/recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
@@ -12,12 +13,15 @@ import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import type { Clock } from "./ports";
 import { refresh, unobserved } from "./refresh";
+import { assertSameService, assertShown, scopeOf, scopeToRemember } from "./scope";
 
 export interface Prepared {
   readonly desired: Desired;
   readonly state: FoldedState;
   readonly live: Live;
   readonly plan: Plan;
+  /** What the state is to remember of where it was made, once a run writes; absent when it does already. */
+  readonly scope?: Scope;
 }
 
 class UnreadableState extends Error {
@@ -57,11 +61,18 @@ export interface PreparePlan {
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { desired, client, options } = input;
   const { state, notes } = openState(await input.store.read(), input.store.location, input.lineage);
+  const accepted = options.acceptService === true;
+  const now = scopeOf(client, desired);
+  if (!accepted) assertSameService(state, now);
   const started = input.clock.now();
   input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
   const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
   const seen = input.observe
-    ? await refresh(client, desired, state, input.signal, isYoung)
+    ? await refresh(client, desired, state, {
+        isYoung,
+        acceptService: accepted,
+        ...(input.signal === undefined ? {} : { signal: input.signal }),
+      })
     : { live: unobserved, findings: [] };
   input.emit?.({
     type: "refresh",
@@ -69,6 +80,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     resources: state.resources.size,
     elapsedMs: input.clock.now() - started,
   });
+  assertShown(state, seen.live);
   const plan = makePlan({
     desired,
     state,
@@ -78,5 +90,6 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     options,
     findings: [...notes, ...seen.findings],
   });
-  return { desired, state, live: seen.live, plan };
+  const scope = scopeToRemember(state, now, seen.live, accepted);
+  return { desired, state, live: seen.live, plan, ...(scope === undefined ? {} : { scope }) };
 }

@@ -4,7 +4,7 @@
  */
 import type { Address } from "../core/model/address";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
-import { applyChange, type FoldedState, type MutableState } from "../core/state/fold";
+import { applyChange, type FoldedState, type MutableState, scopeOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import type { StateSession } from "../store/store";
 
@@ -32,6 +32,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     resources: new Map(initial.resources),
     intents: new Map(initial.intents),
     orphans: new Map(initial.orphans),
+    ...scopeOf(initial),
   };
   const addresses = new Map<string, Address>();
   for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
@@ -70,6 +71,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         intents: state.intents,
         orphans: state.orphans,
         quarantined,
+        ...scopeOf(state),
       };
     },
     addressOf: (id) => addresses.get(id),
@@ -108,6 +110,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
             intents: state.intents,
             orphans: state.orphans,
             quarantined,
+            ...scopeOf(state),
           }),
         );
       await session.release();

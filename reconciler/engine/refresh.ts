@@ -3,41 +3,128 @@
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
 import { isUuid } from "../core/canonical/catalogue";
+import { type Kind, kinds, parseAddress } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Catalogue, CatalogueEntry, Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
+import {
+  isDoubt,
+  judgeScope,
+  type Look,
+  notFoundTwice,
+  notInList,
+  type Sighting,
+  type Unobserved,
+  weigh,
+} from "../core/model/evidence";
+import type { Catalogue, CatalogueEntry, Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Operation } from "../core/model/operation";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
-import type { RecordedVm, State } from "../core/model/recorded";
+import { orphanKey, type RecordedVm, type State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
+import { scopeOf } from "./scope";
 
 export interface Refreshed {
   readonly live: Live;
   readonly findings: readonly Diagnostic[];
 }
 
+export interface RefreshOptions {
+  readonly signal?: AbortSignal;
+  /** Whether what was created then may not be in a list yet. */
+  readonly isYoung?: (createdAt: string) => boolean;
+  /** The user says that it is the right service, project and credential. */
+  readonly acceptService?: boolean;
+}
+
 export async function refresh(
   client: ServiceClient,
   desired: Desired,
   state: State,
-  signal?: AbortSignal,
-  isYoung: (createdAt: string) => boolean = () => false,
+  options: RefreshOptions = {},
 ): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
   const young = new Set<string>();
   for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined && isYoung(record.createdAt))
-      young.add(record.id);
-  const options = { young, ...(signal === undefined ? {} : { signal }) };
+    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined)
+      if (options.isYoung?.(record.createdAt) === true) young.add(record.id);
   const ids = knownIds(desired, state);
   const [vms, volumes, groups] = await Promise.all([
-    observeVms(client, ids.vm, desired, state, findings, options),
-    observeVolumes(client, ids.volume, state, findings, options),
-    observeGroups(client, ids.group, findings, options),
+    observeVms(client, ids.vm, desired, state, findings, { ...signalOf(options), young }),
+    observeVolumes(client, ids.volume, volumeOrphans(state), findings, signalOf(options)),
+    observeGroups(client, ids.group, findings, signalOf(options)),
   ]);
-  const catalogue = await readCatalogue(client, desired, state, vms.vms, vms.vmById, findings, options);
-  return { live: { ...vms, ...volumes, ...groups, catalogue }, findings };
+  const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
+  const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
+  const now = scopeOf(client, desired);
+  const verdict = judgeScope({
+    remembered: state.scope,
+    now,
+    accepted: options.acceptService === true,
+    ...(await witnessesOf(client, state, looks, signalOf(options))),
+    forbidden: [...forbidden],
+  });
+  const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
+    new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
+  const live: Live = {
+    vmById: weighAll(vms.looks),
+    ...(vms.listed === undefined ? {} : { vms: vms.listed }),
+    volumes: weighAll(volumes.looks),
+    volumesListed: volumes.listed,
+    groups: weighAll(groups.looks),
+    groupsListed: groups.listed,
+    unlisted: {
+      vm: weigh(vms.unlisted, verdict),
+      volume: weigh(volumes.unlisted, verdict),
+      group: weigh(groups.unlisted, verdict),
+    },
+    catalogue: {},
+    ...(isDoubt(verdict) ? { doubt: verdict } : {}),
+  };
+  const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, signalOf(options));
+  return { live: { ...live, catalogue }, findings };
 }
+
+const volumeOrphans = ({ orphans }: State): string[] =>
+  [...orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+
+const signalOf = ({ signal }: Options): Options => (signal === undefined ? {} : { signal });
+
+type Looks = Readonly<{
+  vm: ReadonlyMap<string, Look<LiveVm>>;
+  volume: ReadonlyMap<string, Look<LiveVolume>>;
+  group: ReadonlyMap<string, Look<LiveGroup>>;
+}>;
+
+/** What was seen again of what the state remembers, and what was not. */
+async function witnessesOf(client: ServiceClient, state: State, looks: Looks, options: Options) {
+  const seen = new Set<string>();
+  for (const kind of kinds) for (const [id, look] of looks[kind]) if (look.seen === "yes") seen.add(`${kind}:${id}`);
+  for (const look of looks.vm.values())
+    if (look.seen === "yes") for (const { id } of look.value.volumes ?? []) seen.add(`volume:${id}`);
+  const absent: string[] = [];
+  const recorded: string[] = [];
+  const dataVolumes: string[] = [];
+  for (const record of state.resources.values()) {
+    if (record.id === undefined) continue;
+    recorded.push(`${record.kind}:${record.id}`);
+    if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
+    if (record.kind === "vm" && record.dataVolumeId !== undefined) dataVolumes.push(record.dataVolumeId);
+  }
+  // An open create that does not show counts as never sent, and is sent again.
+  for (const { address } of state.intents.values()) absent.push(`the create of ${address}`);
+  recorded.push(...dataVolumes.map((id) => `volume:${id}`));
+  for (const orphan of state.orphans.values()) if (orphan.missingSince === undefined) recorded.push(orphanKey(orphan));
+  // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.
+  if (absent.length > 0 && !recorded.some((one) => seen.has(one)))
+    for (const id of dataVolumes.slice(0, mostWitnesses))
+      if ((await client.getVolume(id, options)).status === "accepted") {
+        seen.add(`volume:${id}`);
+        break;
+      }
+  return { recorded, absent, seen };
+}
+
+const mostWitnesses = 3;
 
 /** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */
 export const observeCatalogue = (
@@ -48,6 +135,12 @@ export const observeCatalogue = (
 ): Promise<Catalogue> =>
   readCatalogue(client, desired, state, undefined, new Map(), [], signal === undefined ? {} : { signal });
 
+const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const;
+const cannotLook = (what: string): Unobserved => ({
+  seen: "unobserved",
+  reason: `this service has no way to look at ${what}`,
+});
+
 /** Nothing is asked: everything is as recorded. */
 export const unobserved: Live = {
   vmById: new Map(),
@@ -55,18 +148,30 @@ export const unobserved: Live = {
   volumesListed: false,
   groups: new Map(),
   groupsListed: false,
+  unlisted: { vm: notLookedAt, volume: notLookedAt, group: notLookedAt },
   catalogue: {},
 };
 
 type Options = { readonly signal?: AbortSignal };
 
-function knownIds(desired: Desired, state: State): Record<"vm" | "volume" | "group", Set<string>> {
+/** What one kind's look at the service found; `unlisted`: what it says of every other id. */
+interface Observed<T> {
+  readonly looks: Map<string, Look<T>>;
+  readonly unlisted: Look<never>;
+  /** What the credential may not look at, as `vm:ID`. */
+  readonly forbidden: readonly string[];
+}
+
+function knownIds(desired: Desired, state: State): Record<Kind, Set<string>> {
   const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
   for (const record of state.resources.values()) if (record.id !== undefined) ids[record.kind].add(record.id);
-  for (const request of desired.imports) {
-    const kind = request.to.slice(0, request.to.indexOf(".")) as keyof typeof ids;
-    if (request.id !== undefined && !state.resources.has(request.to)) ids[kind]?.add(request.id);
+  for (const { to, id } of desired.imports) {
+    const kind = parseAddress(to)?.kind;
+    if (id !== undefined && kind !== undefined && !state.resources.has(to)) ids[kind].add(id);
   }
+  // What is missing may show again, and an orphan may be deleted by somebody.
+  for (const { kind, id, missingSince } of state.orphans.values())
+    if (kind !== "image" && missingSince !== undefined) ids[kind].add(id);
   return ids;
 }
 
@@ -77,26 +182,30 @@ async function observeVms(
   state: State,
   findings: Diagnostic[],
   options: Options & { readonly young: ReadonlySet<string> },
-) {
-  const vmById = new Map<string, Sighting<LiveVm>>();
+): Promise<Observed<LiveVm> & { readonly listed?: readonly LiveVm[] }> {
+  const looks = new Map<string, Look<LiveVm>>();
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
   if (client.has("vm.list")) {
-    if (!concerned) return { vms: [], vmById };
+    if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
     const listed = await client.listVms(options);
-    if (listed.status === "accepted") {
-      for (const vm of listed.value) vmById.set(vm.id, { seen: "yes", value: vm });
-      const unlisted = new Set([...ids].filter((id) => !vmById.has(id)));
-      if (unlisted.size === 0) return { vms: listed.value, vmById };
-      const found = await lookAgain(client, unlisted, vmById, findings, options);
-      return { vms: [...listed.value, ...found], vmById };
+    if (listed.status !== "accepted") {
+      findings.push(readFailed("the list of VMs", listed));
+      return { looks, unlisted: unobservedBy(listed), forbidden: [] };
     }
-    findings.push(readFailed("the list of VMs", listed));
-    return { vmById };
+    for (const vm of listed.value) looks.set(vm.id, { seen: "yes", value: vm });
+    const unlisted = new Set([...ids].filter((id) => !looks.has(id)));
+    const forbidden = await lookAgain(client, unlisted, looks, findings, options);
+    const found = [...unlisted].flatMap((id) => {
+      const look = looks.get(id);
+      return look?.seen === "yes" ? [look.value] : [];
+    });
+    return { listed: [...listed.value, ...found], looks, unlisted: notInList("the list of VMs"), forbidden };
   }
+  const unlisted = cannotLook("VMs");
   if (client.has("vm.get")) {
-    await observeEach(ids, (id) => client.getVm(id, options), vmById, "VM", findings);
-    return { vmById };
+    const forbidden = await observeEach("vm", ids, (id) => client.getVm(id, options), looks, findings);
+    return { looks, unlisted, forbidden };
   }
   if (ids.size > 0)
     findings.push({
@@ -105,7 +214,7 @@ async function observeVms(
       summary: `${ids.size} ${ids.size === 1 ? "VM is" : "VMs are"} known from the state alone: this service has no way to look at VMs`,
       detail: "What was changed behind this tool's back is not seen.",
     });
-  return { vmById };
+  return { looks, unlisted, forbidden: [] };
 }
 
 /**
@@ -115,79 +224,102 @@ async function observeVms(
 async function lookAgain(
   client: ServiceClient,
   unlisted: ReadonlySet<string>,
-  vmById: Map<string, Sighting<LiveVm>>,
+  looks: Map<string, Look<LiveVm>>,
   findings: Diagnostic[],
   options: Options & { readonly young: ReadonlySet<string> },
-): Promise<LiveVm[]> {
-  if (client.has("vm.get")) await observeEach(unlisted, (id) => client.getVm(id, options), vmById, "VM", findings);
-  else {
-    const listed = await client.listVms(options);
-    if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
-    else for (const vm of listed.value) if (unlisted.has(vm.id)) vmById.set(vm.id, { seen: "yes", value: vm });
+): Promise<readonly string[]> {
+  if (unlisted.size === 0) return [];
+  if (client.has("vm.get")) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
+  const listed = await client.listVms(options);
+  if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
+  else for (const vm of listed.value) if (unlisted.has(vm.id)) looks.set(vm.id, { seen: "yes", value: vm });
+  for (const id of unlisted) {
+    if (looks.has(id)) continue;
     // Two lists in a row may lack what they have shown already: until its window is over, that says nothing.
-    for (const id of unlisted)
-      if (options.young.has(id) && !vmById.has(id))
-        vmById.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
+    if (options.young.has(id))
+      looks.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
+    else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
   }
-  return [...unlisted].flatMap((id) => {
-    const sighting = vmById.get(id);
-    return sighting?.seen === "yes" ? [sighting.value] : [];
-  });
+  return [];
 }
 
 async function observeVolumes(
   client: ServiceClient,
   ids: ReadonlySet<string>,
-  state: State,
+  orphans: readonly string[],
   findings: Diagnostic[],
   options: Options,
-) {
-  const volumes = new Map<string, Sighting<LiveVolume>>();
-  if (client.has("volume.list")) {
-    const listed = await client.listVolumes(options);
-    if (listed.status === "accepted") {
-      for (const volume of listed.value) volumes.set(volume.id, { seen: "yes", value: volume });
-      // A list may be behind: what it does not show counts as gone only when its own address says so too.
-      const orphans = [...state.orphans.values()].filter(({ kind }) => kind === "volume").map(({ id }) => id);
-      const unlisted = new Set([...ids, ...orphans].filter((id) => !volumes.has(id)));
-      await observeEach(unlisted, (id) => client.getVolume(id, options), volumes, "volume", findings);
-      return { volumes, volumesListed: true };
-    }
+): Promise<Observed<LiveVolume> & { readonly listed: boolean }> {
+  const looks = new Map<string, Look<LiveVolume>>();
+  const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
+    observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
+  if (!client.has("volume.list"))
+    return { looks, unlisted: cannotLook("a volume by its list"), forbidden: await read(ids), listed: false };
+  const listed = await client.listVolumes(options);
+  if (listed.status !== "accepted") {
     findings.push(readFailed("the list of volumes", listed));
-    return { volumes, volumesListed: false };
+    return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
   }
-  await observeEach(ids, (id) => client.getVolume(id, options), volumes, "volume", findings);
-  return { volumes, volumesListed: false };
+  for (const volume of listed.value) looks.set(volume.id, { seen: "yes", value: volume });
+  // A list may be behind: what it does not show counts as gone only when its own address says so too.
+  const forbidden = await read(new Set([...ids, ...orphans].filter((id) => !looks.has(id))));
+  return { looks, unlisted: notInList("the list of volumes"), forbidden, listed: true };
 }
 
 /** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
-export async function observeOrphans(client: ServiceClient, ids: readonly string[]) {
-  const volumes = new Map<string, Sighting<LiveVolume>>();
+export async function observeOrphans(client: ServiceClient, desired: Desired, state: State, ids: readonly string[]) {
+  const looks = new Map<string, Look<LiveVolume>>();
   const findings: Diagnostic[] = [];
-  await observeEach(new Set(ids), (id) => client.getVolume(id), volumes, "volume", findings);
-  return { volumes, findings };
+  const [{ live }] = await Promise.all([
+    refresh(client, desired, state),
+    observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),
+  ]);
+  const all = {
+    vm: new Map<string, Look<LiveVm>>([...live.vmById].filter(isSeen)),
+    volume: new Map([...live.volumes].filter(isSeen).concat([...looks].filter(isSeen))),
+    group: new Map<string, Look<LiveGroup>>([...live.groups].filter(isSeen)),
+  };
+  const verdict = judgeScope({
+    remembered: state.scope,
+    now: scopeOf(client, desired),
+    accepted: false,
+    ...(await witnessesOf(client, state, all, {})),
+    absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
+    forbidden: [],
+  });
+  return { volumes: new Map([...looks].map(([id, look]) => [id, weigh(look, verdict)])), findings };
 }
+
+const isSeen = <T>(entry: [string, Look<T> | Sighting<T>]): entry is [string, { seen: "yes"; value: T }] =>
+  entry[1].seen === "yes";
 
 async function observeGroups(
   client: ServiceClient,
   ids: ReadonlySet<string>,
   findings: Diagnostic[],
   options: Options,
-) {
-  const groups = new Map<string, Sighting<LiveGroup>>();
+): Promise<Observed<LiveGroup> & { readonly listed: boolean }> {
+  const looks = new Map<string, Look<LiveGroup>>();
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
+  let unlisted: Look<never> = cannotLook("a security group by its list");
   if (client.has("group.list")) {
     const answer = await client.listGroups(options);
-    if (answer.status === "accepted") listed = new Map(answer.value.map((group) => [group.id, group]));
-    else findings.push(readFailed("the list of security groups", answer));
+    if (answer.status === "accepted") {
+      listed = new Map(answer.value.map((group) => [group.id, group]));
+      unlisted = notInList("the list of security groups");
+    } else {
+      findings.push(readFailed("the list of security groups", answer));
+      unlisted = unobservedBy(answer);
+    }
   } else if (ids.size > 0 && !client.has("group.get"))
     findings.push({
       severity: "note",
       code: "plan/group-names-unobserved",
       summary: "this service shows the rules of security groups, and not their names and descriptions",
     });
-  for (const group of listed?.values() ?? []) groups.set(group.id, { seen: "yes", value: group });
-  await observeEach(
+  for (const group of listed?.values() ?? []) looks.set(group.id, { seen: "yes", value: group });
+  const forbidden = await observeEach(
+    "group",
     ids,
     async (id): Promise<Outcome<LiveGroup>> => {
       const [head, rules] = await Promise.all([
@@ -201,42 +333,57 @@ async function observeGroups(
         value: { kind: "group", id, ...(head?.value ?? listed?.get(id)), rules: rules.value },
       };
     },
-    groups,
-    "security group",
+    looks,
     findings,
   );
-  return { groups, groupsListed: listed !== undefined };
+  return { looks, unlisted, forbidden, listed: listed !== undefined };
 }
 
+/** Returns what may not be looked at. */
 async function observeEach<T>(
+  kind: Kind,
   ids: ReadonlySet<string>,
   read: (id: string) => Promise<Outcome<T>>,
-  into: Map<string, Sighting<T>>,
-  what: string,
+  into: Map<string, Look<T>>,
   findings: Diagnostic[],
-): Promise<void> {
+): Promise<readonly string[]> {
+  const what = wordOf[kind];
   // One wrong answer must make nothing anew: "not found" is believed when it is said twice.
   const readTwice = async (id: string): Promise<Outcome<T>> => {
     const outcome = await read(id);
     return isGone(outcome) ? read(id) : outcome;
   };
-  const sightings = await Promise.all([...ids].map(async (id) => [id, await readTwice(id)] as const));
-  for (const [id, outcome] of sightings) {
+  const forbidden: string[] = [];
+  const answers = await Promise.all([...ids].map(async (id) => [id, await readTwice(id)] as const));
+  for (const [id, outcome] of answers) {
     if (outcome.status === "accepted") into.set(id, { seen: "yes", value: outcome.value });
     else if (isGone(outcome) && into.has(id))
-      findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome as Failure));
-    else if (isGone(outcome)) into.set(id, { seen: "gone" });
+      findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome));
+    else if (isGone(outcome)) into.set(id, notFoundTwice);
     else if (outcome.status === "rejected" && outcome.condition === "forbidden") {
-      into.set(id, { seen: "unobserved", reason: outcome.message });
+      forbidden.push(`${kind}:${id}`);
+      into.set(id, unobservedBy(outcome));
       findings.push({
         severity: "warning",
         code: "plan/forbidden",
         summary: `${what} ${id} may not be looked at with this credential; the record stands in`,
         detail: outcome.message,
       });
-    } else findings.push(readFailed(`${what} ${id}`, outcome));
+    } else {
+      if (!into.has(id)) into.set(id, unobservedBy(outcome));
+      findings.push(readFailed(`${what} ${id}`, outcome));
+    }
   }
+  return forbidden;
 }
+
+const wordOf: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
+
+const unobservedBy = (failure: Failure): Unobserved => ({
+  seen: "unobserved",
+  reason: failure.status === "rejected" ? failure.message : failure.reason,
+  ...(failure.status === "rejected" && failure.hint !== undefined ? { fix: failure.hint } : {}),
+});
 
 /** A read that failed leaves nothing to plan on: better no plan than one made from half a world. */
 export function readFailed(what: string, failure: Failure): Diagnostic {

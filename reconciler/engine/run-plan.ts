@@ -4,7 +4,7 @@
  */
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { Live } from "../core/model/live";
-import { type Orphan, orphanKey } from "../core/model/recorded";
+import { type Orphan, orphanKey, recordedAt, type Scope } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
@@ -55,6 +55,7 @@ export async function runPlan(
   ports: Ports,
   stop: StopSignals,
   planId: string,
+  scope?: Scope,
 ): Promise<RunReport> {
   const scheduler = createScheduler(plan.steps);
   const reports = new Map<string, StepReport>();
@@ -129,9 +130,11 @@ export async function runPlan(
     }
   };
 
+  const at = new Date(ports.clock.now()).toISOString();
   await recorder.record([
-    { type: "run", plan: planId, at: new Date(ports.clock.now()).toISOString() },
-    ...plan.bookkeeping,
+    { type: "run", plan: planId, at },
+    ...(scope === undefined ? [] : [{ type: "scope" as const, scope }]),
+    ...recordedAt(plan.bookkeeping, at),
   ]);
 
   await new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 /** Where a volume hangs, as a resource of its own: the engine's volume with nothing managed but its place. */
 import { type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
+import { sightVm, sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { holding } from "./exclusion";
@@ -16,7 +17,6 @@ import {
 import { checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, changeOf, type PlannedOne, plain, planAsObserved, stateOf } from "./one-run";
 import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
-import { sightVmIn, sightVolumeIn } from "./sightings";
 
 const address = "volume.attachment";
 
@@ -122,7 +122,7 @@ export const attachmentHandler: Handler = {
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     return exclusively(service, ids, async () => {
       const planned = await plan(context, service, ids, flushOf(props), true);
-      const sighting = sightVolumeIn(planned.live, ids.volumeId);
+      const sighting = sightVolume(planned.live, ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
       if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
@@ -145,12 +145,12 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
     const planned = await plan(context, service, ids, policy, false);
-    const volume = sightVolumeIn(planned.live, ids.volumeId);
+    const volume = sightVolume(planned.live, ids.volumeId);
     if (volume.seen === "gone") return undefined;
     let attached =
       volume.seen === "yes" && volume.value.attachedTo !== undefined ? volume.value.attachedTo === ids.vmId : undefined;
     if (attached === undefined) {
-      const vm = sightVmIn(planned.live, ids.vmId);
+      const vm = sightVm(planned.live, ids.vmId);
       if (vm.seen === "gone") attached = false;
       else if (vm.seen === "yes") attached = vm.value.volumes?.some((disk) => disk.id === ids.volumeId);
     }

@@ -2,12 +2,12 @@
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import { isPlatformShaped } from "../core/diff/group-rules";
+import { sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import { holdsUnknown, type Props } from "./handler";
 import { createHandler } from "./resource";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { adopt, linesFor } from "./shared-properties";
-import { sightGroupIn } from "./sightings";
 
 export const groupHandler = createHandler<"group">({
   type: "SecurityGroup",
@@ -61,7 +61,7 @@ export const groupHandler = createHandler<"group">({
       ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
     ],
   }),
-  sight: sightGroupIn,
+  sight: sightGroup,
   recordOfLive(address, live): RecordedGroup {
     const rules = (live.rules ?? []).map((rule) => ({
       rule: canonicalLiveRule(rule),

@@ -82,7 +82,7 @@ export async function planAsObserved(
   signal: AbortSignal,
   options: PlanOptions = {},
 ): Promise<PlannedOne> {
-  const seen = await refresh(service.client, desired, state, signal);
+  const seen = await refresh(service.client, desired, state, { signal });
   return plan(service, desired, state, address, seen.live, seen.findings, options);
 }
 

@@ -288,7 +288,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   async function lookAtAll(client: HandlerClient, record: Of<K>, id: string, signal: AbortSignal) {
-    const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), signal);
+    const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), { signal });
     const sighting = shape.sight(seen.live, id);
     return sighting.seen === "yes" ? sighting.value : undefined;
   }
@@ -296,7 +296,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   async function sightById(client: HandlerClient, id: string, signal: AbortSignal) {
     const address = addressOf(kind, undefined);
     const desired: Desired = { ...nothingDesired, imports: [{ to: address, id }] };
-    const { live, findings } = await refresh(client, desired, stateOf(address, {}), signal);
+    const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
     const errors = findings.filter(({ severity }) => severity === "error");
     if (errors.length > 0) throw new HandlerFailure(errors);
     return { address, live, sighting: shape.sight(live, id) };

@@ -1,7 +1,7 @@
 /** One rule of a group as a resource of its own: the engine's group with nothing managed but this rule. */
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type DesiredGroup, nothingDesired } from "../core/model/desired";
-import type { LiveGroup, LiveRule } from "../core/model/live";
+import { type LiveGroup, type LiveRule, sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { notFound } from "./attachment";
@@ -18,7 +18,6 @@ import {
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, plain, planAsObserved, stateOf } from "./one-run";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
-import { sightGroupIn } from "./sightings";
 
 const address = "group.rule";
 
@@ -109,7 +108,7 @@ async function look(context: HandlerContext, service: HandlerService, groupId: s
   const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []));
   const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);
-  const sighting = sightGroupIn(planned.live, groupId);
+  const sighting = sightGroup(planned.live, groupId);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
@@ -163,7 +162,7 @@ export const ruleHandler: Handler = {
     const groupId = String(props["securityGroupId"]);
     const rule = ruleOf(props);
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
-    if (sightGroupIn(planned.live, groupId).seen === "gone") throw notFound(`security group ${groupId}`);
+    if (sightGroup(planned.live, groupId).seen === "gone") throw notFound(`security group ${groupId}`);
     if (planned.plan.changes.length === 0)
       context.log("warning", `the rule is in group ${groupId} already; it is managed here from now on`);
     const ran = await carryOut(context, service, planned, false);

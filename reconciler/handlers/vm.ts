@@ -1,8 +1,9 @@
 /** Virtual machines. */
+
+import { sightVm } from "../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
 import { createHandler } from "./resource";
 import { adopt, flushConfirmed, linesFor } from "./shared-properties";
-import { sightVmIn } from "./sightings";
 
 const replaces = { replaces: true } as const;
 const required = { required: true } as const;
@@ -131,7 +132,7 @@ export const vmHandler = createHandler<"vm">({
     kind: "vm",
     lines: [...linesFor(inputs, main), ...linesFor(inputs, lifecycle, "lifecycle")],
   }),
-  sight: sightVmIn,
+  sight: sightVm,
   recordOfLive: (address, live): RecordedVm => ({
     kind: "vm",
     address,

@@ -1,8 +1,9 @@
 /** Block volumes. Where one hangs is a resource of its own, the attachment. */
+
+import { sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { createHandler } from "./resource";
 import { adopt, flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
-import { sightVolumeIn } from "./sightings";
 
 export const volumeHandler = createHandler<"volume">({
   type: "Volume",
@@ -30,7 +31,7 @@ export const volumeHandler = createHandler<"volume">({
   optional: [],
   deleteBeforeReplace: false,
   write: (inputs) => ({ kind: "volume", lines: linesFor(inputs, ["name", "size", "flush"]) }),
-  sight: sightVolumeIn,
+  sight: sightVolume,
   recordOfLive: (address, live): RecordedVolume => ({
     kind: "volume",
     address,

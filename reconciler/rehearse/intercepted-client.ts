@@ -36,7 +36,7 @@ const operationOf = {
   listFlavors: "flavor.list",
   listImages: "image.list",
   listRegions: "region.list",
-} as const satisfies Record<Exclude<keyof ServiceClient, "has" | "takesPortRanges" | "close">, Operation>;
+} as const satisfies Record<Exclude<keyof ServiceClient, "has" | "origin" | "takesPortRanges" | "close">, Operation>;
 
 export interface Interception {
   /** Answers in the service's place; `undefined` lets the request through. */

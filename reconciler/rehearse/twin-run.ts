@@ -70,6 +70,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
     connect() {
       const client = createServiceClient({
         baseUrl: emulator.url,
+        origin: (prepared.scope ?? prepared.state.scope)?.origin ?? "embedded",
         dialect,
         credential: new Credential(`Bearer ${twinToken}`, { kind: "fixed" }),
         timing,

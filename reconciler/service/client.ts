@@ -48,6 +48,8 @@ export interface RequestOptions {
 
 export interface ServiceClient {
   has(operation: Operation): boolean;
+  /** Which service it is, as a state remembers it: the base URL, or `embedded`. */
+  readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
 

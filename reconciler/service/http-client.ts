@@ -25,6 +25,8 @@ import { checkBaseUrl, createTransport } from "./transport";
 
 export interface ServiceClientOptions {
   readonly baseUrl: string;
+  /** What a state remembers the service by, where that is not its URL: the embedded one has another port each time. */
+  readonly origin?: string;
   readonly dialect: Dialect;
   readonly credential: Credential;
   readonly timing: { readonly requestTimeoutMs: number };
@@ -174,6 +176,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 
   return {
     has: (operation) => routeOf(operation) !== null,
+    origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
 
     listVms: listOf("vm.list", read.vm),

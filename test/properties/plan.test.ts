@@ -7,6 +7,7 @@ import type { Intent, RecordedResource, State } from "../../reconciler/core/mode
 import { makePlan } from "../../reconciler/core/plan/plan";
 import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
+import { gone, unlistedOf } from "../support/evidence";
 import { capabilities } from "../support/virtual-world";
 import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-desired";
 
@@ -106,11 +107,7 @@ function liveOf(world: {
   capabilities: { with?: readonly string[] };
 }): Live {
   const sight = <T>(value: T): Sighting<T> =>
-    world.seen === "yes"
-      ? { seen: "yes", value }
-      : world.seen === "gone"
-        ? { seen: "gone" }
-        : { seen: "unobserved", reason: "r" };
+    world.seen === "yes" ? { seen: "yes", value } : world.seen === "gone" ? gone : { seen: "unobserved", reason: "r" };
   const vms: LiveVm[] = [];
   const volumes = new Map<string, Sighting<LiveVolume>>();
   const groups = new Map<string, Sighting<LiveGroup>>();
@@ -174,6 +171,11 @@ function liveOf(world: {
     volumesListed: world.flags[8]!,
     groups,
     groupsListed: world.flags[9]!,
+    unlisted: unlistedOf({
+      ...(listed ? { vms } : {}),
+      volumesListed: world.flags[8]!,
+      groupsListed: world.flags[9]!,
+    }),
     catalogue: world.flags[10]
       ? {
           flavors: [
@@ -246,6 +248,7 @@ describe("makePlan", () => {
           volumesListed: false,
           groups: new Map(),
           groupsListed: false,
+          unlisted: unlistedOf({ volumesListed: false, groupsListed: false }),
           catalogue: {},
         };
         const given = reversed

@@ -99,6 +99,7 @@ export function inProcessClient(
   };
   type O = RequestOptions | undefined;
   return {
+    origin: "embedded",
     sent,
     get fates() {
       return fates;

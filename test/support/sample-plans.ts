@@ -23,6 +23,7 @@ import type {
 import type { Rule } from "../../reconciler/core/model/rule";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
+import { unlistedOf } from "./evidence";
 
 const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
 const file = "reconcile.yaml";
@@ -178,6 +179,7 @@ export function planFor(world: World): Plan {
     volumesListed: false,
     groups,
     groupsListed: false,
+    unlisted: unlistedOf({ vms, volumesListed: false, groupsListed: false }),
     catalogue: {},
   };
   const missing = new Set<Operation>(world.missing ?? ["volume.list", "group.list", "group.rule.delete"]);

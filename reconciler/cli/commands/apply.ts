@@ -30,7 +30,16 @@ export function run(invocation: Invocation): Promise<number> {
 }
 
 /** What was decided when the plan was made. */
-const decided = ["file", "target", "replace", "adopt", "no-refresh", "var", "var-file"] as const satisfies FlagName[];
+const decided = [
+  "file",
+  "target",
+  "replace",
+  "adopt",
+  "accept-service",
+  "no-refresh",
+  "var",
+  "var-file",
+] as const satisfies FlagName[];
 
 function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {
   const { flags } = invocation;

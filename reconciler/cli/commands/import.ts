@@ -8,13 +8,21 @@ import { nameProblem } from "../../core/canonical/names";
 import { type Address, parseAddress } from "../../core/model/address";
 import { nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
+import {
+  type Intent,
+  type PlannedChange,
+  type RecordedResource,
+  recordedAt,
+  type State,
+  type StateChange,
+} from "../../core/model/recorded";
 import { makePlan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
+import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, newLineage, openStore, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -57,6 +65,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   return withSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
+    assertSameService(state, scopeOf(service.client, workspace.desired));
     const id = parts.kind === "vm" ? await idOfVm(service.client, given) : given;
     const recorded = state.resources.get(address);
     const gone =
@@ -118,7 +127,7 @@ export async function run(invocation: Invocation): Promise<number> {
     );
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
     const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
-    const planned = step?.action.operation === "record" ? step.action.changes : [];
+    const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
     const changes: readonly StateChange[] =
       made === undefined ? [...(gone ?? []), ...planned] : settled(address, made, id);
     await changeState(invocation, store, () => changes);
@@ -138,6 +147,9 @@ async function isOpen(invocation: Invocation, workspace: Workspace, address: Add
   const { state } = openState(await store.read(), store.location, newLineage());
   return state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
 }
+
+const recordedNow = (changes: readonly PlannedChange[]): StateChange[] =>
+  recordedAt(changes, new Date(systemClock.now()).toISOString());
 
 const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
 
@@ -170,7 +182,7 @@ async function lettingGo(
   const plan = makePlan({ desired, state, live, has, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
   if (!isGone) return undefined;
-  return plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : []));
+  return recordedNow(plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : [])));
 }
 
 /** A VM may be given by its name. What no VM is called is taken for an id. */

@@ -1,10 +1,12 @@
 /** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
+import type { Desired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
-import { type Orphan, orphanKey } from "../../core/model/recorded";
+import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { confirmVolumeGone } from "../../engine/confirm-gone";
 import { failedBy } from "../../engine/perform";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
+import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { fail, newLineage, openStore } from "../compose";
@@ -17,15 +19,22 @@ export async function run(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   if (invocation.spec.name === "orphans delete") return remove(invocation, workspace);
   if (invocation.flags.refresh !== true) return list(invocation, openStore(workspace, invocation.flags));
-  return withSession(invocation, workspace, ({ store, service }) => list(invocation, store, service.client));
+  return withSession(invocation, workspace, ({ store, service }) =>
+    list(invocation, store, { client: service.client, desired: workspace.desired }),
+  );
 }
 
-/** `client`: is asked for each; a person decides what a "not found" means, so nothing is forgotten for it. */
-async function list({ output }: Invocation, store: StateStore, client?: ServiceClient): Promise<number> {
+interface Asked {
+  readonly client: ServiceClient;
+  readonly desired: Desired;
+}
+
+/** `asked`: the service, which is asked for each; a person decides what a "not found" means, so nothing is forgotten for it. */
+async function list({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
   const ids = orphans.filter(({ kind }) => kind === "volume").map(({ id }) => id);
-  const looked = client === undefined ? undefined : await observeOrphans(client, ids);
+  const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, ids);
   const { orphansText } = require("../../report/state-text") as typeof import("../../report/state-text");
   for (const orphan of orphans) {
     const seen = looked === undefined ? {} : { seen: looked.volumes.get(orphan.id)?.seen ?? "unobserved" };
@@ -41,6 +50,7 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
   return withSession(invocation, workspace, async ({ store, service }) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
+    assertSameService(state, scopeOf(client, workspace.desired));
     const wanted = args.map((id) => {
       const orphan =
         state.orphans.get(orphanKey({ kind: "volume", id })) ??
@@ -48,7 +58,8 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
       return orphan;
     });
-    if (!client.has("volume.delete")) return forgetDeleted(wanted, invocation, store, client);
+    if (!client.has("volume.delete"))
+      return forgetDeleted(wanted, invocation, store, state, { client, desired: workspace.desired });
     if (flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
@@ -77,11 +88,12 @@ async function forgetDeleted(
   wanted: readonly Orphan[],
   invocation: Invocation,
   store: StateStore,
-  client: ServiceClient,
+  state: State,
+  { client, desired }: Asked,
 ): Promise<number> {
   const { output } = invocation;
   const ids = wanted.map(({ id }) => id);
-  const { volumes, findings } = await observeOrphans(client, ids);
+  const { volumes, findings } = await observeOrphans(client, desired, state, ids);
   const diagnostics = [...findings];
   for (const orphan of wanted) {
     if (volumes.get(orphan.id)?.seen === "gone") {

@@ -13,6 +13,7 @@ import { awaitInterrupted } from "../../engine/await-interrupted";
 import { findDrift } from "../../engine/drift";
 import type { Prepared } from "../../engine/plan";
 import type { RunReport } from "../../engine/run-plan";
+import { ScopeRefused } from "../../engine/scope";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
@@ -89,6 +90,10 @@ async function oneRound(
     }
   } catch (error) {
     if (error instanceof StateLocked) return { result: { end: "standby", why: error.message } };
+    if (error instanceof ScopeRefused) {
+      const why = error.diagnostics.map(({ summary, fix }) => `${summary}: ${fix}`).join("; ");
+      return { result: { end: "blocked", why } };
+    }
     if (error instanceof LeaseLost) lease?.lost();
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
@@ -104,7 +109,7 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
     await awaitInterrupted(store, service.client, ports, newLineage(), stop.soft);
   }
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
-  const drift = await findDrift(service.client, prepared.state);
+  const drift = await findDrift(service.client, prepared.state, prepared.plan.options);
   const seen = observation(
     prepared,
     drift.drifts.map(({ address }) => address),
@@ -113,7 +118,7 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
   if (hasErrors(problems))
     return { result: { end: "failed", why: problems.map(({ summary }) => summary).join("; ") }, seen };
   const { plan } = prepared;
-  if (hasNothingToDo(plan) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
+  if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
     return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
   if (!applies) return { result: { end: "pending" }, seen };
   const missing = missingConsents(plan.consents, grantsOf(invocation.flags));

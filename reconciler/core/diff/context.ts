@@ -5,7 +5,15 @@
 import { type Index, indexCatalogue } from "../canonical/catalogue";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
-import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../model/live";
+import {
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type LiveVolume,
+  type Sighting,
+  sightGroup,
+  sightVolume,
+} from "../model/live";
 import type { Operation } from "../model/operation";
 import type { State } from "../model/recorded";
 import type { Sightings } from "./find";
@@ -18,6 +26,8 @@ export interface PlanOptions {
   readonly replace?: readonly Address[];
   /** Take over VMs found by name. */
   readonly adopt?: boolean;
+  /** The service, project and credential are the right ones, although the state remembers others or is shown nothing. */
+  readonly acceptService?: boolean;
 }
 
 export interface DiffContext {
@@ -84,34 +94,18 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
   return byName;
 }
 
-export const sightVm = (context: DiffContext, id: string): Sighting<LiveVm> => {
-  const sighting = context.live.vmById.get(id);
-  if (sighting !== undefined) return sighting;
-  return context.live.vms === undefined
-    ? { seen: "unobserved", reason: "this service has no list of VMs" }
-    : { seen: "gone" };
-};
-
-const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const;
-
-export const sightVolume = (context: DiffContext, id: string): Sighting<LiveVolume> =>
-  context.live.volumes.get(id) ?? (context.live.volumesListed ? { seen: "gone" } : notLookedAt);
-
-const sightGroup = (context: DiffContext, id: string): Sighting<LiveGroup> =>
-  context.live.groups.get(id) ?? (context.live.groupsListed ? { seen: "gone" } : notLookedAt);
-
 export const volumesSeen = (context: DiffContext): Sightings<LiveVolume> => ({
   what: "volume",
   listed: context.live.volumesListed,
   byName: context.volumesByName,
-  sight: (id) => sightVolume(context, id),
+  sight: (id) => sightVolume(context.live, id),
 });
 
 export const groupsSeen = (context: DiffContext): Sightings<LiveGroup> => ({
   what: "security group",
   listed: context.live.groupsListed,
   byName: context.groupsByName,
-  sight: (id) => sightGroup(context, id),
+  sight: (id) => sightGroup(context.live, id),
 });
 
 /** The id a reference stands for; `undefined` while the resource has none yet. */

@@ -5,11 +5,11 @@
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
-import type { LiveVm, Sighting } from "../model/live";
+import { type LiveVm, type Sighting, sightVm, sightVolume } from "../model/live";
 import { rootDiskLoss, volumeLoss } from "../model/loss";
 import type { Intent, Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, mayBe, sightVm, sightVolume } from "./context";
+import { type DiffContext, mayBe } from "./context";
 import { explain } from "./explain";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
@@ -96,7 +96,7 @@ export function findVm(pair: Pair, context: DiffContext): Found {
   const interrupted = openCreate(pair);
   if (recorded?.id !== undefined && interrupted === undefined) return findKnown(pair, recorded.id, context);
   if (recorded?.id === undefined && pair.import?.id !== undefined) {
-    const sighting = sightVm(context, pair.import.id);
+    const sighting = sightVm(context.live, pair.import.id);
     const manager = context.addressOfId.get(pair.import.id);
     if (manager !== undefined && manager !== pair.address)
       return { how: "error", diagnostic: importManaged(pair, "VM", pair.import.id, manager) };
@@ -143,7 +143,7 @@ export function findVm(pair: Pair, context: DiffContext): Found {
 
 /** By the id in its record; what stands in its place by now, when it is gone, is somebody else's. */
 function findKnown(pair: Pair, id: string, context: DiffContext): Found {
-  const found = fromSighting(id, sightVm(context, id));
+  const found = fromSighting(id, sightVm(context.live, id));
   if (found.how !== "absent" || pair.desired === undefined) return found;
   const { name } = pair.desired;
   const inItsPlace = strangersNamed(name, pair, context);
@@ -169,7 +169,7 @@ const createdBy = (pair: Pair, found: Extract<Found, { how: "known" }>): Omit<Re
 function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
   const id = recorded?.dataVolumeId;
   if (recorded?.id === undefined || id === undefined || context.addressOfId.has(id)) return {};
-  const sighting = sightVolume(context, id);
+  const sighting = sightVolume(context.live, id);
   if (sighting.seen === "gone" || (sighting.seen === "yes" && sighting.value.attachedTo)) return {};
   return {
     strands: {

@@ -6,11 +6,11 @@ import type { Address } from "../model/address";
 import type { DesiredVolume } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
-import type { LiveVolume } from "../model/live";
+import { type LiveVolume, sightVm } from "../model/live";
 import { volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
-import { type DiffContext, referenceId, sightVm, volumesSeen } from "./context";
+import { type DiffContext, referenceId, volumesSeen } from "./context";
 import { explain } from "./explain";
 import { type Found, find } from "./find";
 import { goneNote } from "./findings";
@@ -168,7 +168,7 @@ export function hangsOn(
 ): string | undefined {
   if (live?.attachedTo !== undefined) return live.attachedTo ?? undefined;
   const vm = recorded?.attachedTo;
-  return vm === undefined || sightVm(context, vm).seen === "gone" ? undefined : vm;
+  return vm === undefined || sightVm(context.live, vm).seen === "gone" ? undefined : vm;
 }
 
 const forget = (recorded: RecordedVolume, reason: Reason, because: string): Change => ({

@@ -8,7 +8,7 @@ import { canonicalLiveRule, ruleKey } from "../canonical/rules";
 import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
-import type { Live } from "../model/live";
+import { type Live, sightGroup } from "../model/live";
 import type { RecordedGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Plan } from "../plan/plan";
@@ -106,9 +106,9 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   };
 
   for (const [address, id] of ids) {
-    const sighting = live.groups.get(id);
-    if (sighting?.seen === "gone" || (sighting === undefined && live.groupsListed)) continue;
-    const seen = sighting?.seen === "yes" ? sighting.value.rules : undefined;
+    const sighting = sightGroup(live, id);
+    if (sighting.seen === "gone") continue;
+    const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
     if (seen === undefined) unobserved.add(address);
     const object = objectFor(id, address);
     const rules = seen?.map(canonicalLiveRule) ?? recordedRules(state, address);

@@ -2,6 +2,11 @@
  * What the service says exists, as read through the dialect. A field that this deployment's records do not show is
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
+import type { Kind } from "./address";
+import type { ScopeDoubt, Sighting } from "./evidence";
+
+export type { Sighting } from "./evidence";
+
 export type VmPhase = "running" | "stopped" | "verify_resize" | "failed" | "changing";
 
 export interface LiveVmVolume {
@@ -72,12 +77,6 @@ export interface LiveImage extends CatalogueEntry {
   readonly phase?: "ready" | "failed" | "changing";
 }
 
-/** Seen, known to be gone, or not looked at (with the reason, in words). */
-export type Sighting<T> =
-  | { readonly seen: "yes"; readonly value: T }
-  | { readonly seen: "gone" }
-  | { readonly seen: "unobserved"; readonly reason: string };
-
 export interface Catalogue {
   /** `undefined`: this service has no such list, or it could not be read. */
   readonly flavors?: readonly CatalogueEntry[];
@@ -96,5 +95,14 @@ export interface Live {
   readonly volumesListed: boolean;
   readonly groups: ReadonlyMap<string, Sighting<LiveGroup>>;
   readonly groupsListed: boolean;
+  /** What it says of an id that it has no sighting of its own for. */
+  readonly unlisted: Readonly<Record<Kind, Sighting<never>>>;
+  /** Why nothing that it does not show counts as gone; absent when that is proven. */
+  readonly doubt?: ScopeDoubt;
   readonly catalogue: Catalogue;
 }
+
+export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById.get(id) ?? live.unlisted.vm;
+export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>
+  live.volumes.get(id) ?? live.unlisted.volume;
+export const sightGroup = (live: Live, id: string): Sighting<LiveGroup> => live.groups.get(id) ?? live.unlisted.group;

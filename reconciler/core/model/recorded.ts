@@ -112,13 +112,30 @@ export const movedIntent = (intent: Intent, address: Address): Intent => ({
   ...(intent.record === undefined ? {} : { record: { ...intent.record, address } }),
 });
 
-/** Something that exists in the service and that no record manages any more. */
+/** Something that exists in the service, or existed when it was last seen, and that no record manages any more. */
 export interface Orphan {
   readonly kind: Kind | "image";
   readonly id: string;
   readonly name: string;
   readonly reason: string;
   readonly sizeGb?: number;
+  /** ISO time at which the service first proved not to have it any more. It is never forgotten for that. */
+  readonly missingSince?: string;
+  /** Of something missing: the record that managed it, with which it is taken back when it shows again. */
+  readonly record?: RecordedResource;
+}
+
+/**
+ * Which service, project and credential the records were made against. What another one does not show is no evidence of
+ * anything.
+ */
+export interface Scope {
+  /** The base URL without credentials and query; `embedded` for the service inside this program. */
+  readonly origin: string;
+  /** The file's top-level project; absent where no file has named one. */
+  readonly project?: string;
+  /** What the credential was shown beside the records, as `group:ID`: seeing one of them again proves that it still sees the same. */
+  readonly sees?: readonly string[];
 }
 
 /** A piece of the state that could not be read. It is kept as it was found, and its address is not touched. */
@@ -138,6 +155,8 @@ export interface State {
   /** By kind and id. */
   readonly orphans: ReadonlyMap<string, Orphan>;
   readonly quarantined: readonly Quarantined[];
+  /** Absent in a state that an older version wrote: the next run that writes remembers it. */
+  readonly scope?: Scope;
 }
 
 /** One thing that became true. The state is the fold of its entries. */
@@ -146,7 +165,18 @@ export type StateChange =
   | { readonly type: "intent"; readonly address: Address; readonly intent: Intent | null }
   | { readonly type: "orphan"; readonly key: string; readonly orphan: Orphan | null }
   | { readonly type: "run"; readonly plan: string; readonly at: string }
+  | { readonly type: "scope"; readonly scope: Scope }
   | { readonly type: "release"; readonly address: string };
+
+/** What a plan has the state learn. Since when something is missing is told by the clock of the run that records it. */
+export type PlannedChange = StateChange | { readonly type: "missing"; readonly orphan: Omit<Orphan, "missingSince"> };
+
+export const recordedAt = (changes: readonly PlannedChange[], at: string): StateChange[] =>
+  changes.map((change) =>
+    change.type === "missing"
+      ? { type: "orphan", key: orphanKey(change.orphan), orphan: { ...change.orphan, missingSince: at } }
+      : change,
+  );
 
 export const orphanKey = (orphan: { readonly kind: string; readonly id: string }): string =>
   `${orphan.kind}:${orphan.id}`;

@@ -14,7 +14,7 @@ import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import type { Live } from "../model/live";
 import type { Operation } from "../model/operation";
-import type { Orphan, RecordedResource, State, StateChange } from "../model/recorded";
+import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
 import { type Consent, consentsFor, emptyConsent, isAbandoned, removalConsent } from "./consent";
@@ -52,7 +52,7 @@ export interface Plan {
   /** In an order that respects every edge. */
   readonly steps: readonly Step[];
   /** What the state learns without any request: not a change of the world. */
-  readonly bookkeeping: readonly StateChange[];
+  readonly bookkeeping: readonly PlannedChange[];
   readonly consents: readonly Consent[];
   readonly diagnostics: readonly Diagnostic[];
   readonly orphans: readonly Orphan[];

@@ -3,13 +3,14 @@
  * be read. What a narrow plan would pull away under somebody it leaves out is an error.
  */
 
-import { type DiffContext, type PlanOptions, sightVolume } from "../diff/context";
+import type { DiffContext, PlanOptions } from "../diff/context";
 import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import { hangsOn } from "../diff/volume";
 import type { Address } from "../model/address";
 import type { DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { sightVolume } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 
@@ -97,7 +98,7 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
 }
 
 function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undefined {
-  const sighting = sightVolume(context, recorded.id);
+  const sighting = sightVolume(context.live, recorded.id);
   return sighting.seen === "gone"
     ? undefined
     : hangsOn(recorded, sighting.seen === "yes" ? sighting.value : undefined, context);

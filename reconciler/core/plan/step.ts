@@ -4,7 +4,7 @@
  */
 import type { Address } from "../model/address";
 import type { HealthCheck, Reference } from "../model/desired";
-import type { RecordedGroup, RecordedVm, RecordedVolume, StateChange } from "../model/recorded";
+import type { PlannedChange, RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
 
 /** What a create sends; flavor and image already as the service takes them. */
@@ -84,7 +84,7 @@ export type StepAction =
   | { readonly operation: "group.verify"; readonly group: Reference; readonly rules: readonly Rule[] }
   | { readonly operation: "flush"; readonly argv: readonly string[] }
   /** Nothing to send: only the state learns something. */
-  | { readonly operation: "record"; readonly changes: readonly StateChange[] }
+  | { readonly operation: "record"; readonly changes: readonly PlannedChange[] }
   /** Only somebody outside can do this; the run ends with exit code 4. */
   | { readonly operation: "outside"; readonly waitsFor: string; readonly command?: string };
 

@@ -6,7 +6,7 @@
  *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
  */
 import type { Address } from "../model/address";
-import type { Intent, Orphan, Quarantined, RecordedResource, State, StateChange } from "../model/recorded";
+import type { Intent, Orphan, Quarantined, RecordedResource, Scope, State, StateChange } from "../model/recorded";
 
 export interface Entry {
   readonly serial: number;
@@ -37,6 +37,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
   const resources = new Map(snapshot.resources);
   const intents = new Map(snapshot.intents);
   const orphans = new Map(snapshot.orphans);
+  const folded: MutableState = { resources, intents, orphans, ...scopeOf(snapshot) };
   let quarantined = [...snapshot.quarantined];
   let { serial, epoch, journalled } = snapshot;
   for (const entry of entries) {
@@ -50,18 +51,24 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
     if (entry.epoch < epoch) continue;
     epoch = entry.epoch;
     serial = Math.max(serial, entry.serial);
-    applyChange({ resources, intents, orphans }, entry.change);
+    applyChange(folded, entry.change);
     const { change } = entry;
     if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
       quarantined = quarantined.filter((piece) => piece.address !== change.address);
   }
-  return { lineage: snapshot.lineage, serial, epoch, journalled, resources, intents, orphans, quarantined };
+  const { lineage } = snapshot;
+  return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...scopeOf(folded) };
 }
+
+/** A state without one has no such field, rather than an empty one. */
+export const scopeOf = ({ scope }: { readonly scope?: Scope }): { readonly scope?: Scope } =>
+  scope === undefined ? {} : { scope };
 
 export interface MutableState {
   readonly resources: Map<Address, RecordedResource>;
   readonly intents: Map<Address, Intent>;
   readonly orphans: Map<string, Orphan>;
+  scope?: Scope;
 }
 
 /** For the one holder of the state, which owns its maps. */
@@ -78,6 +85,9 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "orphan":
       if (change.orphan === null) state.orphans.delete(change.key);
       else state.orphans.set(change.key, change.orphan);
+      return;
+    case "scope":
+      state.scope = change.scope;
       return;
     case "run":
     case "release":

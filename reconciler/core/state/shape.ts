@@ -1,5 +1,6 @@
 /** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
 import { type Kind, parseAddress } from "../model/address";
+import type { Scope } from "../model/recorded";
 
 type Check = (value: unknown) => boolean;
 
@@ -118,6 +119,20 @@ export function intentProblem(intent: unknown): string | undefined {
 
 export function orphanProblem(orphan: unknown): string | undefined {
   if (!object(orphan)) return "it is not an orphan";
-  const { kind, id, name, reason } = orphan as Record<string, unknown>;
-  return text(kind) && text(id) && text(name) && text(reason) ? undefined : "its orphan entry is not readable";
+  const { kind, id, name, reason, missingSince, record } = orphan as Record<string, unknown>;
+  if (!text(kind) || !text(id) || !text(name) || !text(reason) || !optional(text)(missingSince))
+    return "its orphan entry is not readable";
+  if (record === undefined) return undefined;
+  const { address } = object(record) ? (record as Record<string, unknown>) : {};
+  return recordProblem(typeof address === "string" ? address : "", record);
 }
+
+export const isScope = (scope: unknown): scope is Scope => {
+  if (!object(scope)) return false;
+  const { origin, project, sees } = scope as Record<string, unknown>;
+  return (
+    text(origin) &&
+    optional(text)(project) &&
+    optional((value) => Array.isArray(value) && value.every((one) => text(one)))(sees)
+  );
+};

@@ -6,7 +6,7 @@ import type { Intent, Orphan, Quarantined, RecordedResource, StateChange } from 
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
-import { intentProblem, orphanProblem, recordProblem } from "./shape";
+import { intentProblem, isScope, orphanProblem, recordProblem } from "./shape";
 
 const stateFormat = "reconcile-cloud/state";
 
@@ -18,6 +18,7 @@ export function writeSnapshot(state: FoldedState): string {
     `"lineage":${JSON.stringify(state.lineage)},`,
     `"serial":${state.serial},`,
     `"epoch":${state.epoch},`,
+    ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
   ];
   lines.push(
     ...section("resources", state.resources),
@@ -108,6 +109,8 @@ function changeProblem(change: StateChange): string | undefined {
       return change.intent === null ? undefined : intentProblem(change.intent);
     case "orphan":
       return change.orphan === null ? undefined : orphanProblem(change.orphan);
+    case "scope":
+      return isScope(change.scope) ? undefined : "has a scope that is not readable";
     case "run":
     case "release":
       return undefined;
@@ -159,6 +162,8 @@ function readSnapshot(text: string): FoldedState | string {
     intents: keep<Intent>("intents", (_, value) => intentProblem(value)),
     orphans: keep<Orphan>("orphans", (_, value) => orphanProblem(value)),
     quarantined,
+    // A damaged one counts as not remembered: the next run that writes remembers it anew.
+    ...(isScope(head.scope) ? { scope: head.scope } : {}),
   };
 }
 

@@ -2,6 +2,10 @@
 import { row } from "./row";
 
 export const planning = {
+  "consent/accept-service": row(
+    "The state is of another service, project or credential than this one, or the service shows nothing that the state remembers. What another one does not show is no evidence of anything, so nothing counts as gone.",
+    "Use the address, the file and the credential that the state was made with. If the service has moved, or everything is really gone: --accept-service.",
+  ),
   "consent/approval": row("Nobody approved the plan.", "Answer yes, give --auto-approve, or apply a saved plan."),
   "consent/data-loss": row(
     "The plan loses data for good: each loss is listed with its id and its size.",

@@ -1,0 +1,130 @@
+/**
+ * What counts as "gone". Not to be seen is no proof: a credential of another project, another service at the same name
+ * or a proxy in front of it show nothing either, and what is forgotten for that is made a second time. So `gone` is a
+ * value that only this file makes, out of two proofs:
+ *   an absence   a whole list that lacks it, or a not-found that the service itself said, twice;
+ *   the scope    the same service, project and credential as the state remembers, proven by seeing something of the
+ *                state again, or accepted by the user by name.
+ * What lacks one of them is `unobserved`, with the reason.
+ */
+import { kinds } from "./address";
+import type { Scope } from "./recorded";
+
+const earned: unique symbol = Symbol("earned");
+
+export interface Gone {
+  readonly seen: "gone";
+  /** The evidence, as a clause for people: "the list of VMs, read to its end, does not show it". */
+  readonly because: string;
+  readonly [earned]: true;
+}
+
+export interface Unobserved {
+  readonly seen: "unobserved";
+  readonly reason: string;
+  /** The line of the dialect, or the flag, with which it could be told. */
+  readonly fix?: string;
+}
+
+/** Seen, known to be gone, or not to be told. */
+export type Sighting<T> = { readonly seen: "yes"; readonly value: T } | Gone | Unobserved;
+
+/** What speaks for an absence, before it is known whether the credential would have been shown the thing at all. */
+export interface Absent {
+  readonly seen: "absent";
+  readonly because: string;
+}
+
+/** What one look at the service found. */
+export type Look<T> = { readonly seen: "yes"; readonly value: T } | Absent | Unobserved;
+
+/** Read to its end: a client rejects a list that it could not prove to be whole. */
+export const notInList = (list: string): Absent => ({
+  seen: "absent",
+  because: `${list}, read to its end, does not show it`,
+});
+
+/** A read of the very thing, answered so by the service itself, and once more when it was asked again. */
+export const notFoundTwice: Absent = { seen: "absent", because: "the service answered twice that it has no such id" };
+
+const proven: unique symbol = Symbol("proven");
+
+/** That what the state remembers would be shown if it were there. */
+export interface ScopeProof {
+  readonly [proven]: true;
+}
+
+export interface ScopeDoubt {
+  /** `origin` and `project`: told before anything was asked; the others from what was seen. */
+  readonly about: "origin" | "project" | "credential";
+  /** A sentence for people. */
+  readonly reason: string;
+}
+
+export const isDoubt = (verdict: ScopeProof | ScopeDoubt): verdict is ScopeDoubt => "reason" in verdict;
+
+export interface ScopeEvidence {
+  readonly remembered: Scope | undefined;
+  readonly now: Scope;
+  /** The user says that this is the right service, project and credential: `--accept-service`. */
+  readonly accepted: boolean;
+  /** What the state remembers by id, as `vm:ID`; the resources first, and what else it knows of beside them. */
+  readonly recorded: readonly string[];
+  /** What the service showed, spelled alike. */
+  readonly seen: ReadonlySet<string>;
+  /** What it does not show, of what is recorded. */
+  readonly absent: readonly string[];
+  /** What it does not let this credential look at, of what is recorded. */
+  readonly forbidden: readonly string[];
+}
+
+/** More than these of one kind vanish for a reason that is not theirs. */
+const few = 3;
+
+export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
+  const { remembered, now, recorded, seen, absent, forbidden } = evidence;
+  if (evidence.accepted) return { [proven]: true };
+  const elsewhere = compareScopes(remembered, now);
+  if (elsewhere !== undefined) return elsewhere;
+  if (absent.length === 0) return { [proven]: true };
+  const doubt = (reason: string): ScopeDoubt => ({ about: "credential", reason });
+  if (forbidden.length > 0)
+    return doubt(
+      `the credential may not look at ${forbidden[0]}, which this state manages, so what it is not shown may still be there`,
+    );
+  const witnesses = [...recorded, ...(remembered?.sees ?? [])];
+  if (witnesses.length > 0 && !witnesses.some((one) => seen.has(one)))
+    return doubt(
+      `the service shows nothing that this state remembers (${witnesses.slice(0, few).join(", ")}${witnesses.length > few ? ` and ${witnesses.length - few} more` : ""}); a credential of another project is shown just that`,
+    );
+  for (const kind of kinds) {
+    const ofKind = recorded.filter((one) => one.startsWith(`${kind}:`));
+    const lost = absent.filter((one) => one.startsWith(`${kind}:`));
+    if (lost.length > few && !ofKind.some((one) => seen.has(one)))
+      return doubt(`the service shows none of the ${ofKind.length} ${kind}s that this state remembers, all at once`);
+  }
+  return { [proven]: true };
+}
+
+/** What can be told without asking the service anything. */
+export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeDoubt | undefined {
+  if (remembered === undefined) return undefined;
+  if (remembered.origin !== now.origin)
+    return { about: "origin", reason: `this state is of the service ${remembered.origin}, and this is ${now.origin}` };
+  if (remembered.project !== undefined && now.project !== undefined && remembered.project !== now.project)
+    return {
+      about: "project",
+      reason: `this state is of the project ${remembered.project}, and the file names ${now.project}`,
+    };
+  return undefined;
+}
+
+export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt): Sighting<T> {
+  if (look.seen !== "absent") return look;
+  return isDoubt(scope)
+    ? { seen: "unobserved", reason: `${look.because}, but ${scope.reason}`, fix: acceptService }
+    : { seen: "gone", because: look.because, [earned]: true };
+}
+
+/** The flag that says that it is the right one. */
+export const acceptService = "--accept-service";

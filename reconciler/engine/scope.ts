@@ -1,0 +1,85 @@
+/**
+ * Refuses a service, project or credential that is not the one the state was made with. Everything that plans comes
+ * through here: what another one does not show is no evidence of anything.
+ */
+
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { acceptService, compareScopes, type ScopeDoubt } from "../core/model/evidence";
+import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import type { Scope, State } from "../core/model/recorded";
+import { deepEqual } from "../core/text/deep-equal";
+import type { ServiceClient } from "../service/client";
+
+export class ScopeRefused extends Error {
+  override readonly name = "ScopeRefused";
+  readonly code = "consent/accept-service";
+  /** Blocked before anything was sent. */
+  readonly exitCode = 3;
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(diagnostic: Diagnostic) {
+    super(diagnostic.summary);
+    this.diagnostics = [diagnostic];
+  }
+}
+
+/** What a state made here, with this file, is of. */
+export const scopeOf = (client: Pick<ServiceClient, "origin">, desired: Pick<Desired, "project">): Scope => ({
+  origin: client.origin,
+  ...(desired.project === undefined ? {} : { project: desired.project }),
+});
+
+/** Asks nothing, so it comes before the first request. */
+export function assertSameService(state: State, now: Scope): void {
+  const doubt = compareScopes(state.scope, now);
+  if (doubt !== undefined) throw refusal(doubt, []);
+}
+
+/** After a look: nothing that it did not show counts as gone, so nothing may be planned on it. */
+export function assertShown(state: State, live: Live): void {
+  if (live.doubt === undefined) return;
+  const unseen: string[] = [];
+  for (const { kind, id, address } of state.resources.values()) {
+    const sighting = id === undefined ? undefined : sight[kind](live, id);
+    if (sighting?.seen === "unobserved" && sighting.fix === acceptService) unseen.push(`${address} (${id})`);
+  }
+  throw refusal(live.doubt, unseen);
+}
+
+const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
+
+const rightWay: Record<ScopeDoubt["about"], string> = {
+  origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: ${acceptService}`,
+  project: `give the project's own file or state; if everything of this state is in that project now: ${acceptService}`,
+  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: ${acceptService}, and --recreate ADDR for each that shall be made anew`,
+};
+
+const shown = 10;
+
+function refusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
+  const more = unseen.length > shown ? ` and ${unseen.length - shown} more` : "";
+  return new ScopeRefused({
+    severity: "error",
+    code: "consent/accept-service",
+    summary: doubt.reason,
+    detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, shown).join(", ")}${more}.`}`,
+    fix: rightWay[doubt.about],
+  });
+}
+
+/** Strangers that a later look may be recognised by. */
+const mostWitnesses = 5;
+
+/** What a run that writes has the state remember of its scope; `undefined`: it remembers that already. */
+export function scopeToRemember(state: State, now: Scope, live: Live, accepted: boolean): Scope | undefined {
+  const { scope } = state;
+  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const sees: string[] = [];
+  for (const [id, sighting] of live.groups)
+    if (sighting.seen === "yes" && sighting.value.name === "default" && !known.has(id)) sees.push(`group:${id}`);
+  const fresh: Scope = { ...now, ...(sees.length === 0 ? {} : { sees: sees.sort().slice(0, mostWitnesses) }) };
+  if (scope !== undefined && !accepted)
+    return scope.project === undefined && now.project !== undefined ? { ...scope, project: now.project } : undefined;
+  const next = { ...scope, ...fresh };
+  return deepEqual(next, scope) ? undefined : next;
+}
