@@ -11,6 +11,20 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const command = `"${process.execPath}" "${join(root, "bin/reconcile.js")}"`;
 const columns = 88;
 
+/** Attributes of what is drawn, for viewers that know no style sheet; the sheet has the second of each, for dark pages. */
+const colours = {
+  paper: ["#ffffff", "#0d1117"],
+  edge: ["#d0d7de", "#30363d"],
+  ink: ["#1f2328", "#e6edf3"],
+  c2: ["#656d76", "#8b949e"],
+  c1: ["#1f2328", "#e6edf3"],
+  c32: ["#116329", "#56d364"],
+  c33: ["#7d4e00", "#e3b341"],
+  c36: ["#0a5f73", "#76e3ea"],
+  c31: ["#b3141f", "#ff7b72"],
+};
+const strong = ["c1", "c31"];
+
 const folder = mkdtempSync(join(tmpdir(), "reconcile-pictures-"));
 try {
   for (const name of ["examples", "schemas"]) cpSync(join(root, name), join(folder, name), { recursive: true });
@@ -51,18 +65,19 @@ function terminal(text) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" role="img" aria-labelledby="title">
 <title id="title">A plan as the terminal shows it</title>
 <style>
-  svg { --paper: #ffffff; --edge: #d0d7de; --ink: #1f2328; --quiet: #656d76; --good: #116329; --change: #7d4e00; --danger: #b3141f; --note: #0a5f73; }
+  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; }
   @media (prefers-color-scheme: dark) {
-    svg { --paper: #0d1117; --edge: #30363d; --ink: #e6edf3; --quiet: #8b949e; --good: #56d364; --change: #e3b341; --danger: #ff7b72; --note: #76e3ea; }
+    ${Object.entries(colours)
+      .map(([name, [, dark]]) => `.${name} { fill: ${dark}; }`)
+      .join(" ")}
+    .paper { stroke: #30363d; }
   }
-  rect { fill: var(--paper); stroke: var(--edge); }
-  circle { fill: var(--edge); }
-  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); white-space: pre; }
-  .c2 { fill: var(--quiet); } .c1 { font-weight: 600; } .c32 { fill: var(--good); } .c33 { fill: var(--change); } .c36 { fill: var(--note); } .c31 { fill: var(--danger); font-weight: 600; }
 </style>
-<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
-<circle cx="22" cy="18" r="6"/><circle cx="42" cy="18" r="6"/><circle cx="62" cy="18" r="6"/>
+<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${colours.paper[0]}" stroke="#d0d7de"/>
+${[22, 42, 62].map((x) => `<circle class="edge" cx="${x}" cy="18" r="6" fill="${colours.edge[0]}"/>`).join("")}
+<g class="ink" fill="${colours.ink[0]}">
 ${rows.join("\n")}
+</g>
 </svg>
 `;
 }
@@ -74,7 +89,12 @@ function spans(row) {
   for (const piece of row.split(/(\u001b\[[0-9;]*m)/)) {
     const codes = /^\u001b\[([0-9;]*)m$/.exec(piece)?.[1];
     if (codes !== undefined) hue = codes === "0" || codes === "" ? "" : `c${codes.split(";").at(-1)}`;
-    else if (piece !== "") result += hue === "" ? xml(piece) : `<tspan class="${hue}">${xml(piece)}</tspan>`;
+    else if (piece !== "") result += hue === "" ? xml(piece) : toned(hue, xml(piece));
   }
   return result;
+}
+
+function toned(hue, text) {
+  const weight = strong.includes(hue) ? ' font-weight="600"' : "";
+  return `<tspan class="${hue}" fill="${(colours[hue] ?? colours.ink)[0]}"${weight}>${text}</tspan>`;
 }

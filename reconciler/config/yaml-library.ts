@@ -74,14 +74,22 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
   source.isIncomplete = true;
   if (!checkDepth(source, problems)) return undefined;
   const document = parse(source.text);
-  for (const { pos, code, message } of [...document.errors, ...document.warnings])
+  const unquoted = bareReferences(source.text, document.errors);
+  for (const offset of unquoted)
+    problems.add({
+      code: "config/yaml-syntax",
+      summary: "the file is not valid YAML",
+      detail: "between { } or [ ] a brace ends text that stands without quotes",
+      fix: 'put text with ${…} in quotes, such as "web-${each}"',
+      at: { source, offset },
+    });
+  const errors = unquoted.length > 0 ? [] : withoutEchoes(document.errors, source.text);
+  for (const { pos, code, message } of [...errors, ...document.warnings])
     problems.add({
       code: "config/yaml-syntax",
       summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: /^Unexpected flow-(?:seq|map)-start at node end/.test(message)
-        ? 'put text with brackets in quotes, such as "web[a]"'
-        : syntaxFixes[code],
+      fix: bracketInText.test(message) ? 'put text with brackets in quotes, such as "web[a]"' : syntaxFixes[code],
       at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
     });
   if (document.errors.length > 0) return undefined;
@@ -90,6 +98,48 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
   source.isIncomplete = reading.isIncomplete;
   source.oddNumbers = reading.oddNumbers;
   return value === null ? undefined : value;
+}
+
+const bracketInText = /^Unexpected flow-(?:seq|map)-start at node end/;
+
+interface SyntaxError {
+  readonly pos: readonly [number, number];
+  readonly message: string;
+}
+
+/**
+ * Where `${…}` stands without quotes inside a flow collection, when that is all that is wrong: the same text with the
+ * braces covered is read, and each plain text in it that was covered is such a place.
+ */
+function bareReferences(text: string, errors: readonly SyntaxError[]): number[] {
+  const [first] = errors;
+  if (first === undefined || !bracketInText.test(first.message) || text[first.pos[0] - 1] !== "$") return [];
+  const { isCollection, visit } = yaml();
+  const covered = parse(text.replace(/\$\{[^{}\n]*\}/g, (reference) => `$${"_".repeat(reference.length - 1)}`));
+  if (covered.errors.length > 0) return [];
+  const found: number[] = [];
+  visit(covered, {
+    Scalar(_key, node, path) {
+      const inFlow = path.some((above) => isCollection(above) && above.flow === true);
+      const at = node.source?.indexOf("$_") ?? -1;
+      if (inFlow && node.type === "PLAIN" && at >= 0) found.push(startOf(node) + at);
+    },
+  });
+  return found;
+}
+
+/**
+ * After one mistake the parser is out of step and reports most of what follows as unexpected. Of each line the first error
+ * is told, and after the first error of the file only those that name a mistake of their own.
+ */
+function withoutEchoes<E extends SyntaxError>(errors: readonly E[], text: string): E[] {
+  const lines = new Set<number>();
+  return errors.filter(({ pos, message }, index) => {
+    const line = text.lastIndexOf("\n", pos[0] - 1);
+    if (lines.has(line) || (index > 0 && /^Unexpected .* token in YAML stream/.test(message))) return false;
+    lines.add(line);
+    return true;
+  });
 }
 
 const syntaxFixes: Record<string, string> = {

@@ -11,7 +11,8 @@ const lineHeight = 17;
 const paddingX = 14;
 const paddingY = 10;
 const margin = 24;
-const widest = 40;
+/** A name of the service (50 characters at most) fits on a line with what stands before it. */
+const widest = 60;
 const labelColumn = 6.8;
 const widestLabel = 320;
 
@@ -79,15 +80,20 @@ function boxOf(node: GraphNode): Box {
   };
 }
 
-/** In a box even a word without spaces must end: ids and paths are broken where they are too long. */
-const breakWords = (text: string): string[] =>
-  wrapText(text, widest).flatMap((line) => {
-    const characters = [...line];
-    const pieces: string[] = [];
-    for (let at = 0; at < characters.length || at === 0; at += widest)
-      pieces.push(characters.slice(at, at + widest).join(""));
-    return pieces;
-  });
+/** In a box even a word without spaces must end: where it is too long it is broken behind a sign that divides it. */
+const breakWords = (text: string): string[] => wrapText(text, widest).flatMap(breakWord);
+
+function breakWord(line: string): string[] {
+  const pieces: string[] = [];
+  let rest = [...line];
+  while (rest.length > widest) {
+    const sign = rest.slice(0, widest).findLastIndex((character) => "-/._:, ".includes(character));
+    const at = sign < widest / 3 ? widest : sign + 1;
+    pieces.push(rest.slice(0, at).join(""));
+    rest = rest.slice(at);
+  }
+  return [...pieces, rest.join("")];
+}
 
 function boxLines(box: Box, { x, y }: Point): string[] {
   const lines = [
@@ -163,6 +169,7 @@ const tones: Record<Tone, readonly [light: string, dark: string]> = {
   danger: ["#cf222e", "#f85149"],
   wait: ["#6e7781", "#8b949e"],
   plain: ["#6e7781", "#8b949e"],
+  outside: ["#bf3989", "#db61a2"],
   vm: ["#0969da", "#58a6ff"],
   volume: ["#9a6700", "#d29922"],
   group: ["#8250df", "#bc8cff"],

@@ -5,6 +5,7 @@
 import { describeRule } from "../core/canonical/rules";
 import type { Kind } from "../core/model/address";
 import type { DesiredResource, Reference } from "../core/model/desired";
+import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
@@ -13,7 +14,7 @@ import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
 
 /** Said by a sign in the node as well, so that a picture without colours says the same. */
-export type Tone = "create" | "change" | "danger" | "wait" | "plain" | Kind;
+export type Tone = "create" | "change" | "danger" | "wait" | "plain" | "outside" | Kind;
 
 export interface GraphNode {
   readonly id: string;
@@ -44,6 +45,7 @@ export const toneSigns: Record<Tone, string> = {
   danger: "!",
   wait: "…",
   plain: "",
+  outside: "",
   vm: "",
   volume: "",
   group: "",
@@ -100,60 +102,127 @@ function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["need
   });
 }
 
+/** A block with more instances than this is drawn as one node. */
+const mostInstances = 12;
+
+/**
+ * What there is and what hangs on what: volumes on VMs, and between groups, addresses and the Internet the traffic that
+ * rules admit, each arrow in the direction in which the traffic goes.
+ */
 export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   const nodes = new Map<string, GraphNode>();
-  for (const resource of resources)
-    nodes.set(resource.address, {
-      id: resource.address,
-      head: printable(resource.address),
-      lines: [printable(describeResource(resource))],
-      tone: resource.kind,
-    });
-  const edges: GraphEdge[] = [];
-  const link = (from: string, reference: Reference, label: string): void => {
-    const to = "address" in reference ? reference.address : `id:${reference.id}`;
-    if (!nodes.has(to))
-      nodes.set(to, {
-        id: to,
+  const nodeOf = new Map<string, string>();
+  for (const [block, instances] of byBlock(resources)) {
+    const folded = instances.length > mostInstances;
+    if (folded) nodes.set(block, foldedNode(block, instances));
+    for (const resource of instances) {
+      nodeOf.set(resource.address, folded ? block : resource.address);
+      if (!folded)
+        nodes.set(resource.address, {
+          id: resource.address,
+          head: printable(resource.address),
+          lines: [printable(describeResource(resource))],
+          tone: resource.kind,
+        });
+    }
+  }
+  const refer = (reference: Reference): string => {
+    const address = "address" in reference ? reference.address : `id:${reference.id}`;
+    const id = nodeOf.get(address) ?? address;
+    if (!nodes.has(id))
+      nodes.set(id, {
+        id,
         head: printable("address" in reference ? reference.address : reference.id),
         lines: ["not declared here"],
         tone: "wait",
       });
-    edges.push({ from, to, label: printable(label) });
+    return id;
+  };
+  const outside = (cidr: string | undefined): string => {
+    const id = `outside:${cidr ?? "internet"}`;
+    if (!nodes.has(id))
+      nodes.set(id, {
+        id,
+        head: cidr ?? "Internet",
+        lines: cidr === undefined ? ["every address"] : [],
+        tone: "outside",
+      });
+    return id;
+  };
+  const links = new Map<string, { readonly from: string; readonly to: string; readonly words: Map<string, number> }>();
+  const link = (from: string, to: string, words: string): void => {
+    const key = `${from}\n${to}`;
+    const known = links.get(key) ?? { from, to, words: new Map<string, number>() };
+    known.words.set(words, (known.words.get(words) ?? 0) + 1);
+    links.set(key, known);
   };
   for (const resource of resources) {
+    const here = nodeOf.get(resource.address) ?? resource.address;
     if (resource.kind === "volume" && resource.attachTo !== undefined)
-      link(resource.address, resource.attachTo, "attached to");
-    if (resource.kind === "group") {
-      // Several rules to one group are one arrow. It leads to what is named, which for ingress is where traffic comes from.
-      const links = new Map<
-        string,
-        { readonly group: Reference; readonly ingress: string[]; readonly egress: string[] }
-      >();
+      link(here, refer(resource.attachTo), "attached to");
+    if (resource.kind === "group")
       for (const rule of resource.rules) {
-        if (rule.remote.kind !== "group") continue;
-        const { group } = rule.remote;
-        const key = "address" in group ? group.address : group.id;
-        const known = links.get(key) ?? { group, ingress: [], egress: [] };
-        known[rule.direction].push(describeRule(rule).split(" ").slice(1, -2).join(" "));
-        links.set(key, known);
+        const { remote } = rule;
+        const other =
+          remote.kind === "group" ? refer(remote.group) : outside(remote.kind === "cidr" ? remote.cidr : undefined);
+        const traffic = trafficOf(rule);
+        if (rule.direction === "ingress") link(other, here, traffic);
+        else link(here, other, `egress ${traffic}`);
       }
-      for (const { group, ingress, egress } of links.values()) {
-        const count = ingress.length + egress.length;
-        const words = [
-          ...(ingress.length > 0 ? [`ingress ${ingress.join(", ")} from`] : []),
-          ...(egress.length > 0 ? [`egress ${egress.join(", ")} to`] : []),
-        ];
-        link(resource.address, group, count <= 3 ? words.join("; ") : countOf(count, "rule"));
-      }
-    }
   }
   return {
     title: "Resources",
-    description: `${countOf(resources.length, "resource")}. An arrow leads from a volume to its VM, and from a group to a group that its rules name.`,
+    description: `${countOf(resources.length, "resource")}. An arrow leads from a volume to its VM, and from where traffic comes from to the group that admits it (egress: from the group that lets it out).`,
     nodes: [...nodes.values()],
-    edges,
+    edges: [...links.values()].map(({ from, to, words }) => ({ from, to, label: printable(labelOf(words)) })),
   };
+}
+
+/** A rule without its direction and its remote, which the arrow says. */
+const trafficOf = (rule: Rule): string => {
+  const [, ...words] = describeRule(rule).split(" ");
+  const remote = words.findLastIndex((word) => word === "from" || word === "to");
+  return words.slice(0, remote === -1 ? words.length : remote).join(" ");
+};
+
+/** In the order of the resources; what has no for_each is a block of its own. */
+function byBlock(resources: readonly DesiredResource[]): Map<string, DesiredResource[]> {
+  const blocks = new Map<string, DesiredResource[]>();
+  for (const resource of resources) {
+    const { address } = resource;
+    const block = address.endsWith("]") ? address.slice(0, address.indexOf("[")) : address;
+    const instances = blocks.get(block);
+    if (instances === undefined) blocks.set(block, [resource]);
+    else instances.push(resource);
+  }
+  return blocks;
+}
+
+function foldedNode(block: string, instances: readonly DesiredResource[]): GraphNode {
+  const keys = instances.map(({ address }) => address.slice(block.length + 1, -1));
+  const [first] = instances;
+  const like = first === undefined ? "" : `each like ${describeResource(first)}`;
+  return {
+    id: block,
+    head: `${printable(block)}[…]`,
+    lines: [
+      `${instances.length} instances: ${printable(keys.slice(0, 3).join(", "))} … ${printable(keys.at(-1) ?? "")}`,
+      printable(like),
+    ],
+    tone: first?.kind ?? "plain",
+  };
+}
+
+const mostLabels = 3;
+
+/** What an arrow stands for; many alike are counted, many different ones as well. */
+function labelOf(words: ReadonlyMap<string, number>): string {
+  if (words.size > mostLabels)
+    return countOf(
+      [...words.values()].reduce((sum, count) => sum + count, 0),
+      "rule",
+    );
+  return [...words].map(([text, count]) => (count === 1 ? text : `${count} × ${text}`)).join(", ");
 }
 
 function describeResource(resource: DesiredResource): string {
@@ -186,6 +255,7 @@ const toneColours: Record<Tone, string> = {
   danger: "#cf222e",
   wait: "#6e7781",
   plain: "#6e7781",
+  outside: "#bf3989",
   vm: "#0969da",
   volume: "#9a6700",
   group: "#8250df",

@@ -89,6 +89,21 @@ vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 
     expect(problem?.fix).toBe('put text with brackets in quotes, such as "web[a]"');
   });
 
+  it("one mistake on each of two lines is two problems, not one for every word that follows", () => {
+    const lines = [
+      "vms:",
+      "  a: { name: a-${each}, size: 10 }",
+      "  b: { size: 10 }",
+      "  c: { name: c-${each} }",
+      "groups: {}",
+    ];
+    const { diagnostics } = readDesired([{ file: "f.yaml", text: lines.join("\n") }]);
+    expect(diagnostics.map(({ source, fix }) => [source?.line, fix])).toEqual([
+      [2, 'put text with ${…} in quotes, such as "web-${each}"'],
+      [4, 'put text with ${…} in quotes, such as "web-${each}"'],
+    ]);
+  });
+
   it("a key given twice hides nothing else, unless it leaves names out", () => {
     const codes = (text: string) => readDesired([{ file: "f.yaml", text }]).diagnostics.map(({ code }) => code);
     const volume = "volumes: { data: { size: 1, size: 2, attach_to: db } }\n";

@@ -27,6 +27,26 @@ describe("graphs as text", () => {
     expect(edges).toContainEqual({ from: "vm.db/check", to: "vm.db/confirm" });
   });
 
+  it("leads arrows the way the traffic goes, from the Internet and from addresses too", () => {
+    const { nodes, edges } = resourceGraph(quickstartWorld().desired!);
+    expect(nodes.find(({ id }) => id === "outside:internet")?.head).toBe("Internet");
+    expect(edges).toContainEqual({ from: "outside:internet", to: "group.web", label: "tcp 443" });
+    expect(edges.find(({ from, to }) => from === "group.web" && to === "group.db")?.label).toBe("tcp 5432");
+  });
+
+  it("draws a block of more than a dozen instances as one node, with what hangs on it counted", () => {
+    const many = Array.from({ length: 40 }, (_, index) => [
+      vm(`w[${index}]`),
+      volume(`d[${index}]`, { attachTo: { address: `vm.w[${index}]` } }),
+    ]).flat();
+    const { nodes, edges } = resourceGraph(many);
+    expect(nodes.map(({ head, lines }) => [head, lines[0]])).toEqual([
+      ["vm.w[…]", "40 instances: 0, 1, 2 … 39"],
+      ["volume.d[…]", "40 instances: 0, 1, 2 … 39"],
+    ]);
+    expect(edges).toEqual([{ from: "volume.d", to: "vm.w", label: "40 × attached to" }]);
+  });
+
   it("keeps text of others inside its quotes", () => {
     const graph = planGraph(hostilePlan(planFor(everythingWorld())));
     for (const line of graphMermaid(graph).trimEnd().split("\n"))
@@ -43,8 +63,8 @@ describe("graphs as text", () => {
 
 describe("the layout", () => {
   const wide = Array.from({ length: 1_000 }, (_, index) => [
-    vm(`w[${index}]`),
-    volume(`d[${index}]`, { attachTo: { address: `vm.w[${index % 50}]` } }),
+    vm(`w${index}`),
+    volume(`d${index}`, { attachTo: { address: `vm.w${index % 50}` } }),
   ]).flat();
 
   it.each([
