@@ -136,7 +136,7 @@ export function removeLeftBehind(path: string, markPatienceMs: number): void {
 }
 
 const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const unfinished = new RegExp(`^((\\.journal)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
+const unfinished = new RegExp(`^((\\.journal(\\.end)?)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
 const unfinishedMark = new RegExp(`^\\.lock\\.mark\\.${uuid}\\.(new|stale)$`);
 
 function listIfThere(folder: string): string[] {

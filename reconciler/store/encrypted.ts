@@ -38,9 +38,10 @@ export function protectStore(store: StateStore, environment: Readonly<Record<str
 function encryptStore(inner: StateStore, keys: Keys): StateStore {
   const what = `the state ${inner.location}`;
   const open = (stored: StoredState): Opened => openStored(stored, keys, what);
-  const plain = ({ snapshot, journal }: Opened): StoredState => ({
+  const plain = ({ snapshot, journal, acknowledged }: Opened): StoredState => ({
     ...(snapshot === undefined ? {} : { snapshot }),
     journal,
+    ...(acknowledged === undefined ? {} : { acknowledged }),
   });
 
   return {
@@ -72,7 +73,10 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
           text: JSON.stringify({ snapshot, journal }),
         }),
       );
-    if (stored.salt === undefined || !stored.isNewest) await replace(stored.snapshot ?? "", stored.journal);
+    // What lost lines stays as it is, for its loss to be told.
+    const isWhole = (stored.acknowledged ?? 0) <= stored.journal.length;
+    if (isWhole && (stored.salt === undefined || !stored.isNewest))
+      await replace(stored.snapshot ?? "", stored.journal);
     return {
       ...session,
       read: async () => plain(open(await session.read())),
@@ -158,6 +162,7 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
   return {
     ...(inside.snapshot === "" ? {} : { snapshot: inside.snapshot }),
     journal: [...inside.journal, ...opened],
+    ...(stored.acknowledged === undefined ? {} : { acknowledged: inside.journal.length + stored.acknowledged }),
     salt,
     isNewest,
   };

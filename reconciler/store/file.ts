@@ -4,8 +4,12 @@
  *
  * Every holder writes to a journal file of its own making: it takes over what the last one wrote and is renamed into its
  * place. A holder that was paused and lost its lease still has the old file open, and what it writes there nobody reads.
+ *
+ * `F.journal.end` says how many of the journal's lines were acknowledged, and to which snapshot they belong, so that a
+ * journal that was cut is noticed. It is written after them and is not waited for: it may lag behind, and never runs
+ * ahead. It is made and renamed as the journal is.
  */
-import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -20,7 +24,7 @@ import {
   writeAll,
 } from "./durable-file";
 import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
-import { lastEpoch, startHeartbeat, vouch } from "./lease";
+import { lastEpoch, snapshotEpoch, startHeartbeat, vouch } from "./lease";
 import {
   defaultLease,
   LeaseLost,
@@ -34,11 +38,12 @@ import {
 interface Paths {
   readonly snapshot: string;
   readonly journal: string;
+  readonly end: string;
 }
 
 export function createFileStore(location: string, times: LeaseTimes = defaultLease): StateStore {
   const path = followLinks(location);
-  const paths: Paths = { snapshot: path, journal: `${path}.journal` };
+  const paths: Paths = { snapshot: path, journal: `${path}.journal`, end: `${path}.journal.end` };
   const lock = createFileLock(`${path}.lock`, times);
 
   return {
@@ -60,8 +65,8 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       return lock.take(holder, (mine) => {
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);
-        const journal = tell(paths.journal, () => ownJournal(paths, mine.token, stored.journal));
-        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, journal });
+        const own = tell(paths.journal, () => ownJournal(paths, mine.token, stored));
+        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, own });
       });
     },
   };
@@ -74,59 +79,73 @@ interface SessionParts {
   readonly mine: Lock;
   readonly times: LeaseTimes;
   readonly epoch: number;
-  readonly journal: number;
+  readonly own: OwnJournal;
 }
 
-function openSession({ location, paths, lock, mine, times, epoch, journal: opened }: SessionParts): StateSession {
-  let journal: number | undefined = opened;
+/** What one holder has open. */
+interface OwnJournal {
+  readonly file: number;
+  readonly end: number;
+  readonly snapshotEpoch: number;
+  /** Lines that were acknowledged since the snapshot. */
+  readonly lines: number;
+}
+
+function openSession({ location, paths, lock, mine, times, epoch, own: opened }: SessionParts): StateSession {
+  let own: OwnJournal | undefined = opened;
   // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
   let isNamed = false;
   const heartbeat = startHeartbeat(times, () => lock.beat(mine.token));
-  const assertHeld = (): void => {
-    if (journal !== undefined && lock.isHeldBy(mine.token)) return;
+  const assertHeld = (): OwnJournal => {
+    if (own !== undefined && lock.isHeldBy(mine.token)) return own;
     if (!existsSync(dirname(paths.snapshot))) throw new StoreFailed(`the folder of the state ${location} is gone`);
     throw new LeaseLost(location);
   };
 
   // Looking costs one small file.
-  const vouching = vouch(Math.min(1000, times.leaseMs / 2), assertHeld);
+  const vouching = vouch(Math.min(1000, times.leaseMs / 2), () => void assertHeld());
 
   return {
     epoch,
     read: async () => readStored(paths),
     assertHeld: vouching.assertHeld,
     async append(lines) {
-      assertHeld();
+      const { file, lines: before } = assertHeld();
       // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
       await tellLater(paths.journal, async () => {
-        writeAll(journal!, lines.map((line) => `${line}\n`).join(""));
-        await syncData(journal!);
+        writeAll(file, lines.map((line) => `${line}\n`).join(""));
+        await syncData(file);
         if (!isNamed) syncFolder(paths.journal);
         isNamed = true;
       });
       // Whoever took the lock over meanwhile made a journal of its own, perhaps without these lines.
-      assertHeld();
+      own = { ...assertHeld(), lines: before + lines.length };
+      noteEnd(own);
       vouching.renew();
     },
     async replace(snapshot) {
       lock.exclusively(() => {
-        assertHeld();
+        const former = assertHeld();
         tell(paths.snapshot, () => {
+          // First, so that the end is never that of a journal that is not there any more.
+          writeSync(former.end, endText({ ...former, lines: 0 }), 0);
+          fsyncSync(former.end);
           replaceDurably(paths.snapshot, `${paths.snapshot}.${mine.token}.tmp`, snapshot);
-          closeSync(journal!);
-          journal = undefined;
-          journal = ownJournal(paths, mine.token, []);
+          own = undefined;
+          close(former);
+          own = ownJournal(paths, mine.token, { snapshot, journal: [] });
           isNamed = false;
         });
       });
     },
     async release() {
       heartbeat.stop();
-      if (journal !== undefined) closeSync(journal);
-      journal = undefined;
+      if (own !== undefined) close(own);
+      own = undefined;
       lock.exclusively(() => {
         if (!lock.isHeldBy(mine.token)) return;
-        if (sizeOf(paths.journal) === 0) tell(paths.journal, () => removeIfThere(paths.journal));
+        if (sizeOf(paths.journal) === 0 && (readStored(paths).acknowledged ?? 0) === 0)
+          for (const path of [paths.journal, paths.end]) tell(path, () => removeIfThere(path));
         lock.remove();
       });
     },
@@ -134,30 +153,72 @@ function openSession({ location, paths, lock, mine, times, epoch, journal: opene
 }
 
 /** A fresh file under the journal's name, with the lines so far; what a dying process left unfinished stays behind. */
-function ownJournal({ journal }: Paths, token: string, lines: readonly string[]): number {
-  const temporary = `${journal}.${token}.tmp`;
-  const file = openSync(temporary, "ax", 0o600);
+function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledged = 0 }: StoredState): OwnJournal {
+  // A journal that lost lines keeps the end it had, so that the loss is told for as long as nobody replaced it.
+  const end = { snapshotEpoch: snapshotEpoch(snapshot), lines: Math.max(acknowledged, journal.length) };
+  const file = ownFile(paths.journal, token, "ax");
   try {
-    if (lines.length > 0) {
-      writeAll(file, lines.map((line) => `${line}\n`).join(""));
-      fsyncSync(file);
+    if (journal.length > 0) {
+      writeAll(file.open, journal.map((line) => `${line}\n`).join(""));
+      fsyncSync(file.open);
     }
-    renameSync(temporary, journal);
-    return file;
+    file.name();
+    const endFile = ownFile(paths.end, token, "wx");
+    writeAll(endFile.open, endText(end));
+    endFile.name();
+    return { ...end, file: file.open, end: endFile.open };
   } catch (error) {
-    closeSync(file);
-    removeIfThere(temporary);
+    closeSync(file.open);
+    for (const path of [paths.journal, paths.end]) removeIfThere(aside(path, token));
     throw error;
   }
 }
 
-/** Snapshot and journal of one moment: a snapshot that was replaced in between took the journal's lines with it. */
+const aside = (path: string, token: string): string => `${path}.${token}.tmp`;
+
+/** Aside at first, and under its name once it is filled. */
+function ownFile(path: string, token: string, flag: "ax" | "wx") {
+  const open = openSync(aside(path, token), flag, 0o600);
+  return { open, name: (): void => renameSync(aside(path, token), path) };
+}
+
+function close({ file, end }: OwnJournal): void {
+  closeSync(file);
+  closeSync(end);
+}
+
+/** Always of one length, so that it is written over in one go. */
+const endText = ({ snapshotEpoch: epoch, lines }: Pick<OwnJournal, "snapshotEpoch" | "lines">): string =>
+  `${String(epoch).padStart(12, "0")} ${String(lines).padStart(12, "0")}\n`;
+
+/** It only helps to notice a loss: where it cannot be written, the lines are durable all the same. */
+function noteEnd(own: OwnJournal): void {
+  try {
+    writeSync(own.end, endText(own), 0);
+  } catch {
+    // It lags behind.
+  }
+}
+
+/** Of the journal that goes on where that snapshot ends; another version of this tool may have replaced both. */
+function linesIn(end: string | undefined, snapshot: string | undefined): number | undefined {
+  const found = /^(\d+) (\d+)\n$/.exec(end ?? "");
+  return found !== null && Number(found[1]) === snapshotEpoch(snapshot) ? Number(found[2]) : undefined;
+}
+
+/**
+ * Snapshot and journal of one moment: a snapshot that was replaced in between took the journal's lines with it. The end
+ * is read before the journal, which may only grow meanwhile.
+ */
 function readStored(paths: Paths): StoredState {
   for (;;) {
     const before = identityOf(paths.snapshot);
+    const end = readIfThere(paths.end);
     const snapshot = readIfThere(paths.snapshot);
+    const acknowledged = linesIn(end, snapshot);
     const journal = readIfThere(paths.journal);
-    if (identityOf(paths.snapshot) === before) return { snapshot, journal: splitLines(journal) };
+    if (identityOf(paths.snapshot) === before)
+      return { snapshot, journal: splitLines(journal), ...(acknowledged === undefined ? {} : { acknowledged }) };
   }
 }
 

@@ -12,7 +12,15 @@ import { isLoopbackHost } from "../core/text/loopback";
 import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, unknownHolder } from "./lease";
 import { repeat, Unavailable } from "./remote";
-import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
+import {
+  type Holder,
+  LeaseLost,
+  StateLocked,
+  type StateSession,
+  type StateStore,
+  type StoredState,
+  StoreFailed,
+} from "./store";
 
 export interface HttpStoreOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -37,6 +45,8 @@ interface Document {
   readonly writer: string;
   readonly snapshot?: string;
   readonly journal: readonly string[];
+  /** How many lines were written; an older version did not keep it. */
+  readonly lines?: number;
 }
 
 interface Answer {
@@ -119,8 +129,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     location,
     leases: false,
     async read() {
-      const { snapshot, journal } = await readDocument();
-      return { ...(snapshot === undefined ? {} : { snapshot }), journal };
+      return storedIn(await readDocument());
     },
     holder: async () => undefined,
     async breakLock() {
@@ -160,7 +169,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const there = await readDocument();
       if (there.writer !== id) throw new LeaseLost(location);
     }
-    async function write(next: Pick<Document, "snapshot" | "journal">): Promise<void> {
+    async function write(next: Pick<Document, "snapshot" | "journal" | "lines">): Promise<void> {
       const signed = (): Document => ({ ...next, writer: id, serial });
       const { status } = await send(protocol.updateMethod, to, () => {
         serial++;
@@ -173,8 +182,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     if (!protocol.checksId) await write(now);
     return {
       epoch,
-      read: async () =>
-        now.snapshot === undefined ? { journal: now.journal } : { snapshot: now.snapshot, journal: now.journal },
+      read: async () => storedIn(now),
       // Without leases a lock does not lapse; who took it by force is found out by the next write.
       assertHeld: async () => undefined,
       async append(lines) {
@@ -182,11 +190,12 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         await write({
           ...(now.snapshot === undefined ? {} : { snapshot: now.snapshot }),
           journal: [...now.journal, ...lines],
+          lines: (now.lines ?? now.journal.length) + lines.length,
         });
       },
       async replace(snapshot) {
         if (!protocol.checksId) await assertMine();
-        await write({ snapshot, journal: [] });
+        await write({ snapshot, journal: [], lines: 0 });
       },
       release: () => unlock(id, holder),
     };
@@ -286,9 +295,15 @@ const contentHeaders = (body: string): Record<string, string> => ({
   "content-md5": createHash("md5").update(body).digest("base64"),
 });
 
-function documentText({ serial, writer, snapshot, journal }: Document): string {
-  return JSON.stringify({ version: 1, serial, format: documentFormat, writer, snapshot, journal });
+function documentText({ serial, writer, snapshot, journal, lines }: Document): string {
+  return JSON.stringify({ version: 1, serial, format: documentFormat, writer, lines, snapshot, journal });
 }
+
+const storedIn = ({ snapshot, journal, lines }: Document): StoredState => ({
+  ...(snapshot === undefined ? {} : { snapshot }),
+  journal,
+  ...(lines === undefined ? {} : { acknowledged: lines }),
+});
 
 function parseDocument(text: string, location: string): Document {
   let value: unknown;
@@ -297,7 +312,7 @@ function parseDocument(text: string, location: string): Document {
   } catch {
     throw new StoreFailed(`the state ${location} holds no JSON`);
   }
-  const { format, serial, writer, snapshot, journal } = (value ?? {}) as Record<string, unknown>;
+  const { format, serial, writer, snapshot, journal, lines } = (value ?? {}) as Record<string, unknown>;
   const isLines = Array.isArray(journal) && journal.every((line) => typeof line === "string");
   if (
     format !== documentFormat ||
@@ -313,6 +328,7 @@ function parseDocument(text: string, location: string): Document {
     writer: typeof writer === "string" ? writer : "",
     ...(snapshot === undefined ? {} : { snapshot }),
     journal: journal as string[],
+    ...(Number.isSafeInteger(lines) ? { lines: Number(lines) } : {}),
   };
 }
 

@@ -27,9 +27,12 @@ export function readHolder(value: unknown): Holder {
 const inSnapshot = /"epoch"\s*:\s*(\d+)/;
 const inLine = /^(?:[0-9a-f]{16} \{"n":\d+,"e":|sealed1 [0-9a-f]+ )(\d+)[, ]/;
 
+export const snapshotEpoch = (snapshot: string | undefined): number =>
+  Number(inSnapshot.exec(snapshot ?? "")?.[1] ?? 0);
+
 /** The highest epoch written so far, plain or encrypted: a new holder's entries must count for more than all of them. */
 export function lastEpoch({ snapshot, journal }: StoredState): number {
-  let highest = Number(inSnapshot.exec(snapshot ?? "")?.[1] ?? 0);
+  let highest = snapshotEpoch(snapshot);
   for (const line of journal) {
     const epoch = Number(inLine.exec(line)?.[1] ?? 0);
     if (epoch > highest) highest = epoch;

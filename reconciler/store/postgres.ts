@@ -74,6 +74,7 @@ export function createPostgresStore(
 
   let hasAnswered = false;
   let takesTimeout = true;
+  let hasTail = true;
 
   /** Every statement here may be sent twice: it changes nothing the second time. */
   const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
@@ -100,15 +101,31 @@ export function createPostgresStore(
     );
 
   async function read(): Promise<StoredState> {
-    const found = await orMissing(
-      ask(
-        `SELECT snapshot, ARRAY(SELECT body FROM ${journal} j WHERE j.name = s.name ORDER BY line) AS lines
-         FROM ${states} s WHERE name = $1`,
-        [state],
-      ),
-    );
-    const row = found?.rows[0] as { snapshot: string | null; lines: string[] } | undefined;
-    return { ...(row?.snapshot == null ? {} : { snapshot: row.snapshot }), journal: row?.lines ?? [] };
+    const readWith = (tail: string): Promise<QueryResult | undefined> =>
+      orMissing(
+        ask(
+          `SELECT snapshot, ${tail}, ARRAY(SELECT body FROM ${journal} j WHERE j.name = s.name ORDER BY line) AS lines,
+             (SELECT max(line) FROM ${journal} j WHERE j.name = s.name) AS last
+           FROM ${states} s WHERE name = $1`,
+          [state],
+        ),
+      );
+    // The line that was acknowledged last, where the holder that noted it is the last one.
+    const noted = "CASE WHEN tail_epoch = epoch THEN tail_line END AS tail";
+    const found = await readWith(noted).catch((error: unknown) => {
+      if (causeCode(error) !== undefinedColumn) throw error;
+      return readWith("NULL AS tail");
+    });
+    const row = found?.rows[0] as
+      | { snapshot: string | null; lines: string[]; last: string | null; tail: string | null }
+      | undefined;
+    const lines = row?.lines ?? [];
+    return {
+      ...(row?.snapshot == null ? {} : { snapshot: row.snapshot }),
+      journal: lines,
+      // Lines are numbered on from one holder to the next, and not always from one.
+      ...(row?.tail == null ? {} : { acknowledged: lines.length + Math.max(0, Number(row.tail) - Number(row.last)) }),
+    };
   }
 
   async function present(onlyAlive: boolean) {
@@ -129,17 +146,32 @@ export function createPostgresStore(
       states,
       journal,
     ]);
-    if ((isThere.rows[0] as { there: boolean }).there) return;
+    if ((isThere.rows[0] as { there: boolean }).there) return addTail();
     for (const statement of [
       `CREATE SCHEMA IF NOT EXISTS ${within}`,
       `CREATE TABLE IF NOT EXISTS ${states} (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
-         token uuid, holder jsonb, alive_at timestamptz)`,
+         token uuid, holder jsonb, alive_at timestamptz, tail_epoch bigint, tail_line bigint)`,
       `CREATE TABLE IF NOT EXISTS ${journal} (name text NOT NULL, line bigint NOT NULL, body text NOT NULL,
          PRIMARY KEY (name, line))`,
     ])
       await ask(statement).catch((error: unknown) => {
         if (!["23505", "42P06", "42P07"].includes(causeCode(error) ?? "")) throw error;
       });
+  }
+
+  /** Tables of an older version get what they lack, where this role may do so; they serve without it as well. */
+  async function addTail(): Promise<void> {
+    try {
+      await ask(`SELECT tail_epoch, tail_line FROM ${states} LIMIT 0`);
+    } catch (error) {
+      if (causeCode(error) !== undefinedColumn) throw error;
+      await ask(
+        `ALTER TABLE ${states} ADD COLUMN IF NOT EXISTS tail_epoch bigint, ADD COLUMN IF NOT EXISTS tail_line bigint`,
+      ).catch((refused: unknown) => {
+        if (causeCode(refused) !== "42501") throw refused;
+        hasTail = false;
+      });
+    }
   }
 
   return {
@@ -160,13 +192,19 @@ export function createPostgresStore(
         `INSERT INTO ${states} AS s (name, epoch, token, holder, alive_at) VALUES ($1, $2 + 1, $3, $4, clock_timestamp())
          ON CONFLICT (name) DO UPDATE
            SET epoch = GREATEST(s.epoch, $2) + 1, token = $3, holder = $4, alive_at = clock_timestamp()
+             ${hasTail ? ", tail_epoch = CASE WHEN s.tail_epoch = s.epoch THEN GREATEST(s.epoch, $2) + 1 END" : ""}
            WHERE s.token IS NULL OR s.token = $3 OR s.alive_at <= clock_timestamp() - $5 * interval '1 millisecond'
          RETURNING epoch`,
         [state, atLeast, token, JSON.stringify(holder), times.leaseMs],
       );
       const row = taken.rows[0] as { epoch: string } | undefined;
       if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
-      const last = await ask(`SELECT COALESCE(max(line), 0) AS line FROM ${journal} WHERE name = $1`, [state]);
+      // After those that were lost as well, so that the loss is told for as long as nobody replaced the state.
+      const last = await ask(
+        `SELECT GREATEST(${hasTail ? `(SELECT tail_line FROM ${states} WHERE name = $1),` : ""} max(line), 0) AS line
+         FROM ${journal} WHERE name = $1`,
+        [state],
+      );
       return openSession({
         epoch: Number(row.epoch),
         token,
@@ -183,6 +221,8 @@ export function createPostgresStore(
     const { epoch, token } = opened;
     let { written } = opened;
     const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
+    /** Noted with the lines themselves, in another row: whatever loses lines does not lose it with them. */
+    const tail = (line: string): string => (hasTail ? `, tail_epoch = epoch, tail_line = ${line}` : "");
     const heartbeat = startHeartbeat(times, async () => void (await ask(held, [state, token])));
     const assertHeld = (result: QueryResult): void => {
       if ((result.rows[0] as { held: number } | undefined)?.held !== 1) throw new LeaseLost(location);
@@ -197,23 +237,26 @@ export function createPostgresStore(
       async append(lines) {
         // Numbered here: a statement that is repeated because its answer was lost finds its lines there.
         const numbers = lines.map((_, index) => written + index + 1);
+        const last = written + lines.length;
         assertHeld(
           await ask(
-            `WITH held AS (${held}), added AS (
+            `WITH held AS (UPDATE ${states} SET alive_at = clock_timestamp()${tail("$5::bigint")}
+               WHERE name = $1 AND token = $2 RETURNING name),
+             added AS (
                INSERT INTO ${journal} (name, line, body)
                SELECT held.name, new.line, new.body FROM held, unnest($3::bigint[], $4::text[]) AS new (line, body)
                ON CONFLICT (name, line) DO NOTHING)
              SELECT count(*)::int AS held FROM held`,
-            [state, token, numbers, lines],
+            [state, token, numbers, lines, ...(hasTail ? [last] : [])],
           ),
         );
-        written += lines.length;
+        written = last;
         vouching.renew();
       },
       async replace(snapshot) {
         assertHeld(
           await ask(
-            `WITH held AS (UPDATE ${states} SET snapshot = $3, alive_at = clock_timestamp()
+            `WITH held AS (UPDATE ${states} SET snapshot = $3, alive_at = clock_timestamp()${tail("0")}
                WHERE name = $1 AND token = $2 RETURNING name),
              cleared AS (DELETE FROM ${journal} USING held WHERE journal.name = held.name)
              SELECT count(*)::int AS held FROM held`,
@@ -292,5 +335,7 @@ function problemOf(error: unknown, connection: string, { connectMs, statementMs 
     return `the server did not answer within ${Math.ceil((statementMs + connectMs) / 1000)} seconds`;
   return withoutSecrets((error as Error).message, connection);
 }
+
+const undefinedColumn = "42703";
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -16,6 +16,8 @@ export interface S3Bucket {
   create(key: string, text: string): Promise<boolean>;
   /** False when it is not the one with that tag any more. */
   replace(key: string, text: string, etag: string): Promise<boolean>;
+  /** Whatever is there. */
+  put(key: string, text: string): Promise<void>;
   remove(key: string): Promise<void>;
   list(prefix: string): Promise<string[]>;
 }
@@ -31,7 +33,7 @@ export function createBucket(Bucket: string, location: string): S3Bucket {
   const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);
   const ask = <T>(send: () => Promise<T>): Promise<T> => repeat(send, { isPassing, asFailure, patienceMs });
 
-  async function put(key: string, text: string, condition: { IfNoneMatch: string } | { IfMatch: string }) {
+  async function put(key: string, text: string, condition: { IfNoneMatch?: string; IfMatch?: string }) {
     const { sdk, client } = open();
     try {
       await ask(() =>
@@ -74,6 +76,7 @@ export function createBucket(Bucket: string, location: string): S3Bucket {
     },
     create: (key, text) => put(key, text, { IfNoneMatch: "*" }),
     replace: (key, text, etag) => put(key, text, { IfMatch: etag }),
+    put: async (key, text) => void (await put(key, text, {})),
     async remove(key) {
       const { sdk, client } = open();
       await ask(() => client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key })));

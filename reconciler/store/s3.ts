@@ -4,6 +4,9 @@
  *
  * An object is only ever created where there is none (If-None-Match), so the next number is the one thing that writers
  * compete for. A new holder takes it first: one that was paused finds its place taken, whatever it was about to write.
+ *
+ * `key/end` is the number of the last object that is known to have been written, noted with a sign of life and at the end
+ * of a run. Numbers only grow, so it may lag behind; objects that end before it were lost.
  */
 import { randomUUID } from "node:crypto";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
@@ -30,7 +33,7 @@ interface Segment {
 }
 
 interface Log extends StoredState {
-  /** The number of the last object. */
+  /** The number of the last object, of those that were lost as well: none of them is used again. */
   readonly last: number;
   readonly numbers: readonly number[];
 }
@@ -42,10 +45,14 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
   const { bucketName, key, location } = readAddress(address);
   const bucket = createBucket(bucketName, location);
   const lockKey = `${key}/lock`;
+  const endKey = `${key}/end`;
   const keyOf = (number: number): string => `${key}/${String(number).padStart(digits, "0")}`;
 
   async function readLog(): Promise<Log> {
+    let former = "";
     for (let attempt = 0; attempt < 20; attempt++) {
+      // Before the list, which may only grow meanwhile.
+      const end = readNumber((await bucket.get(endKey))?.text);
       const numbers = (await bucket.list(`${key}/`))
         .map((name) => name.slice(key.length + 1))
         .filter((name) => /^\d{10}$/.test(name))
@@ -54,13 +61,22 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
       const segments = await readSegments(numbers);
       // Compacted away while it was read.
       if (segments === undefined) continue;
-      const stored = foldSegments(segments);
-      if (stored === undefined) continue;
-      return { ...stored, last: numbers.at(-1) ?? 0, numbers };
+      const last = Math.max(end, numbers.at(-1) ?? 0);
+      const { missing, ...stored } = foldSegments(segments, last);
+      // A gap that stays is a loss; one of a compaction under way is gone with the next look.
+      const seen = numbers.join();
+      if (missing > 0 && seen !== former) {
+        former = seen;
+        continue;
+      }
+      return { ...stored, acknowledged: stored.journal.length + missing, last, numbers };
     }
-    throw new StoreFailed(
-      `the state ${location} cannot be read: an object is missing between others, or it changes all the time`,
-    );
+    throw new StoreFailed(`the state ${location} cannot be read: it changes all the time`);
+  }
+
+  async function readStored(): Promise<StoredState> {
+    const { last: _last, numbers: _numbers, ...stored } = await readLog();
+    return stored;
   }
 
   /** `undefined`: some of it is not there any more. */
@@ -115,10 +131,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
   return {
     location,
     leases: true,
-    async read() {
-      const { snapshot, journal } = await readLog();
-      return { ...(snapshot === undefined ? {} : { snapshot }), journal };
-    },
+    read: readStored,
     async holder() {
       const present = await bucket.get(lockKey);
       return present === undefined || present.ageMs > times.leaseMs ? undefined : readHolder(parse(present.text));
@@ -148,9 +161,24 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
     let former = log.numbers;
     const lockBody = JSON.stringify({ ...holder, token });
     const isOurs = (text: string): boolean => parse(text)["token"] === token;
+    let noted = 0;
+    /** It only helps to notice a loss: where it cannot be written, the objects are there all the same. */
+    const noteEnd = async (): Promise<void> => {
+      const end = last;
+      if (end === noted || !hasWritten) return;
+      await bucket.put(endKey, String(end)).then(
+        () => {
+          noted = end;
+        },
+        () => undefined,
+      );
+    };
+    let hasWritten = false;
     const heartbeat = startHeartbeat(times, async () => {
       const present = await bucket.get(lockKey);
-      if (present !== undefined && isOurs(present.text)) await bucket.replace(lockKey, lockBody, present.etag);
+      if (present === undefined || !isOurs(present.text)) return;
+      await bucket.replace(lockKey, lockBody, present.etag);
+      await noteEnd();
     });
     const assertOurs = async (): Promise<void> => {
       if (!isOurs((await bucket.get(lockKey))?.text ?? "")) throw new LeaseLost(location);
@@ -162,14 +190,12 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
       await assertOurs();
       vouching.renew();
       last++;
+      hasWritten = true;
       former = [...former, last];
     };
     return {
       epoch: lastEpoch(log) + 1,
-      async read() {
-        const { snapshot, journal } = await readLog();
-        return { ...(snapshot === undefined ? {} : { snapshot }), journal };
-      },
+      read: readStored,
       assertHeld: vouching.assertHeld,
       append: (lines) => write("lines", lines.map((line) => `${line}\n`).join("")),
       async replace(snapshot) {
@@ -183,7 +209,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease)
       async release() {
         heartbeat.stop();
         const present = await bucket.get(lockKey);
-        if (present !== undefined && isOurs(present.text)) await bucket.remove(lockKey);
+        if (present === undefined || !isOurs(present.text)) return;
+        await noteEnd();
+        await bucket.remove(lockKey);
       },
     };
   }
@@ -206,18 +234,17 @@ function readSegment(number: number, object: string, location: string): Segment 
   return { number, head, text: object.slice(end + 1) };
 }
 
-/** `undefined`: there is a gap, so this is not all of it. */
-function foldSegments(segments: readonly Segment[]): StoredState | undefined {
-  const start = segments.findLastIndex(({ head }) => head === "snapshot");
-  const after = segments.slice(start + 1);
-  const first = start < 0 ? 1 : segments[start]!.number + 1;
-  const journal: string[] = [];
-  for (const [index, { number, text }] of after.entries()) {
-    if (number !== first + index) return undefined;
-    for (const line of text.split("\n")) if (line !== "") journal.push(line);
-  }
-  return start < 0 ? { journal } : { snapshot: segments[start]!.text, journal };
+/** `missing`: objects that are not there, between the last snapshot and the end. */
+function foldSegments(segments: readonly Segment[], last: number): StoredState & { readonly missing: number } {
+  const start = segments.findLast(({ head }) => head === "snapshot");
+  const from = start?.number ?? 0;
+  const after = segments.filter(({ number }) => number > from);
+  const journal = after.flatMap(({ text }) => text.split("\n")).filter((line) => line !== "");
+  const missing = last - from - after.length;
+  return start === undefined ? { journal, missing } : { snapshot: start.text, journal, missing };
 }
+
+const readNumber = (text = ""): number => (/^\d{1,10}$/.test(text) ? Number(text) : 0);
 
 function parse(text: string): Record<string, unknown> {
   try {

@@ -7,6 +7,11 @@ export interface StoredState {
   readonly snapshot?: string;
   /** Lines written since, oldest first. */
   readonly journal: readonly string[];
+  /**
+   * How many lines somebody was told are durable, kept apart from them. It may lag behind the journal, and never runs
+   * ahead of it, so that fewer lines than this are a loss. Absent where it was not kept.
+   */
+  readonly acknowledged?: number;
 }
 
 /** Who holds the lock, as it is shown to whoever has to wait. */

@@ -1,7 +1,7 @@
 /** The journal and the snapshot: cut, flipped or mixed up, what is whole is read and what is not is set aside. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
+import type { Intent, Orphan, RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
 import { emptyState, type FoldedState, foldEntries } from "../../reconciler/core/state/fold";
 import { type ReadState, readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
@@ -26,7 +26,7 @@ const change: fc.Arbitrary<StateChange> = fc.oneof(
         ? {
             step: `${at}/create`,
             address: at,
-            operation: "vm.create",
+            operation: at.startsWith("vm.") ? "vm.create" : at.startsWith("volume.") ? "volume.create" : "group.create",
             name: "x",
             sentAt: "2026-01-01T00:00:00Z",
             idsBefore: [],
@@ -58,7 +58,102 @@ function opened(read: ReadState): FoldedState {
   return read.state;
 }
 
+const sample = (changes: readonly StateChange[]) => changes.map((one, n) => ({ serial: n + 1, epoch: 1, change: one }));
+
 describe("state", () => {
+  it("a journal that lost lines is refused: between others, at its end, and where some were doubled", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(), (entries, at) => {
+        const lines = entries.map(writeEntry);
+        const acknowledged = lines.length;
+        const index = at % lines.length;
+        const without = lines.filter((_, n) => n !== index);
+        // Each is noticed: by the numbers, or by how many were acknowledged.
+        expect(readState({ journal: without, acknowledged }, "l").ok).toBe(false);
+        expect(readState({ journal: lines.slice(0, index), acknowledged }, "l").ok).toBe(false);
+        if (index < lines.length - 1) expect(readState({ journal: without }, "l").ok).toBe(false);
+        expect(readState({ journal: [...lines, lines[index]!] }, "l").ok).toBe(false);
+        // A line that was written and not acknowledged is no surplus, and one that was acknowledged is not passed over.
+        expect(readState({ journal: lines, acknowledged: index }, "l").ok).toBe(true);
+        const cut = [...lines.slice(0, -1), lines.at(-1)!.slice(0, 30)];
+        expect(opened(readState({ journal: cut, acknowledged }, "l")).quarantined).toHaveLength(1);
+        const left = readState({ journal: without, acknowledged }, "l", true);
+        expect(left.ok && left.notes.length).toBeGreaterThan(0);
+      }),
+      runs(300),
+    );
+  });
+
+  it("a holder that goes on where the last one ended, or counts less of it, leaves no gap; one that skips does", () => {
+    const [one, two] = sample([
+      { type: "run", plan: "p", at: "2026-01-01T00:00:00Z" },
+      { type: "run", plan: "p", at: "2026-01-01T00:00:00Z" },
+    ]);
+    const next = (serial: number) => writeEntry({ ...two!, serial, epoch: 2 });
+    const begun = [one!, two!].map(writeEntry);
+    for (const [serial, ok] of [
+      [2, true],
+      [3, true],
+      [4, false],
+    ] as const)
+      expect(readState({ journal: [...begun, next(serial)] }, "l").ok).toBe(ok);
+  });
+
+  const intent = {
+    step: "vm.a/create",
+    address: "vm.a",
+    operation: "vm.create",
+    name: "a",
+    sentAt: "2026-01-01T00:00:00Z",
+    idsBefore: ["1"],
+    record: recordAt("vm.a", "1"),
+  };
+  it.each<[string, object]>([
+    ["for another address", { address: "vm.b" }],
+    ["to do something unknown", { operation: "vm.explode" }],
+    ["to do what another kind does", { operation: "volume.create" }],
+    ["without a name", { name: undefined }],
+    ["sent at no time", { sentAt: "yesterday" }],
+    ["with ids that are none", { idsBefore: [7] }],
+    ["with a record of another kind", { record: recordAt("volume.c", "1") }],
+    ["with a record that is none", { record: [] }],
+    ["with a record that lacks what its readers rely on", { record: { ...recordAt("vm.a", "1"), onDelete: null } }],
+  ])("an intent %s is set aside and blocks its address, in a line and in a snapshot", (_, fault) => {
+    const faulty = { ...intent, ...fault } as unknown as Intent;
+    const whole: StateChange = {
+      type: "orphan",
+      key: "volume:1",
+      orphan: { kind: "volume", id: "1", name: "n", reason: "r" },
+    };
+    const journal = sample([{ type: "intent", address: "vm.a", intent: faulty }, whole]).map(writeEntry);
+    const snapshot = writeSnapshot({ ...emptyState("l"), intents: new Map([["vm.a", faulty]]) });
+    for (const stored of [{ journal }, { snapshot, journal: [] }]) {
+      const { intents, quarantined } = opened(readState(stored, "l"));
+      expect(intents.size).toBe(0);
+      // By what the line says it is about, or by where it stands.
+      expect(quarantined.map((piece) => piece.address)).toEqual(["vm.a"]);
+    }
+  });
+
+  it.each<[string, object]>([
+    ["of no kind", { kind: "cat" }],
+    ["without an id", { id: "" }],
+    ["with a size that is none", { sizeGb: "5" }],
+    ["missing since no time", { missingSince: 5 }],
+  ])("an orphan %s is set aside, and holds nothing else up", (_, fault) => {
+    const faulty = { kind: "volume", id: "1", name: "n", reason: "r", ...fault } as unknown as Orphan;
+    const journal = sample([
+      { type: "orphan", key: "volume:1", orphan: faulty },
+      { type: "run", plan: "p", at: "x" },
+    ]);
+    const snapshot = writeSnapshot({ ...emptyState("l"), orphans: new Map([["volume:1", faulty]]) });
+    for (const stored of [{ journal: journal.map(writeEntry) }, { snapshot, journal: [] }]) {
+      const { orphans, quarantined } = opened(readState(stored, "l"));
+      expect(orphans.size).toBe(0);
+      expect(quarantined.map((piece) => piece.address)).toEqual(["volume:1"]);
+    }
+  });
+
   it("S3: a journal cut after any line is the state as it was then", () => {
     fc.assert(
       fc.property(journal, fc.nat(), (entries, at) => {

@@ -1,4 +1,5 @@
 /** What every store must do, run for each of them: one place, several clients of it, and nothing assumed about how it is kept. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordedVolume } from "../../reconciler/core/model/recorded";
 import { emptyState, type FoldedState } from "../../reconciler/core/state/fold";
@@ -9,6 +10,8 @@ import { type Holder, LeaseLost, type LeaseTimes, StateLocked, type StateStore }
 export interface Place {
   /** Another client, as another process would have. */
   open(times?: LeaseTimes): StateStore;
+  /** Loses what was appended last, as a disk, a database or a person may. */
+  loseLast?(): Promise<void> | void;
   close?(): Promise<void> | void;
 }
 
@@ -53,6 +56,18 @@ export async function stateIn(store: Pick<StateStore, "read">): Promise<FoldedSt
 
 export const keysIn = async (store: Pick<StateStore, "read">): Promise<string[]> =>
   [...(await stateIn(store)).resources.values()].map((record) => record.id!.slice(3)).sort();
+
+/** Without its last line. */
+export function cutJournal(path: string): void {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  writeFileSync(
+    path,
+    lines
+      .slice(0, -1)
+      .map((text) => `${text}\n`)
+      .join(""),
+  );
+}
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
@@ -252,6 +267,27 @@ export function describeStore(
           await here.close?.();
         }
       }
+    });
+
+    it("an append that was lost after it was acknowledged is noticed, by readers and by the next holder, until it is replaced", async () => {
+      if (place.loseLast === undefined) return expect(place.loseLast).toBeUndefined();
+      const session = await place.open().lock(holder());
+      await session.replace(snapshot(1, session.epoch, ["a"]));
+      for (let serial = 2; serial <= 4; serial++) await session.append([line(serial, session.epoch)]);
+      await session.release();
+      expect(await keysIn(place.open())).toEqual(["a", "v2", "v3", "v4"]);
+      await place.loseLast();
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await expect(stateIn(place.open())).rejects.toThrow(/lost/);
+        const next = await place.open().lock(holder());
+        await expect(stateIn(next)).rejects.toThrow(/lost/);
+        await next.release();
+      }
+      const repairing = await place.open().lock(holder());
+      await repairing.replace(snapshot(9, repairing.epoch, ["b"]));
+      await repairing.append([line(10, repairing.epoch)]);
+      await repairing.release();
+      expect(await keysIn(place.open())).toEqual(["b", "v10"]);
     });
 
     it("keeps any text: other scripts, emoji, quotes, line separators and control characters", async () => {

@@ -8,7 +8,7 @@ import { readKeys, sealFile, unsealFile } from "../../reconciler/store/seal";
 import { StateSealed } from "../../reconciler/store/store";
 import { makeFolder } from "../support/folder";
 import { startStateServer } from "../support/state-server";
-import { describeStore, holder, keysIn, line, snapshot, stateIn } from "./conformance";
+import { cutJournal, describeStore, holder, keysIn, line, snapshot, stateIn } from "./conformance";
 
 const keyA = Buffer.alloc(32, 7).toString("base64");
 const keyB = "correct horse battery staple";
@@ -21,6 +21,7 @@ describeStore("file, encrypted", () => {
         RECONCILE_STATE_KEY: keyA,
         RECONCILE_STATE_ENCRYPTION: "required",
       }),
+    loseLast: () => cutJournal(join(folder, "s.json.journal")),
   };
 });
 

@@ -17,12 +17,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createFileStore } from "../../reconciler/store/file";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
 import { makeFolder } from "../support/folder";
-import { describeStore, frozen, holder, keysIn, line, snapshot, stateIn } from "./conformance";
+import { cutJournal, describeStore, frozen, holder, keysIn, line, snapshot, stateIn } from "./conformance";
 
 describeStore("file", () => {
   const folder = makeFolder();
   return {
     open: (times) => createFileStore(join(folder, "reconcile.state.json"), times),
+    loseLast: () => cutJournal(join(folder, "reconcile.state.json.journal")),
   };
 });
 
@@ -43,7 +44,7 @@ describe("the file store", () => {
 
   it("keeps every file for its owner alone, and leaves none but snapshot and journal behind", async () => {
     await write();
-    expect(readdirSync(folder).sort()).toEqual(["s.json", "s.json.journal"]);
+    expect(readdirSync(folder).sort()).toEqual(["s.json", "s.json.journal", "s.json.journal.end"]);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     const session = await createFileStore(path).lock(holder());
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
@@ -94,7 +95,12 @@ describe("the file store", () => {
   it("the next holder removes what killed writers of this state left, and nothing else", async () => {
     await write();
     const id = "0b5d7c4e-1f2a-4b3c-8d9e-0a1b2c3d4e5f";
-    const left = [`s.json.${id}.tmp`, `s.json.journal.${id}.tmp`, `s.json.lock.${id}.new`];
+    const left = [
+      `s.json.${id}.tmp`,
+      `s.json.journal.${id}.tmp`,
+      `s.json.journal.end.${id}.tmp`,
+      `s.json.lock.${id}.new`,
+    ];
     const old = [`s.json.lock.mark.${id}.new`, `s.json.lock.mark.${id}.stale`];
     const others = [
       `other.s.json.${id}.tmp`,
@@ -109,7 +115,7 @@ describe("the file store", () => {
     for (const name of old) utimesSync(join(folder, name), longAgo, longAgo);
     expect(await keysIn(createFileStore(path))).toEqual(["a", "v2"]);
     await (await createFileStore(path).lock(holder())).release();
-    expect(readdirSync(folder).sort()).toEqual([...others, "s.json", "s.json.journal"].sort());
+    expect(readdirSync(folder).sort()).toEqual([...others, "s.json", "s.json.journal", "s.json.journal.end"].sort());
     expect(await keysIn(createFileStore(path))).toEqual(["a", "v2"]);
   });
 

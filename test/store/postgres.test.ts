@@ -17,9 +17,47 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
   });
   afterAll(() => server?.stop());
 
+  const query = async (text: string): Promise<void> => {
+    const { Client } = require("pg") as typeof import("pg");
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  };
+
+  it("goes on with tables of an older version, with the rights to change them and without", async () => {
+    const names = ["old_a", "old_b"] as const;
+    for (const schema of names)
+      await query(`CREATE SCHEMA ${schema};
+        CREATE TABLE ${schema}.states (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
+          token uuid, holder jsonb, alive_at timestamptz);
+        CREATE TABLE ${schema}.journal (name text NOT NULL, line bigint NOT NULL, body text NOT NULL, PRIMARY KEY (name, line));`);
+    await query(`CREATE ROLE guest LOGIN;
+      GRANT USAGE ON SCHEMA old_b TO guest; GRANT ALL ON ALL TABLES IN SCHEMA old_b TO guest;`);
+    for (const schema of names) {
+      const url = new URL(server.url);
+      if (schema === "old_b") url.username = "guest";
+      const open = () => createPostgresStore(`${url}?schema=${schema}`);
+      expect((await open().read()).journal).toEqual([]);
+      for (let round = 0; round < 2; round++) {
+        const session = await open().lock(holder());
+        if (round === 0) await session.replace(snapshot(1, session.epoch, ["a"]));
+        else await session.append([line(2, session.epoch)]);
+        await session.release();
+      }
+      expect(await keysIn(open())).toEqual(["a", "v2"]);
+    }
+  });
+
   describeStore("postgres", () => {
     const name = randomUUID();
-    return { open: (times) => createPostgresStore(`${server.url}?state=${name}`, times) };
+    return {
+      open: (times) => createPostgresStore(`${server.url}?state=${name}`, times),
+      loseLast: () =>
+        query(
+          `DELETE FROM reconcile.journal WHERE name = '${name}' AND line = (SELECT max(line) FROM reconcile.journal WHERE name = '${name}')`,
+        ),
+    };
   });
 
   it("makes its tables in the schema that is named, for many first writers at once, and keeps states apart", async () => {

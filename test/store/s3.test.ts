@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readState } from "../../reconciler/core/state/text";
 import { createS3Store } from "../../reconciler/store/s3";
 import { StoreFailed } from "../../reconciler/store/store";
 import { type S3Server, startS3Server } from "../support/s3-server";
@@ -23,11 +24,22 @@ describe("S3", () => {
   });
   afterAll(() => server.stop());
 
+  const loseLast = (prefix: string): void => {
+    const last = [...server.objects.keys()]
+      .filter((name) => name.startsWith(prefix) && /\d{10}$/.test(name))
+      .sort()
+      .at(-1);
+    server.objects.delete(last!);
+  };
+
   describeStore(
     elsewhere === undefined ? "s3" : `s3 at ${elsewhere}`,
     () => {
       const key = `team a/${randomUUID()}`;
-      return { open: (times) => createS3Store(`s3://states/${key}`, times) };
+      return {
+        open: (times) => createS3Store(`s3://states/${key}`, times),
+        ...(elsewhere === undefined ? { loseLast: () => loseLast(`states/${key}/`) } : {}),
+      };
     },
     lapse,
   );
@@ -56,7 +68,7 @@ describe("S3", () => {
       await session.replace(snapshot(20, session.epoch, ["a"]));
       await session.release();
       const left = [...server.objects.keys()].filter((key) => key.startsWith("states/tidy/here/"));
-      expect(left).toHaveLength(1);
+      expect(left).toEqual([expect.stringMatching(/\/\d{10}$/), "states/tidy/here/end"]);
       expect(await keysIn(createS3Store("s3://states/tidy/here"))).toEqual(["a"]);
     });
 
@@ -66,7 +78,11 @@ describe("S3", () => {
       await session.release();
       const keys = [...server.objects.keys()].filter((key) => key.startsWith("states/gap/")).sort();
       server.objects.delete(keys[2]!);
-      await expect(createS3Store("s3://states/gap").read()).rejects.toThrow(/an object is missing/);
+      const stored = await createS3Store("s3://states/gap").read();
+      expect(readState(stored, "l")).toMatchObject({ ok: false, problem: expect.stringContaining("is lost") });
+      // Locked without being replaced, it is as incomplete as before.
+      await (await createS3Store("s3://states/gap").lock(holder())).release();
+      expect(readState(await createS3Store("s3://states/gap").read(), "l").ok).toBe(false);
     });
 
     it("an object of somebody else under the key is named, not guessed at", async () => {

@@ -146,12 +146,22 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   });
 }
 
-const unreadableRecord = (address: string, problem: string): Diagnostic => ({
-  // What cannot even be told apart may be anything, a lost create included.
-  severity: parseAddress(address) === undefined ? "error" : "warning",
-  code: "state/quarantined",
-  summary: `the record of ${address} in the state is damaged and was set aside`,
-  detail: `${problem}. Nothing is planned for ${address} until the record is replaced.`,
-  fix: `reconcile import ${address} ID (to record it anew), or reconcile state rm ${address} (to forget it)`,
-  address,
-});
+/** What nothing manages is no resource of the plan: damage to what was noted of it holds nothing up. */
+const isOrphanKey = (address: string): boolean => /^(vm|volume|group|image):/.test(address);
+
+function unreadableRecord(address: string, problem: string): Diagnostic {
+  const isOrphan = isOrphanKey(address);
+  return {
+    // What cannot even be told apart may be anything, a lost create included.
+    severity: parseAddress(address) === undefined && !isOrphan ? "error" : "warning",
+    code: "state/quarantined",
+    summary: `the ${isOrphan ? "note" : "record"} of ${address} in the state is damaged and was set aside`,
+    detail: isOrphan
+      ? `${problem}. It may be alive in the service, and nothing manages it.`
+      : `${problem}. Nothing is planned for ${address} until the record is replaced.`,
+    fix: isOrphan
+      ? `reconcile state rm ${address} (to forget it)`
+      : `reconcile import ${address} ID (to record it anew), or reconcile state rm ${address} (to forget it)`,
+    address,
+  };
+}

@@ -1,13 +1,12 @@
 /** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
 import { type Kind, parseAddress } from "../model/address";
-import type { Scope } from "../model/recorded";
+import type { Intent, Scope } from "../model/recorded";
 
 type Check = (value: unknown) => boolean;
 
 const text: Check = (value) => typeof value === "string";
 const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
 const flag: Check = (value) => typeof value === "boolean";
-const list: Check = (value) => Array.isArray(value);
 const object: Check = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const optional =
   (check: Check): Check =>
@@ -109,19 +108,62 @@ export function recordProblem(address: string, record: unknown): string | undefi
   return undefined;
 }
 
-export function intentProblem(intent: unknown): string | undefined {
+const operations: Record<Intent["operation"], Kind> = {
+  "vm.create": "vm",
+  "volume.create": "volume",
+  "group.create": "group",
+  "vm.snapshot": "vm",
+};
+
+const texts: Check = (value) => Array.isArray(value) && value.every(text);
+const time: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
+
+const intentShape: readonly (readonly [string, Check])[] = [
+  ["step", optional(text)],
+  ["name", text],
+  ["sentAt", time],
+  ["idsBefore", texts],
+  ["unknown", optional(flag)],
+  ["accepted", optional(flag)],
+  ["image", optional(text)],
+];
+
+/** An intent that cannot be read may be a create under way, so its address is left alone like a damaged record's. */
+export function intentProblem(address: string, intent: unknown): string | undefined {
+  const kind = parseAddress(address)?.kind;
+  if (kind === undefined) return `${JSON.stringify(address)} is no address`;
   if (!object(intent)) return "it is not an intent";
-  const { address, operation, name, sentAt, idsBefore } = intent as Record<string, unknown>;
-  return text(address) && text(operation) && text(name) && text(sentAt) && list(idsBefore)
-    ? undefined
-    : "its intent is not readable";
+  const fields = intent as Record<string, unknown>;
+  const { operation, record } = fields;
+  if (fields.address !== address) return `its intent says it is for ${JSON.stringify(fields.address ?? null)}`;
+  if (typeof operation !== "string" || !Object.hasOwn(operations, operation))
+    return `its intent is to ${JSON.stringify(operation ?? null)}, which this version does not know`;
+  if (operations[operation as Intent["operation"]] !== kind)
+    return `its intent is to ${operation}, which is no ${kind}'s`;
+  for (const [field, check] of intentShape)
+    if (!check(fields[field])) return `the ${field} of its intent is not readable`;
+  if (record === undefined) return undefined;
+  if (!object(record)) return "the record of its intent is not readable";
+  // The id is what the create was to give it.
+  const problem = recordProblem(address, { ...(record as object), id: "" });
+  return problem === undefined ? undefined : `the record of its intent is not readable: ${problem}`;
 }
+
+const orphanShape: readonly (readonly [string, Check])[] = [
+  ["kind", (value) => value === "vm" || value === "volume" || value === "group" || value === "image"],
+  ["id", (value) => typeof value === "string" && value !== ""],
+  ["name", text],
+  ["reason", text],
+  ["sizeGb", optional(number)],
+  ["missingSince", optional(time)],
+];
 
 export function orphanProblem(orphan: unknown): string | undefined {
   if (!object(orphan)) return "it is not an orphan";
-  const { kind, id, name, reason, missingSince, record } = orphan as Record<string, unknown>;
-  if (!text(kind) || !text(id) || !text(name) || !text(reason) || !optional(text)(missingSince))
-    return "its orphan entry is not readable";
+  const fields = orphan as Record<string, unknown>;
+  for (const [field, check] of orphanShape)
+    if (!check(fields[field])) return `its ${field} as an orphan is not readable`;
+  const { record } = fields;
   if (record === undefined) return undefined;
   const { address } = object(record) ? (record as Record<string, unknown>) : {};
   return recordProblem(typeof address === "string" ? address : "", record);

@@ -48,11 +48,17 @@ export type ReadState =
   | { readonly ok: true; readonly state: FoldedState; readonly notes: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
-/** `lineage` is for a state that does not exist yet. */
-export function readState(
-  stored: { readonly snapshot?: string; readonly journal: readonly string[] },
-  lineage: string,
-): ReadState {
+export interface StoredText {
+  readonly snapshot?: string;
+  readonly journal: readonly string[];
+  readonly acknowledged?: number;
+}
+
+/**
+ * `lineage` is for a state that does not exist yet. `despiteLoss`: what is left of a journal that lost lines is read,
+ * with a note; for a person who repairs it, never for a run.
+ */
+export function readState(stored: StoredText, lineage: string, despiteLoss = false): ReadState {
   const notes: string[] = [];
   const snapshot =
     stored.snapshot === undefined || stored.snapshot.trim() === ""
@@ -61,6 +67,7 @@ export function readState(
   if (typeof snapshot === "string") return { ok: false, problem: snapshot };
   const entries: (Entry | Quarantined)[] = [];
   const lines = stored.journal;
+  const { acknowledged = 0 } = stored;
   lines.forEach((line, index) => {
     if (line === "") return;
     const entry = readEntry(line);
@@ -69,7 +76,8 @@ export function readState(
       return;
     }
     // A line cut off at the end was never acknowledged to anybody; one in the middle is damage.
-    if (index === lines.length - 1) notes.push("the last line of the journal was cut off and is ignored");
+    if (index === lines.length - 1 && acknowledged < lines.length)
+      notes.push("the last line of the journal was cut off and is ignored");
     else
       entries.push({
         address: addressIn(line) ?? `journal line ${index + 1}`,
@@ -77,16 +85,46 @@ export function readState(
         problem: `line ${index + 1} of the journal ${entry}`,
       });
   });
-  const gap = missingBefore(entries, snapshot);
-  if (gap !== undefined) return { ok: false, problem: gap };
+  const loss = gapIn(entries, snapshot) ?? cutBefore(acknowledged, lines);
+  if (loss !== undefined && !despiteLoss) return { ok: false, problem: loss };
+  if (loss !== undefined) notes.push(loss);
   return { ok: true, state: foldEntries(snapshot, entries), notes };
 }
 
-/** A journal goes on where its snapshot ends. Beside another one, as after half a restore, what lies between is lost. */
-function missingBefore(entries: readonly (Entry | Quarantined)[], { serial, epoch }: FoldedState): string | undefined {
-  const first = entries.find((entry) => "problem" in entry || (entry.serial > serial && entry.epoch >= epoch));
-  if (first === undefined || "problem" in first || first.serial === serial + 1) return undefined;
-  return `its journal goes on at ${first.serial} and its snapshot ends at ${serial}, so they do not belong together`;
+/**
+ * A journal goes on where its snapshot ends, and each line where the one before ended: beside another snapshot, as
+ * after half a restore, and where lines are missing, what lies between is lost. A damaged line stands for one number. A
+ * new holder may begin before the end of what a former one wrote that nobody counts.
+ */
+function gapIn(entries: readonly (Entry | Quarantined)[], snapshot: FoldedState): string | undefined {
+  let last = snapshot.serial;
+  let { epoch } = snapshot;
+  let damaged = 0;
+  for (const entry of entries) {
+    if ("problem" in entry) {
+      damaged++;
+      continue;
+    }
+    const counts = entry.serial > snapshot.serial && entry.epoch >= epoch;
+    if (counts && entry.serial > last + 1 + damaged)
+      return last === snapshot.serial
+        ? `its journal goes on at ${entry.serial} and its snapshot ends at ${last}, so they do not belong together`
+        : `its journal goes on at ${entry.serial} after ${last}: what was between is lost`;
+    if (counts && entry.serial <= last && entry.epoch === epoch)
+      return `its journal has ${entry.serial} after ${last}: lines were doubled or moved`;
+    if (counts) {
+      last = Math.max(last, entry.serial);
+      epoch = entry.epoch;
+    }
+    damaged = 0;
+  }
+  return undefined;
+}
+
+function cutBefore(acknowledged: number, lines: readonly string[]): string | undefined {
+  const there = lines.filter((line) => line !== "").length;
+  if (there >= acknowledged) return undefined;
+  return `its journal ends after ${there} ${there === 1 ? "line" : "lines"}, and ${acknowledged} were written: the last ones are lost`;
 }
 
 function readEntry(line: string): Entry | string {
@@ -106,7 +144,7 @@ function changeProblem(change: StateChange): string | undefined {
     case "resource":
       return change.record === null ? undefined : recordProblem(change.address, change.record);
     case "intent":
-      return change.intent === null ? undefined : intentProblem(change.intent);
+      return change.intent === null ? undefined : intentProblem(change.address, change.intent);
     case "orphan":
       return change.orphan === null ? undefined : orphanProblem(change.orphan);
     case "scope":
@@ -121,7 +159,10 @@ function changeProblem(change: StateChange): string | undefined {
 
 const sections = ["resources", "intents", "orphans"] as const;
 
-const addressIn = (text: string): string | undefined => /"address":"((?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1];
+/** The resource that a damaged text is about, or the orphan. */
+const addressIn = (text: string): string | undefined =>
+  /"address":"((?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1] ??
+  /"key":"((?:vm|volume|group|image):[^"\\]+)"/.exec(text)?.[1];
 
 function readSnapshot(text: string): FoldedState | string {
   const whole = parseJson(text);
@@ -159,7 +200,7 @@ function readSnapshot(text: string): FoldedState | string {
     epoch: typeof head.epoch === "number" ? head.epoch : 0,
     journalled: 0,
     resources: keep<RecordedResource>("resources", recordProblem),
-    intents: keep<Intent>("intents", (_, value) => intentProblem(value)),
+    intents: keep<Intent>("intents", intentProblem),
     orphans: keep<Orphan>("orphans", (_, value) => orphanProblem(value)),
     quarantined,
     // A damaged one counts as not remembered: the next run that writes remembers it anew.
