@@ -68,7 +68,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ),
   ],
   "state mv": [one("reconcile state mv vm.old vm.new", "a moved entry in the file does the same, for everybody")],
-  "state pull": [one("reconcile state pull > copy.json", "a copy, for a look or for safe-keeping")],
+  "state pull": [
+    one("reconcile state pull > copy.json", "a copy, for a look or for safe-keeping"),
+    one("reconcile state pull --force > left.json", "what is left of a state that lost lines of its journal"),
+  ],
   "state push": [
     one("reconcile state push copy.json", "refuses what is older, shorter or of another history without --force"),
   ],

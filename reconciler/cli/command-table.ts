@@ -174,9 +174,9 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "state pull",
-    usage: "state pull",
+    usage: "state pull [--force]",
     summary: "prints the state as JSON",
-    flags: ["file", ...commonFlags],
+    flags: ["file", "force", ...commonFlags],
     positionals: count(0, 0, ""),
     load: () => require("./commands/state"),
   },

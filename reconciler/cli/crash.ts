@@ -10,7 +10,8 @@ const fixes: Record<string, string> = {
   "state/locked": "wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock",
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
-  "state/unreadable": "restore it from a copy, or start a new one and import what exists",
+  "state/unreadable":
+    "restore it from a copy (reconcile state push --force); reconcile state pull --force prints what is left of one that lost lines",
   "state/key-missing":
     "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or the passphrase it was made with",
   "state/key-wrong":

@@ -216,6 +216,8 @@ describe("state push", () => {
     for (const [pushed, problem] of [
       [text.replace(/"lineage":"[^"]+"/, '"lineage":"other"'), /another lineage/],
       [shrunk, /forgets 1 resource: vm\.app\[b\]/],
+      // The same addresses, and yet one id less.
+      [text.replace(/("vm\.app\[b\]":.*"id":")[^"]+"/, '$1another"'), /forgets 1 resource: vm\.app\[b\] \([^)]+\)/],
       ["{", /is no state/],
       ["", /is no state/],
     ] as const) {

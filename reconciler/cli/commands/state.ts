@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { kindOf, parseAddress } from "../../core/model/address";
 import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
 import { emptyState, type FoldedState } from "../../core/state/fold";
+import { forgottenBy } from "../../core/state/forgotten";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
@@ -22,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
     case "state show":
       return show(invocation, await read(store));
     case "state pull":
-      return pull(invocation, await read(store));
+      return pull(invocation, invocation.flags.force === true ? await readWhatIsLeft(store) : await read(store));
     case "state rm":
       return remove(invocation, store);
     case "state mv":
@@ -38,6 +39,13 @@ export async function run(invocation: Invocation): Promise<number> {
 
 const read = async (store: StateStore): Promise<FoldedState> =>
   openState(await store.read(), store.location, newLineage()).state;
+
+/** Of a journal that lost lines; for a person who compares it with what exists. */
+async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
+  const stored = await store.read();
+  const left = readState(stored, newLineage(), true);
+  return left.ok ? left.state : openState(stored, store.location, newLineage()).state;
+}
 
 function list({ output }: Invocation, state: FoldedState): number {
   const { stateListText } = require("../../report/state-text") as typeof import("../../report/state-text");
@@ -136,11 +144,15 @@ async function push(invocation: Invocation, store: StateStore): Promise<number> 
     const isForced = invocation.flags.force === true;
     const read = readState(stored, pushed.state.lineage);
     // A state that cannot be read any more is what a push is to replace, once that was said.
-    const present =
-      isForced && !read.ok
+    const left = read.ok ? read : readState(stored, pushed.state.lineage, true);
+    const present = left.ok
+      ? left.state
+      : isForced
         ? emptyState(pushed.state.lineage)
         : openState(stored, store.location, pushed.state.lineage).state;
-    if (stored.snapshot !== undefined && !isForced) refusePush(present, pushed.state);
+    if (!isForced && !read.ok) openState(stored, store.location, pushed.state.lineage);
+    const isNew = stored.snapshot === undefined && stored.journal.length === 0;
+    if (!isNew && !isForced) refusePush(present, pushed.state);
     await session.replace(
       writeSnapshot({
         ...pushed.state,
@@ -169,7 +181,7 @@ function refusePush(present: State, pushed: State): void {
       `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`,
       "--force, if it shall really take its place",
     );
-  const lost = [...present.resources.keys()].filter((address) => !pushed.resources.has(address));
+  const lost = forgottenBy(pushed, present);
   if (lost.length > 0)
     throw fail(
       "state/shrinks",

@@ -215,7 +215,10 @@ export const running = {
     "state resolve needs to know how the create ended.",
     "--not-created, or reconcile import ADDR ID.",
   ),
-  "state/shrinks": row("The pushed state forgets resources.", "--force, or forget them one by one with state rm."),
+  "state/shrinks": row(
+    "The pushed state forgets resources: an id, a create under way, an orphan or a damaged record that the present one has.",
+    "--force, or forget them one by one with state rm.",
+  ),
   "state/still-held": row("The lock's holder is alive.", "--force, only if that process is really gone."),
   "state/store-failed": row(
     "The place where the state lives failed: rights, space or network.",
@@ -223,8 +226,8 @@ export const running = {
   ),
   "state/unknown-address": row("The state has no such address.", "reconcile state list"),
   "state/unreadable": row(
-    "The state as a whole cannot be read.",
-    "Restore a copy, or start anew and import what exists.",
+    "The state as a whole cannot be read, or lines of its journal were lost. What they said is unknown, so nothing is planned on the rest.",
+    "Restore a copy with reconcile state push --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks.",
   ),
   "state/wait-stopped": row(
     "You stopped a run that waited for another one's lock.",
