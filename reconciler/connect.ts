@@ -3,7 +3,7 @@
  * opened before the first request needs it, and problems are told by the request that runs into them.
  */
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read-desired";
 import type { ServiceSettings, Timing } from "./core/model/desired";
 import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
@@ -95,7 +95,7 @@ function openService(
   const { checkBaseUrl } = require("./service/transport") as typeof import("./service/transport");
   const { findCredential } = require("./service/credential") as typeof import("./service/credential");
   const { createServiceClient } = require("./service/http-client") as typeof import("./service/http-client");
-  const { checkHealth, runCommand } = require("./outside/commands") as typeof import("./outside/commands");
+  const { checkHealth, runCommand, runHelperIn } = require("./outside/commands") as typeof import("./outside/commands");
   const insecureHttp = settings.insecureHttp === true;
   const refused = checkBaseUrl(url, insecureHttp);
   if (refused !== undefined) throw new HandlerFailure([refused]);
@@ -103,6 +103,7 @@ function openService(
   const { credential, diagnostics } = findCredential(
     environmentOf(settings, timeScale !== undefined),
     dialect.authorization,
+    runHelperIn(folderOfDialect(settings, folder)),
   );
   if (credential === undefined) throw new HandlerFailure(diagnostics);
   const timing = {
@@ -124,8 +125,8 @@ function openService(
       client,
       clock: systemClock,
       timing,
-      runCommand: (argv, signal) => runCommand(argv, folder, signal),
-      checkHealth: (check, vm, signal) => checkHealth(check, vm, folder, signal),
+      runCommand: (argv, signal) => runCommand(argv, folder, { signal }),
+      checkHealth: (check, vm, options) => checkHealth(check, vm, folder, options),
     },
   };
 }
@@ -136,6 +137,12 @@ function environmentOf({ token, authorization }: Settings, embedded: boolean): R
   if (authorization !== undefined) return { RECONCILE_AUTHORIZATION: authorization };
   if (token !== undefined) return { RECONCILE_TOKEN: token };
   return { RECONCILE_AUTHORIZATION, RECONCILE_TOKEN: RECONCILE_TOKEN || (embedded ? "ops-token" : undefined) };
+}
+
+/** Where a program that the dialect names runs. */
+function folderOfDialect({ dialect }: Settings, folder: string): string {
+  const given = dialect ?? setting("RECONCILE_DIALECT");
+  return typeof given === "string" && given !== "" ? dirname(resolve(folder, given)) : folder;
 }
 
 function readDialect({ dialect }: Settings, folder: string): Dialect {

@@ -40,7 +40,7 @@ const rules = [
   [
     "reconciler/dialect",
     ["reconciler/core/model", "reconciler/core/text", "reconciler/config"],
-    ["yaml", "ajv"],
+    ["yaml", "ajv", "ipaddr.js"],
     "the dialect knows the model, never the diff",
   ],
   [

@@ -38,7 +38,7 @@ export interface Service {
 
 export async function openService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
-  const { dialect, diagnostics } = readDialect(workspace, flags);
+  const { dialect, diagnostics, folder } = readDialect(workspace, flags);
   const baseUrl = flags["base-url"] ?? setting("RECONCILE_BASE_URL") ?? workspace.desired.service.baseUrl;
   if (baseUrl === undefined || baseUrl === "")
     throw fail(
@@ -62,7 +62,10 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       embedded === undefined
         ? process.env
         : { ...process.env, RECONCILE_TOKEN: setting("RECONCILE_TOKEN") ?? "ops-token" };
-    const found = findCredential(environment, dialect.authorization);
+    const found = findCredential(environment, dialect.authorization, (argv) => {
+      const { runHelperIn } = require("../outside/commands") as typeof import("../outside/commands");
+      return runHelperIn(folder)(argv);
+    });
     if (found.credential === undefined) throw new CommandFailed(found.diagnostics);
     const timing = readTiming(workspace, embedded?.timeScale);
     const debug = flags["log-level"] === "debug";
@@ -131,11 +134,13 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
 export function readDialect(
   workspace: Workspace,
   flags: Flags,
-): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] } {
+): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[]; readonly folder: string } {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
-  if (outside === undefined && workspace.dialect !== undefined) return { dialect: workspace.dialect, diagnostics: [] };
-  if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [] };
+  const folder = folderOfDialect(outside, given, workspace);
+  if (outside === undefined && workspace.dialect !== undefined)
+    return { dialect: workspace.dialect, diagnostics: [], folder };
+  if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [], folder };
   const { readDialectText, readInlineDialect } =
     require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");
   let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
@@ -147,7 +152,21 @@ export function readDialect(
     read = readDialectText(readText(path, "the dialect"), path);
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
-  return read;
+  return { ...read, folder };
+}
+
+/** Where a program that the dialect names runs: beside the file that names it. */
+function folderOfDialect(
+  outside: string | undefined,
+  given: Workspace["desired"]["service"]["dialect"],
+  workspace: Workspace,
+): string {
+  if (outside !== undefined) return dirname(resolve(outside));
+  if (given === undefined) return workspace.folder;
+  // A saved plan may be applied in another checkout than it was made in.
+  if (workspace.dialect !== undefined)
+    return "path" in given ? dirname(resolve(workspace.folder, given.path)) : workspace.folder;
+  return dirname(resolve("path" in given ? besideFile(given) : given.source.file));
 }
 
 /** A path in a file is relative to that file; it is shown as seen from here, like the file itself. */
@@ -213,8 +232,8 @@ export function createPorts(service: Service, workspace: Workspace, emit: (event
     client: service.client,
     clock: systemClock,
     timing: service.timing,
-    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), signal),
-    checkHealth: (check, vm, signal, address) => checkHealth(check, vm, folderOf(address), signal),
+    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
+    checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
     emit,
   };
 }

@@ -2,6 +2,7 @@
  * JSON pointers as the dialect uses them: several tried in order against a value that came from outside. Only own
  * properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
+import ipaddr from "ipaddr.js";
 import { credentialMask } from "../core/text/credential-mask";
 import type { Pointers } from "./dialect";
 
@@ -63,6 +64,25 @@ function firstText(
     if (found === null || found === "") empty = true;
   }
   return empty ? null : undefined;
+}
+
+/**
+ * The first text that is an IP address, since it may end up as a word of a command. `other`: what the record has there
+ * instead, which is no address.
+ */
+export function findAddress(
+  value: unknown,
+  paths: readonly Path[],
+): { readonly address?: string; readonly other?: string } {
+  let other: string | undefined;
+  for (const path of paths) {
+    const found = findText(value, [path])?.trim();
+    if (found === undefined || found === "") continue;
+    if (ipaddr.IPv4.isValidFourPartDecimal(found) || (ipaddr.IPv6.isValid(found) && !found.includes("%")))
+      return { address: found };
+    other ??= found;
+  }
+  return other === undefined ? {} : { other };
 }
 
 /** The first array found; `null` there is the empty array, which is how some languages write it. */

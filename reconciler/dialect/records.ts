@@ -23,6 +23,7 @@ import { own } from "./messages";
 import { type Holder, nextLink, type Page, pageSigns, type Sign } from "./page-signs";
 import {
   compilePointers,
+  findAddress,
   findArray,
   findArrayAt,
   findAt,
@@ -99,6 +100,11 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       const root = findBoolean(item, entry.root);
       volumes.push({ id: volumeId, ...(root !== undefined && { root }) });
     }
+    const floating = findAddress(record, vm.floating_ip);
+    const private_ = findAddress(record, vm.private_ip);
+    const notAddresses = [floating, private_].flatMap(({ other }, index) =>
+      other === undefined ? [] : [{ field: (["floating_ip", "private_ip"] as const)[index]!, found: other }],
+    );
     return accepted({
       kind: "vm",
       id,
@@ -109,9 +115,10 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
         flavor: findText(record, vm.flavor),
         image: findText(record, vm.image),
         owner: findText(record, vm.owner),
-        floatingIp: findText(record, vm.floating_ip),
-        privateIp: findText(record, vm.private_ip),
+        floatingIp: floating.address,
+        privateIp: private_.address,
       }),
+      ...(notAddresses.length > 0 && { notAddresses }),
       ...(listed !== undefined && { volumes }),
     });
   }

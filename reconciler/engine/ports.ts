@@ -22,8 +22,12 @@ export interface Ports {
   readonly timing: Timing;
   /** `address`: whose command it is, which says where it runs. */
   readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
-  /** One try: true when the VM answers as it should. */
-  readonly checkHealth: (check: HealthCheck, vm: LiveVm, signal?: AbortSignal, address?: Address) => Promise<boolean>;
+  /** One try, which takes no longer than `limitMs`: true when the VM answers as it should. */
+  readonly checkHealth: (
+    check: HealthCheck,
+    vm: LiveVm,
+    options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
+  ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
 }
 

@@ -80,6 +80,7 @@ export async function refresh(
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
+  findings.push(...addressNotes(ids.vm, live.vmById));
   const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, signalOf(options));
   return { live: { ...live, catalogue }, findings };
 }
@@ -241,6 +242,20 @@ async function lookAgain(
     else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
   }
   return [];
+}
+
+function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sighting<LiveVm>>): Diagnostic[] {
+  return [...ids].flatMap((id) => {
+    const sighting = vmById.get(id);
+    if (sighting?.seen !== "yes") return [];
+    const { name, notAddresses = [] } = sighting.value;
+    return notAddresses.map(({ field, found }) => ({
+      severity: "note" as const,
+      code: "plan/address-unread",
+      summary: `the ${field} of VM ${name} is no IP address and counts as not shown: ${found.length > 60 ? `${found.slice(0, 60)}…` : found}`,
+      fix: `describe where the record has it in the dialect (records.vm.${field})`,
+    }));
+  });
 }
 
 async function observeVolumes(

@@ -1,5 +1,6 @@
 /** A resize: sent, waited for, checked, and confirmed, or left to whoever decides it outside. */
 import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue";
+import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
@@ -52,9 +53,18 @@ export async function check(
   const sighting = await readVm(run, id);
   if (!sighting.seen || sighting.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
+  const { vm } = sighting;
+  if (needsAddress(action.check) && vm.floatingIp === undefined && vm.privateIp === undefined)
+    return {
+      end: "failed",
+      code: "apply/check-failed",
+      message: `the check needs the address of VM ${vm.name}, and the service's record shows no IP address`,
+      fix: "say in the dialect where the record has it: records.vm.floating_ip or records.vm.private_ip",
+    };
   const deadline = clock.now() + action.timeoutMs;
   for (;;) {
-    if (await checkHealth(action.check, sighting.vm, run.signal, address)) return done;
+    const limitMs = Math.max(1, deadline - clock.now());
+    if (await checkHealth(action.check, vm, { signal: run.signal, address, limitMs })) return done;
     if (run.signal.aborted)
       return {
         end: "unknown",
@@ -70,6 +80,19 @@ export async function check(
     code: "apply/check-failed",
     message: `the check did not pass within ${Math.round(action.timeoutMs / 1000)} s`,
   };
+}
+
+function needsAddress(check: HealthCheck): boolean {
+  switch (check.kind) {
+    case "tcp":
+      return true;
+    case "http":
+      return check.url.includes("{ip}");
+    case "command":
+      return check.argv.some((word) => word.includes("{ip}"));
+    default:
+      return check satisfies never;
+  }
 }
 
 export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResult => ({

@@ -1,13 +1,22 @@
-/** Programs and sockets that a plan may call on: flush commands and health checks. No shell, no environment secrets. */
-import { spawn } from "node:child_process";
+/**
+ * Programs and sockets that a plan may call on: flush commands, health checks and the helper that prints the credential.
+ * No shell, none of our secrets in their environment, and none is waited for without end.
+ */
+import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { connect } from "node:net";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
+import type { RunHelper } from "../service/credential";
 
 const tryMs = 5000;
 const keptOutput = 2000;
+/** A flush of a large disk takes minutes; a connection that hangs takes for ever. */
+const longestCommandMs = 15 * 60_000;
+const longestHelperMs = 60_000;
+/** From being asked to end to being ended. */
+const graceMs = 2000;
 
 const secretVariables = [
   "RECONCILE_TOKEN",
@@ -17,56 +26,130 @@ const secretVariables = [
   "RECONCILE_STATE_KEY_PREVIOUS",
 ];
 
-/** The credentials are ours, not the command's. */
-function environmentWithoutCredential(extra: Record<string, string>): NodeJS.ProcessEnv {
+/** The credentials are ours, not the program's; the state's address may hold one, too. */
+function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const environment = { ...process.env, ...extra };
   for (const name of secretVariables) delete environment[name];
+  if (/^[a-z0-9+.-]+:\/\/[^/?#]*@/i.test(environment["RECONCILE_STATE"] ?? "")) delete environment["RECONCILE_STATE"];
   return environment;
+}
+
+export interface CommandOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Added to its environment. */
+  readonly extra?: Readonly<Record<string, string>>;
+  readonly limitMs?: number;
 }
 
 export function runCommand(
   argv: readonly string[],
   folder: string,
-  signal?: AbortSignal,
-  extra: Record<string, string> = {},
+  { signal, extra, limitMs = longestCommandMs }: CommandOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const child = spawn(argv[0]!, argv.slice(1), {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: environmentWithoutCredential(extra),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const child = start(argv, folder, { signal, extra });
+    if (child instanceof Error) return resolve({ exitCode: 127, output: printable(child.message) });
     let output = "";
+    const end = (exitCode: number, said: string): void => {
+      clearTimeout(timer);
+      resolve({ exitCode, output: printable(said) });
+    };
+    const timer = setTimeout(() => {
+      const said = output.trim();
+      end(
+        124,
+        `it did not end within ${describeMs(limitMs)} and was stopped${said === "" ? "" : `; it said: ${said}`}`,
+      );
+      child.kill("SIGTERM");
+      setTimeout(() => child.kill("SIGKILL"), graceMs).unref();
+      // What it started may hold its output open, and nobody waits for that.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+    }, limitMs);
     const keep = (chunk: Buffer): void => {
       output = (output + chunk.toString("utf8")).slice(-keptOutput);
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
-    child.on("error", (error) => resolve({ exitCode: 127, output: printable(error.message) }));
-    child.on("close", (code) => resolve({ exitCode: code ?? 128, output: printable(output.trim()) }));
+    child.on("error", (error) => end(127, error.message));
+    child.on("close", (code) => end(code ?? 128, output.trim()));
   });
 }
+
+/** A word with a null byte in it, which a service may have put into a name, is refused by an exception. */
+function start(argv: readonly string[], folder: string, { signal, extra }: CommandOptions) {
+  try {
+    return spawn(argv[0]!, argv.slice(1), {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: environmentWithoutSecrets(extra),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** In the folder of the file that names it. */
+export const runHelperIn =
+  (folder: string): RunHelper =>
+  ([program, ...argv]) =>
+    new Promise((resolve) => {
+      execFile(
+        program ?? "",
+        argv,
+        {
+          cwd: folder,
+          env: environmentWithoutSecrets(),
+          encoding: "utf8",
+          timeout: longestHelperMs,
+          maxBuffer: 1 << 20,
+          windowsHide: true,
+        },
+        (error, stdout) => {
+          if (error === null) resolve({ output: stdout });
+          else resolve({ problem: describeFailure(error) });
+        },
+      ).stdin?.end();
+    });
+
+function describeFailure(error: ExecFileException): string {
+  if (error.killed === true) return `it did not end within ${describeMs(longestHelperMs)}`;
+  if (typeof error.signal === "string") return `it was ended by ${error.signal}`;
+  if (typeof error.code === "number") return `it ended with exit code ${error.code}`;
+  return error.code === "ENOENT" ? "it was not found" : `it could not be run (${error.code ?? "no reason given"})`;
+}
+
+const describeMs = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`);
+
+/** Where the VM answers, in the record's order of preference; the reader lets nothing through that is no IP address. */
+const addressOf = (vm: LiveVm): string | undefined => vm.floatingIp ?? vm.privateIp;
 
 export async function checkHealth(
   check: HealthCheck,
   vm: LiveVm,
   folder: string,
-  signal?: AbortSignal,
+  { signal, limitMs }: Pick<CommandOptions, "signal" | "limitMs"> = {},
 ): Promise<boolean> {
-  const address = vm.floatingIp ?? vm.privateIp;
+  const address = addressOf(vm);
   switch (check.kind) {
     case "tcp":
       return address !== undefined && answersTcp(address, check.port);
-    case "http":
-      return answersHttp(address === undefined ? check.url : check.url.replaceAll("{ip}", address), signal);
+    case "http": {
+      if (address === undefined) return !check.url.includes("{ip}") && answersHttp(check.url, signal);
+      const host = address.includes(":") ? `[${address}]` : address;
+      return answersHttp(check.url.replaceAll("[{ip}]", host).replaceAll("{ip}", host), signal);
+    }
     case "command": {
+      if (address === undefined && check.argv.some((word) => word.includes("{ip}"))) return false;
       const argv = check.argv.map((word) => (address === undefined ? word : word.replaceAll("{ip}", address)));
-      const result = await runCommand(argv, folder, signal, {
+      const extra = {
         RECONCILE_VM_ID: vm.id,
         RECONCILE_VM_NAME: vm.name,
         ...(address === undefined ? {} : { RECONCILE_VM_IP: address }),
-      });
+      };
+      const result = await runCommand(argv, folder, { signal, extra, ...(limitMs === undefined ? {} : { limitMs }) });
       return result.exitCode === 0;
     }
     default:

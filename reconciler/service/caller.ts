@@ -12,7 +12,7 @@ import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
-import { decideRetry, earn, fullBudget, type RetryPolicy, spend } from "./retry";
+import { decideRetry, earn, fullBudget, type RetryPolicy, spend, tooLong } from "./retry";
 import type { Exchange, Transport } from "./transport";
 
 /** One request sent, for logs and metrics: no body and no credential. */
@@ -108,7 +108,13 @@ export function createCaller(parts: CallerParts): Caller {
         random: parts.random(),
         budget,
       });
-      if (decision.action === "give_up") return lost ?? outcome;
+      if (decision.action === "give_up") {
+        const why = tooLong(policy, outcome);
+        if (why === undefined || outcome.status !== "unavailable") return lost ?? outcome;
+        return (
+          lost ?? { ...outcome, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" }
+        );
+      }
       if (!isThrottled(outcome)) budget = spend(budget);
       await clock.sleep(decision.ms, options.signal);
     }

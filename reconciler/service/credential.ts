@@ -2,7 +2,6 @@
  * The credential: where it comes from, and a wrapper that never shows it. Prints as a mask in text, JSON and
  * inspection; only `reveal` gives the header's value, to the one caller that sends it.
  */
-import { type ExecFileException, execFile } from "node:child_process";
 import { inspect } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { credentialMask as mask } from "../core/text/credential-mask";
@@ -10,10 +9,8 @@ import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
 import { createMasking } from "./masking";
 
-const commandTimeoutMs = 60_000;
-
-/** Runs a program without a shell and gives what it printed, or why it could not. */
-export type RunCommand = (
+/** Runs the helper and gives what it printed, or why it could not; nothing that it printed is in the reason. */
+export type RunHelper = (
   argv: readonly string[],
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
 
@@ -115,7 +112,7 @@ export type FoundCredential =
 export function findCredential(
   environment: Readonly<Record<string, string | undefined>>,
   authorization: Dialect["authorization"],
-  runCommand: RunCommand = execute,
+  runHelper: RunHelper,
 ): FoundCredential {
   const fromToken = (token: string) => authorization.header.replaceAll("{token}", () => token);
   const variables = [
@@ -131,7 +128,7 @@ export function findCredential(
   const { command } = authorization;
   if (command === null) return missing;
   const run = async () => {
-    const result = await runCommand(command);
+    const result = await runHelper(command);
     const program = cleanMessage(command[0] ?? "");
     if ("problem" in result)
       throw new CredentialFailure(`the credential command ${program} failed: ${cleanMessage(result.problem)}`);
@@ -172,24 +169,3 @@ const malformed = (variable: string): FoundCredential => ({
     },
   ],
 });
-
-/** Nothing the program prints is in the problem: a helper may print its secret to either stream. */
-const execute: RunCommand = ([program, ...argv]) =>
-  new Promise((resolve) => {
-    execFile(
-      program ?? "",
-      argv,
-      { encoding: "utf8", timeout: commandTimeoutMs, maxBuffer: 1 << 20, windowsHide: true },
-      (error, stdout) => {
-        if (error === null) resolve({ output: stdout });
-        else resolve({ problem: describeFailure(error) });
-      },
-    ).stdin?.end();
-  });
-
-function describeFailure(error: ExecFileException): string {
-  if (error.killed === true) return `it did not end within ${commandTimeoutMs / 1000} s`;
-  if (typeof error.signal === "string") return `it was ended by ${error.signal}`;
-  if (typeof error.code === "number") return `it ended with exit code ${error.code}`;
-  return error.code === "ENOENT" ? "it was not found" : `it could not be run (${error.code ?? "no reason given"})`;
-}

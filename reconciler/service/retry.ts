@@ -53,14 +53,22 @@ export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
   if (!throttled && last.budget < 1) return giveUp;
   const doubled = Math.min(policy.firstWaitMs * 2 ** (last.attempt - 1), policy.longestWaitMs);
   // At least half, so that it does slow down; the rest by chance, so that those who failed together do not come back
-  // together. A wait the service asks for is kept, with some chance on top for the same reason.
-  const ms = Math.round(
-    retryAfterMs === undefined
-      ? doubled * (0.5 + last.random / 2)
-      : retryAfterMs + Math.min(retryAfterMs / 4, 1000) * last.random,
-  );
+  // together. A wait the service asks for is kept, with some chance on top for the same reason; but "come back at once",
+  // said again and again, would make a storm.
+  const own = doubled * (0.5 + last.random / 2);
+  const asked = retryAfterMs === undefined ? 0 : retryAfterMs + Math.min(retryAfterMs / 4, 1000) * last.random;
+  const ms = Math.round(Math.max(own, asked));
   return last.elapsedMs + ms > policy.elapsedMs ? giveUp : { action: "wait", ms };
 }
+
+/** What a service that asks for a longer wait than this is told by: nobody sits through it without having been asked. */
+export function tooLong(policy: RetryPolicy, outcome: Failure): string | undefined {
+  const retryAfterMs = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
+  if (retryAfterMs === undefined || retryAfterMs <= policy.elapsedMs) return undefined;
+  const asked = retryAfterMs >= dayMs ? "a day or more" : `${Math.round(retryAfterMs / 1000)} s`;
+  return `the service asks to come back in ${asked}, and a request is not waited for longer than ${Math.round(policy.elapsedMs / 1000)} s`;
+}
+const dayMs = 86_400_000;
 
 /**
  * The shared budget: a repeat costs one, a success earns one back, up to the full amount. With the whole service down

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { runHelperIn } from "../../reconciler/outside/commands";
 import { Credential, findCredential } from "../../reconciler/service/credential";
 import { checkBaseUrl } from "../../reconciler/service/transport";
 import { makeFolder } from "../support/folder";
@@ -11,21 +12,26 @@ import { fault, json, type Script, startServer, text } from "./scripted-server";
 const secret = canary.slice("Bearer ".length);
 const header = "Bearer {token}";
 const plain = { header, command: null };
+const runHelper = runHelperIn(process.cwd());
 
 describe("where it comes from", () => {
   test("RECONCILE_AUTHORIZATION is the whole value, and comes first", async () => {
     const environment = { RECONCILE_AUTHORIZATION: "Custom abc", RECONCILE_TOKEN: "t" };
-    const { credential } = findCredential(environment, { header, command: ["never"] });
+    const { credential } = findCredential(environment, { header, command: ["never"] }, runHelper);
     expect(await credential!.reveal()).toBe("Custom abc");
   });
 
   test("RECONCILE_TOKEN is put into the dialect's header", async () => {
-    const { credential } = findCredential({ RECONCILE_TOKEN: " $&tok " }, { header: "Token {token}", command: null });
+    const { credential } = findCredential(
+      { RECONCILE_TOKEN: " $&tok " },
+      { header: "Token {token}", command: null },
+      runHelper,
+    );
     expect(await credential!.reveal()).toBe("Token $&tok");
   });
 
   test("without any there is a diagnostic that names all three", () => {
-    const { credential, diagnostics } = findCredential({ RECONCILE_TOKEN: " " }, plain);
+    const { credential, diagnostics } = findCredential({ RECONCILE_TOKEN: " " }, plain, runHelper);
     expect(credential).toBeUndefined();
     expect(diagnostics).toMatchObject([
       {
@@ -39,7 +45,7 @@ describe("where it comes from", () => {
     "%j is refused: it could add a header of its own",
     (token) => {
       for (const variable of ["RECONCILE_TOKEN", "RECONCILE_AUTHORIZATION"]) {
-        const { diagnostics } = findCredential({ [variable]: token }, plain);
+        const { diagnostics } = findCredential({ [variable]: token }, plain, runHelper);
         expect(diagnostics).toMatchObject([{ code: "service/malformed-credential" }]);
         expect(JSON.stringify(diagnostics)).not.toContain("Evil");
       }
@@ -65,7 +71,11 @@ describe("the helper command", () => {
   const counting = `console.log("token-" + require("node:fs").readFileSync(${JSON.stringify(join(folder, "runs"))}, "utf8").length);`;
 
   test("runs once for many requests, without a shell", async () => {
-    const { credential } = findCredential({}, { header, command: [...helper(counting), "; touch /tmp/never"] });
+    const { credential } = findCredential(
+      {},
+      { header, command: [...helper(counting), "; touch /tmp/never"] },
+      runHelper,
+    );
     const { client, server } = await start([tokens("token-1")], { credential: credential! });
     const outcomes = await Promise.all([client.listVms(), client.listImages(), client.listFlavors()]);
     expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
@@ -74,7 +84,7 @@ describe("the helper command", () => {
   });
 
   test("a 401 runs it again, once for all requests that got one, and they are sent again", async () => {
-    const { credential } = findCredential({}, { header, command: helper(counting) });
+    const { credential } = findCredential({}, { header, command: helper(counting) }, runHelper);
     const { client } = await start([tokens("token-2")], { credential: credential! });
     const outcomes = await Promise.all([client.listVms(), client.stopVm("v"), client.listFlavors()]);
     expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
@@ -90,7 +100,7 @@ describe("the helper command", () => {
   });
 
   test("a second 401 is the answer", async () => {
-    const { credential } = findCredential({}, { header, command: helper(counting) });
+    const { credential } = findCredential({}, { header, command: helper(counting) }, runHelper);
     const { client, server } = await start([fault(401, "no")], { credential: credential! });
     expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unauthenticated" });
     expect(server.received).toHaveLength(2);
@@ -109,7 +119,7 @@ describe("the helper command", () => {
   ])(
     "when %s the request is refused without being sent, and nothing it printed is shown",
     async (_title, script, words) => {
-      const { credential } = findCredential({}, { header, command: helper(script) });
+      const { credential } = findCredential({}, { header, command: helper(script) }, runHelper);
       const { client, server } = await start([json(200, [])], { credential: credential! });
       const outcome = await client.listVms();
       expect(outcome).toMatchObject({
@@ -123,7 +133,7 @@ describe("the helper command", () => {
   );
 
   test("a program that does not exist is named", async () => {
-    const { credential } = findCredential({}, { header, command: ["no-such-helper-program"] });
+    const { credential } = findCredential({}, { header, command: ["no-such-helper-program"] }, runHelper);
     await expect(credential!.reveal()).rejects.toThrow(/no-such-helper-program failed: it was not found/);
   });
 });

@@ -38,7 +38,11 @@ describe("retry", () => {
     "but not for ever": [{ attempt: 30, outcome: throttled }, giveUp],
     "Retry-After is kept": [{ outcome: { ...throttled, retryAfterMs: 3000 } as Failure }, wait(3000)],
     "with some chance on top": [{ random: 0.5, outcome: { ...throttled, retryAfterMs: 4000 } as Failure }, wait(4500)],
-    "a Retry-After of nothing is at once": [{ outcome: { ...throttled, retryAfterMs: 0 } as Failure }, wait(0)],
+    "a Retry-After of nothing is no storm": [{ outcome: { ...throttled, retryAfterMs: 0 } as Failure }, wait(100)],
+    "a Retry-After shorter than the own wait gives way to it": [
+      { attempt: 7, outcome: { ...throttled, retryAfterMs: 1000 } as Failure },
+      wait(5000),
+    ],
     "a wait past the time allowed is not begun": [{ elapsedMs: 239_950 }, giveUp],
     "with the shared budget spent nothing is repeated": [{ budget: 0 }, giveUp],
     "but what the service asked to come later": [{ budget: 0, outcome: throttled }, wait(100)],

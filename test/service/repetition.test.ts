@@ -139,6 +139,38 @@ describe("what is repeated", () => {
     expect(sleeps).toEqual([]);
   });
 
+  test.each([
+    ["429 with 0", 429, "0"],
+    ["429 with a date that is over", 429, "Thu, 01 Jan 2015 00:00:00 GMT"],
+    ["503 with 0", 503, "0"],
+    ["503 with a date that is over", 503, "Thu, 01 Jan 2015 00:00:00 GMT"],
+  ])("Retry-After that asks for no wait makes no storm: %s", async (_, status, retryAfter) => {
+    const { client, sleeps } = await start([fault(status, "slow", { "retry-after": retryAfter })]);
+    expect(await client.listVms()).toMatchObject({ status: "unavailable" });
+    expect(sleeps.length).toBeGreaterThan(0);
+    // Each wait is at least half of a doubled 200 ms, up to ten seconds.
+    sleeps.forEach((ms, index) => {
+      expect(ms).toBeGreaterThanOrEqual(Math.min(100 * 2 ** index, 5_000));
+    });
+  });
+
+  test.each([
+    ["a year in seconds", "31536000"],
+    ["more seconds than a clock has", "99999999999999999999"],
+    ["a date in a hundred years", "Wed, 01 Jan 2126 00:00:00 GMT"],
+  ])("Retry-After in %s is not slept through: it ends as unavailable and says so", async (_, retryAfter) => {
+    for (const status of [429, 503]) {
+      const { client, server, sleeps } = await start([fault(status, "slow", { "retry-after": retryAfter })]);
+      expect(await client.listVms()).toMatchObject({
+        status: "unavailable",
+        reason: expect.stringMatching(
+          /asks to come back in a day or more, and a request is not waited for longer than 10 s/,
+        ),
+      });
+      expect([server.received.length, sleeps]).toEqual([1, []]);
+    }
+  });
+
   test("429 halves the requests at once", async () => {
     const { client } = await start([fault(429, "slow"), json(200, [])]);
     expect(client.concurrencyLimit).toBe(10);

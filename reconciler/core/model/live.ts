@@ -27,6 +27,8 @@ export interface LiveVm {
   readonly owner?: string;
   readonly floatingIp?: string;
   readonly privateIp?: string;
+  /** Where an address was looked for and something else was found, which counts as not shown. */
+  readonly notAddresses?: readonly { readonly field: "floating_ip" | "private_ip"; readonly found: string }[];
   readonly volumes?: readonly LiveVmVolume[];
 }
 

@@ -5,7 +5,7 @@ export function readRetryAfter(value: string | undefined, nowMs: number): number
   if (value === undefined) return undefined;
   const text = value.trim();
   let ms = Number.NaN;
-  if (/^\d{1,9}$/.test(text)) ms = Number(text) * 1000;
+  if (/^\d+$/.test(text)) ms = Math.min(Number(text) * 1000, longestMs);
   // Dates begin with the day's name; what else Date.parse makes of a text is nobody's meaning.
   else if (/^[A-Za-z]{3}/.test(text)) ms = Date.parse(text) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestMs) : undefined;

@@ -39,6 +39,10 @@ export const planning = {
     "A port that manages a machine or hands out its data is open to the whole internet.",
     "Name the networks that need it in remote_ip, or a group in remote_group.",
   ),
+  "plan/address-unread": row(
+    "A VM's record has something in the place of an address that is no IP address. It counts as not shown, and no command and no check gets it.",
+    "Describe in the dialect where the record has the address: records.vm.floating_ip, records.vm.private_ip.",
+  ),
   "plan/attached-elsewhere": row(
     "A volume is attached to another VM than the one that was asked for.",
     "Detach it there first, or name the VM it is on.",

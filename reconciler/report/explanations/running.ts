@@ -15,7 +15,7 @@ export const running = {
     "Read the message of the step, mend it, and run the same command again.",
   ),
   "apply/flush-failed": row(
-    "The flush command did not exit with 0, so the volume was not detached.",
+    "The flush command did not exit with 0, or not within 15 minutes, so the volume was not detached.",
     "Repair the command, or flush by hand and say so with --confirm-flush.",
   ),
   "apply/group-attached": row(
