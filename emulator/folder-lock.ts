@@ -1,11 +1,16 @@
 /**
  * One process per world folder: two would each answer from their own memory and write into one journal. The lock names
- * its process; one whose process is gone, or whose number now belongs to a later process, is stale and taken over.
+ * its process; one whose process is gone, or whose number now belongs to a later process, is stale and taken over. The
+ * process that serves may write down where it listens; others then use it as guests, and it stays while it has any.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const held = new Set<string>();
+
+export class WorldInUse extends Error {
+  override readonly name = "WorldInUse";
+}
 
 export function lockFolder(dir: string): () => void {
   mkdirSync(dir, { recursive: true });
@@ -19,7 +24,7 @@ export function lockFolder(dir: string): () => void {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 3) throw error;
       const holder = readHolder(path);
       if (held.has(path) || (holder !== own && isAlive(holder)))
-        throw new Error(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
+        throw new WorldInUse(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
       rmSync(path, { force: true });
     }
   }
@@ -28,6 +33,62 @@ export function lockFolder(dir: string): () => void {
     held.delete(path);
     rmSync(path, { force: true });
   };
+}
+
+export interface Served {
+  readonly url: string;
+  readonly timeScale: number;
+}
+
+/** Where the folder's service listens, for those who come later; whole or not at all. */
+export function announce(dir: string, served: Served): () => void {
+  const file = join(dir, addressFile);
+  const own = `${file}.${process.pid}`;
+  writeFileSync(own, JSON.stringify({ ...served, pid: process.pid }), { mode: 0o600 });
+  renameSync(own, file);
+  return () => rmSync(file, { force: true });
+}
+
+export function announced(dir: string): Served | undefined {
+  try {
+    return JSON.parse(readFileSync(join(dir, addressFile), "utf8")) as Served;
+  } catch {
+    return undefined;
+  }
+}
+
+const addressFile = "serving.json";
+const guestFolder = "guests";
+
+/**
+ * A guest says that it is there before it reads the address, and who serves takes the address away before it counts its
+ * guests: either the guest finds no address, or it is counted.
+ */
+export function becomeGuest(dir: string): () => void {
+  const folder = join(resolve(dir), guestFolder);
+  mkdirSync(folder, { recursive: true });
+  const own = `${process.pid} ${startOf(process.pid)}`;
+  const path = join(folder, String(process.pid));
+  writeFileSync(path, own, { mode: 0o600 });
+  return () => rmSync(path, { force: true });
+}
+
+/** How many guests are alive; what dead ones left is cleared away. */
+export function countGuests(dir: string): number {
+  const folder = join(resolve(dir), guestFolder);
+  let alive = 0;
+  for (const name of namesIn(folder))
+    if (isAlive(readHolder(join(folder, name)))) alive++;
+    else rmSync(join(folder, name), { force: true });
+  return alive;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function readHolder(path: string): string {

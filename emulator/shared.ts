@@ -3,20 +3,12 @@
  * ends when nobody has asked for anything for a while. Whoever needs it starts it; of two started at once the lock on
  * the folder lets one live. Run as a program: FOLDER TIME-SCALE IDLE-MS.
  */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { announce, countGuests } from "./folder-lock";
 import { startEmulator } from "./index";
-
-/** Where it listens, for those who come later. */
-export const addressFile = "serving.json";
 
 async function serveShared(dir: string, timeScale: number, idleMs: number): Promise<void> {
   const emulator = await startEmulator({ dir, timeScale });
-  const file = join(dir, addressFile);
-  writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url: emulator.url, pid: process.pid, timeScale }), {
-    mode: 0o600,
-  });
-  renameSync(`${file}.${process.pid}`, file);
+  const withdraw = announce(dir, { url: emulator.url, timeScale });
   const total = (): number => Object.values(emulator.requests().counts).reduce((sum, count) => sum + count, 0);
   await new Promise<void>((resolve) => {
     let seen = total();
@@ -24,7 +16,7 @@ async function serveShared(dir: string, timeScale: number, idleMs: number): Prom
     const timer = setInterval(
       () => {
         const now = total();
-        if (now !== seen) {
+        if (now !== seen || countGuests(dir) > 0) {
           seen = now;
           since = Date.now();
         } else if (Date.now() - since >= idleMs) end();
@@ -38,7 +30,7 @@ async function serveShared(dir: string, timeScale: number, idleMs: number): Prom
     process.once("SIGTERM", end);
     process.once("SIGINT", end);
   });
-  rmSync(file, { force: true });
+  withdraw();
   await emulator.close();
 }
 

@@ -53,6 +53,10 @@ export async function openService(workspace: Workspace, invocation: Invocation):
   const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
   const { findCredential } = require("../service/credential") as typeof import("../service/credential");
   const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
+  const closeEmbedded = async (): Promise<void> =>
+    embedded?.close((guests) =>
+      output.note(`The embedded service of this command stays for ${guests} more that use it.`),
+    );
   const url = embedded?.url ?? baseUrl;
   try {
     const refused = checkBaseUrl(url, flags["insecure-http"] === true);
@@ -101,25 +105,25 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       diagnostics,
       async close() {
         await client.close();
-        await embedded?.close();
+        await closeEmbedded();
       },
     };
   } catch (error) {
-    await embedded?.close();
+    await closeEmbedded();
     throw error;
   }
 }
 
 async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
-  const { startEmulator } = require("../../emulator") as typeof import("../../emulator");
+  const { openWorld } = require("../outside/embedded") as typeof import("../outside/embedded");
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
   try {
     // What the file was written for is tried as it is: a service that takes ranges is told by them.
     const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
-    const emulator = await startEmulator({ dir, timeScale, ...ranges });
-    return { url: emulator.url, timeScale, shown: join(".reconcile", "world"), close: () => emulator.close() };
+    const world = await openWorld(dir, { timeScale, ...ranges });
+    return { ...world, shown: join(".reconcile", "world") };
   } catch (error) {
     throw fail(
       "service/embedded",

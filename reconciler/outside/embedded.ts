@@ -1,26 +1,63 @@
 /**
- * The embedded service for a world that several processes use at a time, as the providers of one program do: the first
- * starts it in a process of its own, the others find it, and it ends by itself when nobody asks any more.
+ * The embedded service for a world that several processes use at a time. The command serves it from inside, and commands
+ * beside it are its guests. The providers of one program come and go, so the first of them starts it in a process of its
+ * own, which ends by itself when nobody asks any more.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { announce, announced, becomeGuest, countGuests, type Served, startEmulator, WorldInUse } from "../../emulator";
 
 const idleMs = 20_000;
 const startMs = 10_000;
 const lookEveryMs = 30;
 
-export interface SharedWorld {
-  readonly url: string;
-  readonly timeScale: number;
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+
+export interface EmbeddedWorld extends Served {
+  /** Ends when no guest uses it any more; `onWait` is told once that others still do. */
+  close(onWait: (guests: number) => void): Promise<void>;
 }
 
-async function findSharedWorld(dir: string): Promise<SharedWorld | undefined> {
-  const { addressFile } = require("../../emulator/shared") as typeof import("../../emulator/shared");
-  const file = join(dir, addressFile);
-  if (!existsSync(file)) return undefined;
+/** Serves the world from this process, or uses it beside the process that serves it. */
+export async function openWorld(
+  dir: string,
+  options: { timeScale: number; portRange?: string },
+): Promise<EmbeddedWorld> {
+  for (const deadline = Date.now() + startMs; ; await pause()) {
+    try {
+      return await serveWorld(dir, options);
+    } catch (error) {
+      if (!(error instanceof WorldInUse)) throw error;
+      const leave = becomeGuest(dir);
+      const world = await findSharedWorld(dir);
+      if (world !== undefined) return { ...world, close: async () => leave() };
+      leave();
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+async function serveWorld(dir: string, options: { timeScale: number; portRange?: string }): Promise<EmbeddedWorld> {
+  const emulator = await startEmulator({ dir, ...options });
+  const { url } = emulator;
+  const withdraw = announce(dir, { url, timeScale: options.timeScale });
+  return {
+    url,
+    timeScale: options.timeScale,
+    async close(onWait) {
+      withdraw();
+      let guests = countGuests(dir);
+      if (guests > 0) onWait(guests);
+      for (; guests > 0; guests = countGuests(dir)) await pause();
+      await emulator.close();
+    },
+  };
+}
+
+async function findSharedWorld(dir: string): Promise<Served | undefined> {
+  const world = announced(dir);
+  if (world === undefined) return undefined;
   try {
-    const world = JSON.parse(readFileSync(file, "utf8")) as SharedWorld;
     // Any answer will do: a file that a killed process left behind names a port where nobody listens.
     await fetch(`${world.url}/_control`, { signal: AbortSignal.timeout(2000) }).then((answer) => answer.body?.cancel());
     return world;
@@ -29,7 +66,7 @@ async function findSharedWorld(dir: string): Promise<SharedWorld | undefined> {
   }
 }
 
-export async function shareWorld(dir: string, timeScale: number): Promise<SharedWorld> {
+export async function shareWorld(dir: string, timeScale: number): Promise<Served> {
   const known = await findSharedWorld(dir);
   if (known !== undefined) return known;
   mkdirSync(dir, { recursive: true });
@@ -40,10 +77,9 @@ export async function shareWorld(dir: string, timeScale: number): Promise<Shared
     env: { PATH: process.env["PATH"] ?? "" },
   });
   child.unref();
-  for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + startMs; Date.now() < deadline; await pause()) {
     const world = await findSharedWorld(dir);
     if (world !== undefined) return world;
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
   throw new Error(`the embedded service did not start in ${dir}: another command may be using the same world`);
 }
