@@ -28,7 +28,6 @@ import { accepted } from "../core/model/outcome";
 import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
-import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
 import { type RequestKind, requestKinds } from "./request-kinds";
 
@@ -161,12 +160,11 @@ export const isThrottled = (outcome: Failure): boolean =>
 function judgeSuccess(kind: RequestKind, answer: Answer, scrub: Judging["scrub"]): Accepted<unknown> | Failure {
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
-  if (body === notJson)
-    return lost(
-      kind,
-      `the service answered ${answer.status} with something that is not JSON${describeBody(answer)}`,
-      answer.status,
-    );
+  if (body === notJson) {
+    const reason = `the service answered ${answer.status} with something that is not JSON${describeBody(answer)}`;
+    const failure = lost(kind, reason, answer.status);
+    return failure.status === "unknown" ? { ...failure, accepted: true } : failure;
+  }
   const error = own(body, "error");
   if (typeof error === "object" && error !== null && typeof own(error, "code") === "number" && own(error, "code") !== 0)
     return lost(
@@ -213,7 +211,7 @@ const notJson = Symbol("not JSON");
 
 function parseJson(text: string): unknown {
   try {
-    return parseJsonText(text);
+    return JSON.parse(text);
   } catch {
     return notJson;
   }

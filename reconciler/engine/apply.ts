@@ -3,6 +3,7 @@ import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
 import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
+import { whyMayBeCreated } from "./await-interrupted";
 import { openState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
@@ -60,6 +61,10 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
       throw new StateMovedOn(
         `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
       );
+    const { bookkeeping } = plan;
+    const { state } = opened.recorder;
+    const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);
+    if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
     report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId, prepared.scope);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);

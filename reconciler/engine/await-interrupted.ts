@@ -1,13 +1,16 @@
 /**
  * What an earlier run created, or may have created, may still be about to show in the list: it is looked for until its
- * discovery window is over, so that the plan made next neither misses it nor makes it twice. What no list shows is not
- * waited for; the plan says what to do about it.
+ * window is over, so that the plan made next neither misses it nor makes it twice. What no list shows is not waited for;
+ * the plan says what to do about it.
  */
-import type { Operation } from "../core/model/operation";
-import type { Outcome } from "../core/model/outcome";
-import type { Intent } from "../core/model/recorded";
+
+import type { Kind } from "../core/model/address";
+import type { Live } from "../core/model/live";
+import type { Failure, Outcome } from "../core/model/outcome";
+import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
+import { failedBy } from "./perform";
 import { openState } from "./plan";
 import type { Clock, Ports } from "./ports";
 
@@ -16,62 +19,139 @@ interface Listed {
   readonly name?: string;
 }
 
+type Looking = Pick<Ports, "timing"> & { readonly clock: Clock };
+
+interface Awaited {
+  /** When its window is over. */
+  readonly endsAt: number;
+  readonly isIt: (one: Listed) => boolean;
+}
+
 export async function awaitInterrupted(
   store: StateStore,
   client: ServiceClient,
-  ports: Pick<Ports, "timing" | "emit"> & { clock: Clock },
+  ports: Looking,
   lineage: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { state } = openState(await store.read(), store.location, lineage);
   const intents = [...state.intents.values()];
-  const created = (operation: Intent["operation"]): Awaited[] =>
+  const { timing, clock } = ports;
+  const started = clock.now();
+  const awaited = (kind: Kind): Awaited[] =>
     intents
-      .filter((intent) => intent.operation === operation)
-      .map((intent) => ({ since: intent.sentAt, isIt: (one) => isNew(one, intent) }));
-  const vms = created("vm.create");
+      .filter((intent) => intent.operation === `${kind}.create`)
+      .map((intent) => ({ endsAt: windowEnd(intent, ports), isIt: (one) => isNew(one, intent) }));
+  const vms = awaited("vm");
   for (const record of state.resources.values())
     if (record.kind === "vm" && record.createdAt !== undefined)
-      vms.push({ since: record.createdAt, isIt: (one) => one.id === record.id });
-  const options = { signal };
-  const lists: readonly [Operation, readonly Awaited[], () => Promise<Outcome<readonly Listed[]>>][] = [
-    ["vm.list", vms, () => client.listVms(options)],
-    ["volume.list", created("volume.create"), () => client.listVolumes(options)],
-    ["group.list", created("group.create"), () => client.listGroups(options)],
-  ];
+      vms.push({
+        endsAt: endOf(record.createdAt, timing.discoveryWindowMs, clock),
+        isIt: (one) => one.id === record.id,
+      });
+  const open = { vm: vms, volume: awaited("volume"), group: awaited("group") };
   await Promise.all(
-    lists.map(([operation, open, list]) =>
-      client.has(operation) ? awaitListed(open, list, ports, signal) : undefined,
-    ),
+    kinds.map(async (kind) => {
+      const left = open[kind].filter(({ endsAt }) => endsAt > started);
+      if (left.length > 0 && client.has(`${kind}.list`))
+        await lookFor(left, lister(kind, client, signal), ports, signal);
+    }),
   );
 }
 
-interface Awaited {
-  /** ISO time from which its window runs. */
-  readonly since: string;
-  readonly isIt: (one: Listed) => boolean;
+const kinds = ["vm", "volume", "group"] as const;
+
+function lister(kind: Kind, client: ServiceClient, signal: AbortSignal): () => Promise<Outcome<readonly Listed[]>> {
+  switch (kind) {
+    case "vm":
+      return () => client.listVms({ signal });
+    case "volume":
+      return () => client.listVolumes({ signal });
+    case "group":
+      return () => client.listGroups({ signal });
+    default:
+      return kind satisfies never;
+  }
 }
 
-/** One list for all that are waited for, until each has shown or its window is over. */
-async function awaitListed(
+/** A clock that was set back must not make the wait longer than the window. */
+const endOf = (since: string, windowMs: number, clock: Clock): number =>
+  Math.min(Date.parse(since), clock.now()) + windowMs;
+
+/** What was accepted may take as long to show as in the run that sent it. */
+const windowEnd = ({ operation, accepted, sentAt }: Intent, { timing, clock }: Looking): number =>
+  endOf(
+    sentAt,
+    operation === "vm.create" && accepted === true ? timing.vmCreateTimeoutMs : timing.discoveryWindowMs,
+    clock,
+  );
+
+type Looked =
+  | { readonly status: "seen"; readonly shown: readonly Awaited[] }
+  | { readonly status: "blind"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+/** One list for all that are waited for, until each has shown or was not in a list asked for when its window was over. */
+async function lookFor(
   open: readonly Awaited[],
   list: () => Promise<Outcome<readonly Listed[]>>,
-  { clock, timing }: Pick<Ports, "timing"> & { clock: Clock },
+  { clock, timing }: Looking,
   signal: AbortSignal,
-): Promise<void> {
-  const { discoveryWindowMs, pollIntervalMs } = timing;
-  // A clock that was set back must not make the wait longer than the window.
-  const started = clock.now();
-  const ends = ({ since }: Awaited): number => Math.min(Date.parse(since), started) + discoveryWindowMs;
-  let left = open.filter((one) => ends(one) > started);
-  while (left.length > 0 && !signal.aborted) {
+): Promise<Looked> {
+  const shown: Awaited[] = [];
+  for (let left = open; ; ) {
+    const askedAt = clock.now();
     const listed = await list();
-    const now = clock.now();
-    const shown = listed.status === "accepted" ? listed.value : [];
-    left = left.filter((one) => ends(one) > now && !shown.some(one.isIt));
-    if (left.length > 0) await clock.sleep(pollIntervalMs, signal);
+    if (signal.aborted) return { status: "aborted" };
+    if (listed.status === "accepted") {
+      shown.push(...left.filter(({ isIt }) => listed.value.some(isIt)));
+      left = left.filter((one) => one.endsAt > askedAt && !shown.includes(one));
+      if (left.length === 0) return { status: "seen", shown };
+    } else if (listed.status === "rejected" || left.every(({ endsAt }) => endsAt <= askedAt))
+      return { status: "blind", failure: listed };
+    await clock.sleep(timing.pollIntervalMs, signal);
   }
 }
 
 const isNew = (one: Listed, intent: Intent): boolean =>
   one.name?.toLowerCase() === intent.name.toLowerCase() && !intent.idsBefore.includes(one.id);
+
+/**
+ * A plan that takes an open create for not done was made from one look, perhaps before its window was over and perhaps
+ * long ago. Before it is carried out there is another look; says in words what speaks against it.
+ */
+export async function whyMayBeCreated(
+  bookkeeping: readonly PlannedChange[],
+  state: State,
+  live: Live,
+  client: ServiceClient,
+  ports: Looking,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const kept = new Set(bookkeeping.flatMap((change) => (change.type === "intent" ? [change.intent?.sentAt] : [])));
+  const ended = bookkeeping.flatMap((change) => {
+    const intent = change.type === "intent" && change.intent === null ? state.intents.get(change.address) : undefined;
+    return intent === undefined || intent.operation === "vm.snapshot" || kept.has(intent.sentAt) ? [] : [intent];
+  });
+  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const seenByPlan: Record<Kind, ReadonlySet<string>> = {
+    vm: new Set(live.vms?.map(({ id }) => id)),
+    volume: new Set(live.volumes.keys()),
+    group: new Set(live.groups.keys()),
+  };
+  for (const kind of kinds) {
+    const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
+    if (intents.length === 0) continue;
+    const open = intents.map((intent) => ({
+      endsAt: windowEnd(intent, ports),
+      isIt: (one: Listed) => isNew(one, intent) && !seenByPlan[kind].has(one.id) && !known.has(one.id),
+    }));
+    const looked = await lookFor(open, lister(kind, client, signal), ports, signal);
+    const names = intents.map(({ name }) => name).join(", ");
+    if (looked.status === "blind")
+      return `whether an interrupted run created ${names} cannot be told: ${failedBy(looked.failure).message}`;
+    if (looked.status === "seen" && looked.shown.length > 0)
+      return `what an interrupted run created shows by now (${names})`;
+  }
+  return undefined;
+}

@@ -1,60 +1,127 @@
 /**
- * Creates a volume or a group so that none is made twice: written down before it is sent, and after a lost answer looked
- * for before it is sent again. Where nobody can look, it stops and says what a person has to find out.
+ * Creates a VM, a volume or a group so that none is made twice: written down before it is sent, and after a lost answer
+ * looked for before it is sent again.
+ *
+ *   how it ended                             then
+ *   accepted, and the answer tells the id    kept
+ *   accepted otherwise (any 2xx)             `accepted` is written down; looked for; never sent again
+ *   refused, or nothing was done             the intent is taken back
+ *   the answer was lost                      looked for; sent again only when the whole list lacked it over the window
+ *
+ * What is found has to be what was sent, not only bear its name (core/diff/evidence.ts). Where nobody can look, or looking
+ * does not settle it, the run stops and says what a person has to find out.
  */
+import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
+import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
 import type { Operation } from "../core/model/operation";
-import type { Outcome } from "../core/model/outcome";
+import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { failedBy, isoNow, type Run, type StepResult } from "./perform";
+import { blindAfter } from "./poller";
 
-export interface Creation<L> {
-  readonly kind: Extract<Kind, "volume" | "group">;
+export interface Creation<L extends Made> {
+  readonly kind: Kind;
   readonly what: string;
   readonly name: string;
-  send(): Promise<Outcome<L>>;
-  list(): Promise<Outcome<readonly L[]>>;
-  isNamed(live: L): boolean;
+  /** What to keep of it, but for its id; groups named by id, as they were sent. */
+  readonly record: NonNullable<Intent["record"]>;
+  /** Ends with `undefined` where the answer does not tell what was made. */
+  send(): Promise<Outcome<L | undefined>>;
+  /** Looks at all that bear the name until `isEnough` is content or the time is over. */
+  look(isEnough: (named: readonly L[]) => boolean, windowMs: number): Promise<Looked<L>>;
   keep(live: L): Promise<StepResult>;
+  /** How long an accepted one may take to show. */
+  readonly acceptedWindowMs: number;
+  /** Accepted, and the service has no list to find it in. */
+  unlisted?(): Promise<StepResult>;
 }
 
-export async function createOnce<L extends { readonly id: string }>(
-  step: Step,
-  creation: Creation<L>,
-  run: Run,
-): Promise<StepResult> {
-  const { kind, name } = creation;
+/** `seen`: a whole list, the last one asked for when the time was over unless it was what was looked for. */
+export type Looked<L> =
+  | { readonly status: "seen"; readonly named: readonly L[] }
+  | { readonly status: "blind"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+/** How often a create may prove not to have been done before the run gives up. */
+const attempts = 3;
+
+export async function createOnce<L extends Made>(step: Step, creation: Creation<L>, run: Run): Promise<StepResult> {
+  const { kind, name, what } = creation;
   const { address } = step;
-  const intent: Intent = {
+  let intent: Intent = {
     step: step.id,
     address,
     operation: `${kind}.create`,
     name,
     sentAt: isoNow(run),
     idsBefore: run.idsBefore(kind, name),
-    record: step.record as Intent["record"],
+    record: creation.record,
   };
-  for (let attempt = 1; attempt <= 3; attempt++) {
+  const judge = (named: readonly L[]): Judged<L> => {
+    const isNew = ({ id }: L): boolean =>
+      !intent.idsBefore.includes(id) && (run.recorder.addressOf(id) ?? address) === address;
+    return judgeMade(intent, named.filter(isNew), run);
+  };
+  for (let attempt = 1; ; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
-    if (outcome.status === "accepted") return keepOrTell(step, creation, outcome.value);
-    const lost = outcome.status === "unknown" || (outcome.status === "rejected" && outcome.condition === "unreadable");
-    if (!lost) {
-      await run.recorder.record([{ type: "intent", address, intent: null }]);
-      return failedBy(outcome);
-    }
-    if (!run.ports.client.has(`${kind}.list` satisfies Operation)) break;
-    const found = await discover(creation, intent.idsBefore, run);
-    if (found === undefined || found.length > 1) break;
-    if (found.length === 1) return keepOrTell(step, creation, found[0]!);
+    if (outcome.status === "accepted" && outcome.value !== undefined) return keepOrTell(step, creation, outcome.value);
+    // The name may have been taken by an attempt whose answer was lost.
+    const isTaken = attempt > 1 && isNameConflict(outcome);
+    if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
+    if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
+    if (!run.ports.client.has(`${kind}.list` satisfies Operation))
+      return intent.accepted === true && creation.unlisted !== undefined
+        ? creation.unlisted()
+        : outcomeUnknown(what, intent, run);
+    if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
+    const isFound = (named: readonly L[]): boolean => {
+      const { ours, doubtful } = judge(named);
+      return ours.length + doubtful.length > 0;
+    };
+    const windowMs = intent.accepted === true ? creation.acceptedWindowMs : run.ports.timing.discoveryWindowMs;
+    const looked = await creation.look(isFound, windowMs);
+    if (looked.status === "aborted") return stoppedLooking(what);
+    if (looked.status === "blind") return blind(what, intent, looked.failure, run);
+    const { ours, doubtful, strangers } = judge(looked.named);
+    if (ours.length + doubtful.length > 1) return severalFound(what, intent, [...ours, ...doubtful], run);
+    if (ours[0] !== undefined) return keepOrTell(step, creation, ours[0]);
+    const evidence =
+      doubtful[0] !== undefined
+        ? `${doubtful[0].id} bears its name, and the service shows nothing else to tell whether it is the one`
+        : strangers.length > 0
+          ? `what bears its name is not the one: ${describeStrangers(strangers)}`
+          : undefined;
+    if (isTaken && outcome.status === "rejected" && strangers.length > 0 && doubtful.length === 0)
+      return refused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
+    if (intent.accepted === true || isTaken || doubtful.length > 0 || attempt >= attempts)
+      return outcomeUnknown(what, intent, run, evidence);
     run.progress(step, "the lost create was not done; sending it again");
   }
-  return outcomeUnknown(creation.what, intent, run);
+}
+
+const isNameConflict = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "rejected" && (outcome.condition === "conflict" || outcome.condition === "name_taken");
+
+/** An answer to a write that cannot be read came after its effect. */
+const isUnreadable = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "rejected" && outcome.condition === "unreadable";
+
+const provesNothingDone = (outcome: Outcome<unknown>): outcome is Rejection | Unavailable =>
+  outcome.status === "unavailable" || (outcome.status === "rejected" && !isUnreadable(outcome));
+
+const saysAccepted = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "accepted" || (outcome.status === "unknown" && outcome.accepted === true) || isUnreadable(outcome);
+
+async function refused(outcome: Failure, { address }: Intent, run: Run): Promise<StepResult> {
+  await run.recorder.record([{ type: "intent", address, intent: null }]);
+  return failedBy(outcome);
 }
 
 /** The id that could not be recorded is shown: where nobody can list, it is found nowhere else. */
-async function keepOrTell<L extends { readonly id: string }>(
+async function keepOrTell<L extends Made>(
   { address }: Step,
   { what, name, keep }: Creation<L>,
   live: L,
@@ -82,35 +149,72 @@ export class NotRecorded extends Error {
   }
 }
 
-export async function outcomeUnknown(what: string, intent: Intent, run: Run): Promise<StepResult> {
-  const { address, name, sentAt } = intent;
+/** `evidence`: what was seen instead. */
+async function outcomeUnknown(what: string, intent: Intent, run: Run, evidence?: string): Promise<StepResult> {
+  const { address, name, sentAt, accepted } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
+  const became = accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
   return {
     end: "unknown",
     code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and its answer was lost; repeating it could make a second one`,
-    fix: `reconcile import ${address} ID (it exists), or reconcile state resolve ${address} --not-created (it does not)`,
+    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
+    fix: outcomeUnknownFix(address),
   };
 }
 
-/** Looks until one shows or the window is over; `undefined` when nobody can look. */
-async function discover<L extends { readonly id: string }>(
-  creation: Creation<L>,
-  idsBefore: readonly string[],
+/** A list that cannot be read shows nothing, however long one waits. */
+async function blind(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
+  const { address, name, sentAt, accepted } = intent;
+  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
+  const { message, fix } = failedBy(failure);
+  const became = accepted === true ? "accepted" : "its answer was lost";
+  return {
+    end: "unknown",
+    code: "apply/outcome-unknown",
+    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${fix})`}`,
+    fix: outcomeUnknownFix(address),
+  };
+}
+
+const stoppedLooking = (what: string): StepResult => ({
+  end: "unknown",
+  code: "apply/interrupted",
+  message: `stopped while looking for the ${what}`,
+  fix: "run the same command again: it looks for it first, and does not send it again before",
+});
+
+async function severalFound(what: string, intent: Intent, found: readonly Made[], run: Run): Promise<StepResult> {
+  const { address, name } = intent;
+  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
+  const shown = found.map((one) => `${one.id}${"status" in one ? ` (${one.status ?? "?"})` : ""}`);
+  return {
+    end: "unknown",
+    code: "apply/ambiguous",
+    message: `${found.length} new ${what}s are named ${name}: ${shown.join(", ")}`,
+    fix: outcomeUnknownFix(address),
+  };
+}
+
+/** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
+export async function lookThrough<L>(
+  list: () => Promise<Outcome<readonly L[]>>,
+  isNamed: (live: L) => boolean,
+  isEnough: (named: readonly L[]) => boolean,
+  windowMs: number,
   run: Run,
-): Promise<L[] | undefined> {
+): Promise<Looked<L>> {
   const { clock, timing } = run.ports;
-  const before = new Set(idsBefore);
-  const deadline = clock.now() + timing.discoveryWindowMs;
-  for (;;) {
+  const deadline = clock.now() + windowMs;
+  for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
-    const listed = await creation.list();
-    if (run.signal.aborted) return undefined;
+    const isOver = clock.now() >= deadline;
+    const listed = await list();
+    if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
-      const found = listed.value.filter(
-        (live) => creation.isNamed(live) && !before.has(live.id) && run.recorder.addressOf(live.id) === undefined,
-      );
-      if (found.length > 0 || clock.now() >= deadline) return found;
-    } else if (clock.now() >= deadline) return undefined;
+      failures = 0;
+      const named = listed.value.filter(isNamed);
+      if (isOver || isEnough(named)) return { status: "seen", named };
+    } else if (isOver || listed.status === "rejected" || ++failures >= blindAfter)
+      return { status: "blind", failure: listed };
   }
 }

@@ -1,100 +1,55 @@
 /**
- * Creating a VM, whose answer carries no id. Written down before it is sent; found again by its name, and only among
- * VMs that were not there before. Found one: it is ours. Found none within the discovery window: it was not done.
- * Found several, or no way to look: stop and say so.
+ * Creating a VM, whose answer carries no id: it is found by its name, among VMs that were not there before, and then
+ * waited for until it is built. How it is made once and never twice is create-once.ts's.
  */
 import type { LiveVm } from "../core/model/live";
-import type { Intent, RecordedVm } from "../core/model/recorded";
+import { accepted } from "../core/model/outcome";
+import type { RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
-import { outcomeUnknown } from "./create-once";
-import { failedBy, isoNow, optionsFor, type Run, recordDone, type StepResult } from "./perform";
+import { createOnce, type Looked } from "./create-once";
+import { isoNow, optionsFor, type Run, recordDone, type StepResult } from "./perform";
 import { learnt, waitForVm } from "./watch-vm";
 
 type Create = Extract<StepAction, { operation: "vm.create" }>;
 
-/** How often a create may prove not to have been done before the run gives up. */
-const attempts = 3;
-
-export async function createVm(step: Step, action: Create, run: Run): Promise<StepResult> {
-  const { client } = run.ports;
-  const { address } = step;
+export function createVm(step: Step, action: Create, run: Run): Promise<StepResult> {
+  const { client, timing } = run.ports;
   const record = step.record as RecordedVm;
-  const name = action.vm.name;
-  const idsBefore = run.idsBefore("vm", name);
-  const intent: Intent = {
-    step: step.id,
-    address,
-    operation: "vm.create",
-    name,
-    sentAt: isoNow(run),
-    idsBefore,
-    record,
-  };
-  for (let attempt = 1; ; attempt++) {
-    await run.recorder.record([{ type: "intent", address, intent }]);
-    const outcome = await client.createVm(action.vm, optionsFor(step, run));
-    if (outcome.status === "rejected" || outcome.status === "unavailable") {
-      const takenByOurs =
-        attempt > 1 &&
-        outcome.status === "rejected" &&
-        (outcome.condition === "conflict" || outcome.condition === "name_taken");
-      if (!takenByOurs) {
-        await run.recorder.record([{ type: "intent", address, intent: null }]);
-        return failedBy(outcome);
-      }
-    }
-    if (!client.has("vm.list"))
-      return outcome.status === "accepted" ? idUnknown(step, record, run) : outcomeUnknown("VM", intent, run);
-    const lost = outcome.status !== "accepted";
-    const found = await discover(
-      step,
+  const { name } = action.vm;
+  return createOnce<LiveVm>(
+    step,
+    {
+      kind: "vm",
+      what: "VM",
       name,
-      idsBefore,
-      lost ? run.ports.timing.discoveryWindowMs : run.ports.timing.vmCreateTimeoutMs,
-      run,
-    );
-    if (found.status === "one") return settleNew(step, record, found.vm, run);
-    if (found.status === "several") return severalFound(step, name, found.vms);
-    if (found.status === "aborted")
-      return {
-        end: "unknown",
-        code: "apply/interrupted",
-        message: "stopped while looking for the VM",
-        fix: "run the same command again: it looks for it first",
-      };
-    if (!lost)
-      return {
-        end: "unknown",
-        code: "apply/not-listed",
-        message: `the create of ${name} was accepted, but the service's list does not show it`,
-        fix: "run the same command again: it looks for it first",
-      };
-    if (attempt >= attempts) return outcomeUnknown("VM", intent, run);
-    run.progress(step, "the lost create was not done; sending it again");
-  }
+      record,
+      async send() {
+        const outcome = await client.createVm(action.vm, optionsFor(step, run));
+        return outcome.status === "accepted" ? accepted(undefined) : outcome;
+      },
+      look: (isEnough, windowMs) => look(step, name, isEnough, windowMs, run),
+      keep: (vm) => settleNew(step, record, vm, run),
+      acceptedWindowMs: timing.vmCreateTimeoutMs,
+      unlisted: () => idUnknown(step, record, run),
+    },
+    run,
+  );
 }
 
-type Discovered =
-  | { readonly status: "one"; readonly vm: LiveVm }
-  | { readonly status: "several"; readonly vms: readonly LiveVm[] }
-  | { readonly status: "none" }
-  | { readonly status: "aborted" };
-
-async function discover(
+/** Everybody who waits for a VM shares one list. */
+async function look(
   step: Step,
   name: string,
-  idsBefore: readonly string[],
+  isEnough: (named: readonly LiveVm[]) => boolean,
   windowMs: number,
   run: Run,
-): Promise<Discovered> {
-  const before = new Set(idsBefore);
+): Promise<Looked<LiveVm>> {
   const started = run.ports.clock.now();
+  let named: readonly LiveVm[] = [];
   const waited = await run.poller.watch(
     (seen) => {
-      const matches = seen
-        .named(name)
-        .filter(({ id }) => !before.has(id) && (run.recorder.addressOf(id) ?? step.address) === step.address);
-      return matches.length === 0 ? undefined : matches;
+      named = seen.named(name);
+      return isEnough(named) ? named : undefined;
     },
     windowMs,
     [],
@@ -102,8 +57,7 @@ async function discover(
   );
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted") return { status: "aborted" };
-  if (waited.ended !== "found") return { status: "none" };
-  return waited.value.length === 1 ? { status: "one", vm: waited.value[0]! } : { status: "several", vms: waited.value };
+  return waited.ended === "blind" ? { status: "blind", failure: waited.failure } : { status: "seen", named };
 }
 
 async function settleNew(step: Step, record: RecordedVm, vm: LiveVm, run: Run): Promise<StepResult> {
@@ -135,10 +89,3 @@ async function idUnknown(step: Step, record: RecordedVm, run: Run): Promise<Step
     fix: `reconcile import ${address} ID`,
   };
 }
-
-const severalFound = (step: Step, name: string, vms: readonly LiveVm[]): StepResult => ({
-  end: "unknown",
-  code: "apply/ambiguous",
-  message: `${vms.length} new VMs are named ${name}: ${vms.map((vm) => `${vm.id} (${vm.status ?? "?"})`).join(", ")}`,
-  fix: `reconcile import ${step.address} ID with the right one, and delete the other`,
-});

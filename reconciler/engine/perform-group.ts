@@ -9,7 +9,7 @@ import type { Step, StepAction } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
-import { createOnce } from "./create-once";
+import { createOnce, lookThrough } from "./create-once";
 import { done, failedBy, idOf, noId, optionsFor, type Run, recordDone, type StepResult, sendAndLook } from "./perform";
 import { patchRecord } from "./recorder";
 
@@ -180,6 +180,7 @@ async function createGroup(
       kind: "group",
       what: "security group",
       name: action.name,
+      record: { ...record, rules: recordRules(action.rules, resolve(run)) },
       send: () =>
         client.createGroup(
           {
@@ -189,9 +190,16 @@ async function createGroup(
           },
           optionsFor(step, run),
         ),
-      list: () => client.listGroups({ signal: run.signal }),
-      isNamed: (group) => group.name?.toLowerCase() === action.name,
+      look: (isEnough, windowMs) =>
+        lookThrough(
+          () => client.listGroups({ signal: run.signal }),
+          (group) => group.name?.toLowerCase() === action.name,
+          isEnough,
+          windowMs,
+          run,
+        ),
       keep: (group) => keepGroup(step, record, action.rules, group, run),
+      acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,
   );

@@ -4,7 +4,7 @@ import type { LiveVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { confirmVolumeGone } from "./confirm-gone";
-import { createOnce } from "./create-once";
+import { createOnce, lookThrough } from "./create-once";
 import {
   done,
   failedBy,
@@ -125,10 +125,18 @@ async function createVolume(
       kind: "volume",
       what: "volume",
       name: action.name,
+      record,
       send: () => client.createVolume(action.name, action.sizeGb, optionsFor(step, run)),
-      list: () => client.listVolumes({ signal: run.signal }),
-      isNamed: (volume) => volume.name === action.name,
+      look: (isEnough, windowMs) =>
+        lookThrough(
+          () => client.listVolumes({ signal: run.signal }),
+          (volume) => volume.name === action.name,
+          isEnough,
+          windowMs,
+          run,
+        ),
       keep,
+      acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,
   );

@@ -38,8 +38,8 @@ interface Watcher {
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
-/** So many failed polls in a row, and those who wait are told that nobody can see. */
-const blindAfter = 10;
+/** So many failed looks in a row, and those who wait are told that nobody can see. */
+export const blindAfter = 10;
 
 export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
   const watchers = new Set<Watcher>();
@@ -53,8 +53,8 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
       await clock.sleep(intervalMs);
       if (watchers.size === 0) break;
       const asked = turn++;
+      const askedAt = clock.now();
       const seen = await look();
-      const now = clock.now();
       if (seen.status === "accepted") failures = 0;
       else failures++;
       for (const watcher of [...watchers]) {
@@ -65,9 +65,12 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
             continue;
           }
         }
-        if (seen.status !== "accepted" && (seen.status === "rejected" || failures >= blindAfter))
-          finish(watcher, { ended: "blind", failure: seen });
-        else if (now >= watcher.deadline) finish(watcher, { ended: "timeout" });
+        const isOver = askedAt >= watcher.deadline;
+        // That it did not show in time is only said by a list that was asked for when the time was over.
+        if (seen.status !== "accepted") {
+          if (isOver || seen.status === "rejected" || failures >= blindAfter)
+            finish(watcher, { ended: "blind", failure: seen });
+        } else if (isOver && watcher.since <= asked) finish(watcher, { ended: "timeout" });
       }
     }
     running = false;

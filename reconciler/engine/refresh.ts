@@ -51,7 +51,7 @@ export async function refresh(
   const [vms, volumes, groups] = await Promise.all([
     observeVms(client, ids.vm, desired, state, findings, { ...signalOf(options), young }),
     observeVolumes(client, ids.volume, volumeOrphans(state), findings, signalOf(options)),
-    observeGroups(client, ids.group, findings, signalOf(options)),
+    observeGroups(client, ids.group, state, findings, signalOf(options)),
   ]);
   const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
   const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
@@ -310,11 +310,13 @@ const isSeen = <T>(entry: [string, Look<T> | Sighting<T>]): entry is [string, { 
 
 async function observeGroups(
   client: ServiceClient,
-  ids: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+  state: State,
   findings: Diagnostic[],
   options: Options,
 ): Promise<Observed<LiveGroup> & { readonly listed: boolean }> {
   const looks = new Map<string, Look<LiveGroup>>();
+  const ids = new Set(known);
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
   let unlisted: Look<never> = cannotLook("a security group by its list");
   if (client.has("group.list")) {
@@ -332,7 +334,11 @@ async function observeGroups(
       code: "plan/group-names-unobserved",
       summary: "this service shows the rules of security groups, and not their names and descriptions",
     });
-  for (const group of listed?.values() ?? []) looks.set(group.id, { seen: "yes", value: group });
+  for (const group of listed?.values() ?? []) {
+    looks.set(group.id, { seen: "yes", value: group });
+    // What an open create may have made is known by its rules.
+    if (isNamedInIntent(group, state)) ids.add(group.id);
+  }
   const forbidden = await observeEach(
     "group",
     ids,
@@ -353,6 +359,12 @@ async function observeGroups(
   );
   return { looks, unlisted, forbidden, listed: listed !== undefined };
 }
+
+const isNamedInIntent = ({ name }: LiveGroup, { intents }: State): boolean =>
+  intents.size > 0 &&
+  [...intents.values()].some(
+    (intent) => intent.operation === "group.create" && intent.name.toLowerCase() === name?.toLowerCase(),
+  );
 
 /** Returns what may not be looked at. */
 async function observeEach<T>(
@@ -468,7 +480,9 @@ function catalogueNeeds(
   vms: readonly LiveVm[] | undefined,
   vmById: ReadonlyMap<string, Sighting<LiveVm>>,
 ) {
-  const needs = { flavors: false, images: false, regions: false };
+  // What an open create made is known by its flavor and image, whether or not it is still wanted.
+  const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
+  const needs = { flavors: isOpen, images: isOpen, regions: false };
   for (const resource of desired.resources) {
     if (resource.kind !== "vm") continue;
     const vm: DesiredVm = resource;

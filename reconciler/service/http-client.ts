@@ -6,7 +6,6 @@ import type { CatalogueEntry, LiveImage } from "../core/model/live";
 import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import { idProblem } from "../core/text/id-problem";
 import { invariant } from "../core/text/invariant";
 import type { Dialect, ListOperation, Route } from "../dialect/dialect";
 import { documentedRoutes } from "../dialect/documented-routes";
@@ -265,13 +264,13 @@ const documented: ReadonlySet<string> = new Set(documentedOperations);
 const isDocumented = (operation: Operation): operation is Exclude<Operation, AssumedOperation> =>
   documented.has(operation);
 
-/** `undefined` for an id that cannot be one, or that would make another path of it. */
+/** `undefined` for an id that would make another path of it: empty, or one or two dots. */
 function fillPath(path: string, ids: Ids): string | undefined {
   let filled = path;
   for (const name of ["id", "rule_id"] as const) {
     const id = ids[name];
     if (id === undefined) continue;
-    if (idProblem(id) !== undefined) return undefined;
+    if (/^\.{0,2}$/.test(id)) return undefined;
     filled = filled.replaceAll(`{${name}}`, () => encodeURIComponent(id));
   }
   return filled;
@@ -284,7 +283,7 @@ function fillPath(path: string, ids: Ids): string | undefined {
 function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
   if (reading.status === "accepted" || requestKinds[operation] === "read") return reading;
   const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
-  return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}` };
+  return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}`, accepted: true };
 }
 
 const unsupported = (operation: Operation): Rejection => ({
@@ -297,7 +296,7 @@ const unsupported = (operation: Operation): Rejection => ({
 const invalidId = (operation: Operation): Rejection => ({
   status: "rejected",
   condition: "invalid_id",
-  message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
+  message: `${operation} was not sent: the id is empty or not one path segment`,
 });
 
 const pagingBroken = (operation: Operation, problem: string): Rejection => ({

@@ -37,6 +37,8 @@ export interface DiffContext {
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
   readonly regions: Index | undefined;
+  /** Where the volume was seen and shows it. */
+  readonly volumeSize: (id: string) => number | undefined;
   readonly vmsByName: ReadonlyMap<string, readonly LiveVm[]>;
   readonly volumesByName: ReadonlyMap<string, readonly LiveVolume[]>;
   readonly groupsByName: ReadonlyMap<string, readonly LiveGroup[]>;
@@ -70,6 +72,10 @@ export function diffContext(input: {
     flavors: indexCatalogue(live.catalogue.flavors),
     images: indexCatalogue(live.catalogue.images),
     regions: indexCatalogue(live.catalogue.regions),
+    volumeSize(id) {
+      const sighting = live.volumes.get(id);
+      return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
+    },
     vmsByName: groupByName(live.vms ?? seen(live.vmById)),
     volumesByName: live.volumesListed ? groupByName(seen(live.volumes)) : new Map(),
     groupsByName: live.groupsListed ? groupByName(seen(live.groups)) : new Map(),

@@ -1,18 +1,15 @@
 /** Which live thing an address means: a volume or a group found by its record, an open create, an import, or nothing. */
 import type { Diagnostic } from "../model/diagnostic";
-import type { Sighting } from "../model/live";
+import type { LiveGroup, LiveVolume, Sighting } from "../model/live";
+import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
 import { type DiffContext, mayBe } from "./context";
+import { describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
 import { importGone, importManaged, nameTaken, severalNamed, unsettledIntent, type What } from "./findings";
 import type { Pair } from "./pair";
 
-interface Named {
-  readonly id: string;
-  readonly name?: string;
-}
-
 /** One kind's part of what was seen. */
-export interface Sightings<L extends Named> {
+export interface Sightings<L extends LiveVolume | LiveGroup> {
   readonly what: What;
   /** Whether `byName` holds all there are. */
   readonly listed: boolean;
@@ -26,19 +23,23 @@ export type Found<L> =
   | { readonly how: "absent"; readonly gone?: string }
   | { readonly how: "known"; readonly id: string; readonly live?: L; readonly adopted?: Reason };
 
-export function find<L extends Named>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
+export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
   const { what } = seen;
   const error = (diagnostic: Diagnostic): Found<L> => ({ how: "error", diagnostic });
   const strangers = (name: string): L[] =>
     (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => mayBe(pair.address, id, context));
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
-    if (!seen.listed) return error(unsettledIntent(pair, what));
+    if (!seen.listed) return error(unsettledIntent(pair, pair.intent, what));
     const before = new Set([...pair.intent.idsBefore, known]);
     const candidates = strangers(pair.intent.name).filter(({ id }) => !before.has(id));
-    if (candidates.length > 1) return error(severalNamed(pair, what, pair.intent.name, candidates));
-    const only = candidates[0];
+    const judged = judgeMade(pair.intent, candidates, context, pair.desired);
+    const unclear = unclearCreate(pair, pair.intent, what, judged);
+    if (unclear !== undefined) return error(unclear);
+    const only = judged.ours[0];
     if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+    const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
+    if (inItsPlace !== undefined) return error(nameTaken(pair, what, inItsPlace.live, judged.strangers));
     // It was not made; who bore its name before was looked at when it was planned.
     if (known === undefined) return { how: "absent" };
   }
@@ -61,4 +62,33 @@ export function find<L extends Named>(pair: Pair, seen: Sightings<L>, context: D
   }
   const namesake = pair.desired === undefined ? undefined : strangers(pair.desired.name)[0];
   return namesake === undefined ? { how: "absent" } : error(nameTaken(pair, what, namesake));
+}
+
+const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>
+  name !== undefined && live.name?.toLowerCase() === name.toLowerCase();
+
+/** Why nobody can say which live thing an open create made, or that it made none. */
+export function unclearCreate(
+  pair: Pair,
+  intent: Intent,
+  what: What,
+  { ours, doubtful, strangers }: Judged<Made>,
+): Diagnostic | undefined {
+  const candidates = [...ours, ...doubtful];
+  if (candidates.length > 1) return severalNamed(pair, what, intent.name, candidates);
+  const [doubt] = doubtful;
+  if (doubt !== undefined)
+    return unsettledIntent(
+      pair,
+      intent,
+      what,
+      `${doubt.id} bears its name, and the service shows nothing else that tells whether it is the one`,
+    );
+  if (intent.accepted !== true || ours.length > 0) return undefined;
+  return unsettledIntent(
+    pair,
+    intent,
+    what,
+    strangers.length === 0 ? undefined : `What bears its name is not the one: ${describeStrangers(strangers)}`,
+  );
 }

@@ -1,6 +1,8 @@
 /** Findings that every kind can have, worded once. */
-import { quoted } from "../model/address";
+import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import type { Intent } from "../model/recorded";
+import { describeStrangers, type Made, type Stranger } from "./evidence";
 import type { Pair } from "./pair";
 
 export type What = "VM" | "volume" | "security group";
@@ -9,13 +11,14 @@ export const nameTaken = (
   pair: Pair,
   what: What,
   found: { readonly id: string; readonly name?: string },
+  strangers: readonly Stranger<Made>[] = [],
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-taken",
   summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
-  detail: `${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.`,
+  detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
-    pair.recorded?.id === undefined
+    pair.recorded?.id === undefined && strangers.length === 0
       ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
       : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
   address: pair.address,
@@ -66,13 +69,21 @@ export const goneNote = (pair: Pair, what: What, id: string, then: string): Diag
   source: pair.desired?.source,
 });
 
-/** A create whose answer was lost and that the service gives no way to look up. */
-export const unsettledIntent = (pair: Pair, what: What): Diagnostic => ({
-  severity: "error",
-  code: "plan/outcome-unknown",
-  summary: `outcome unknown: the create of ${what} ${pair.intent?.name} (${pair.address}) was sent at ${pair.intent?.sentAt} and its answer was lost`,
-  detail: `This service gives no way to look it up, and repeating it could make a second one. Look for a ${what} named ${pair.intent?.name} in the service's console.`,
-  fix: `reconcile import ${pair.address} ID (it exists), or reconcile state resolve ${pair.address} --not-created (it does not)`,
-  address: pair.address,
-  source: pair.desired?.source,
-});
+/** The two answers to an outcome that nothing can tell. */
+export const outcomeUnknownFix = (address: Address): string =>
+  `reconcile import ${address} ID (it exists), or reconcile state resolve ${address} --not-created (it does not)`;
+
+/** A create of which nothing tells what became. `evidence`: what was seen instead. */
+export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence?: string): Diagnostic {
+  const became = intent.accepted === true ? "the service accepted it" : "its answer was lost";
+  const why = intent.accepted === true ? "The service does not show it" : "This service gives no way to look it up";
+  return {
+    severity: "error",
+    code: "plan/outcome-unknown",
+    summary: `outcome unknown: the create of ${what} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
+    detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${what} named ${intent.name} in the service's console.`,
+    fix: outcomeUnknownFix(pair.address),
+    address: pair.address,
+    source: pair.desired?.source,
+  };
+}

@@ -10,7 +10,9 @@ import { rootDiskLoss, volumeLoss } from "../model/loss";
 import type { Intent, Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, mayBe } from "./context";
+import { judgeMade } from "./evidence";
 import { explain } from "./explain";
+import { unclearCreate } from "./find";
 import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
 import type { Pair } from "./pair";
 import { compareVm, findDataVolume } from "./vm-fields";
@@ -119,12 +121,11 @@ export function findVm(pair: Pair, context: DiffContext): Found {
   }
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
   const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
+  if (interrupted !== undefined) return findInterrupted(pair, interrupted, candidates, context);
+  // Accepted when there was no list yet: who bore its name before that is not known.
+  if (recorded !== undefined) return findInterrupted(pair, acceptedUnlisted(recorded), candidates, context);
   if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
   const only = candidates[0];
-  if (interrupted !== undefined || recorded !== undefined) {
-    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
-    return recorded?.id === undefined ? { how: "absent" } : findKnown(pair, recorded.id, context);
-  }
   if (only === undefined) {
     if (pair.import?.name === undefined) return { how: "absent" };
     const managed = context.vmsByName.get(name.toLowerCase())?.[0];
@@ -139,6 +140,33 @@ export function findVm(pair: Pair, context: DiffContext): Found {
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
   return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
+}
+
+const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): Intent => ({
+  step: `${address}/create`,
+  address,
+  operation: "vm.create",
+  name,
+  sentAt: createdAt ?? "a time that was not written down",
+  idsBefore: [],
+  record: { ...record, address, name },
+  accepted: true,
+});
+
+/** What an open create made: what bears its name, was not there before, and is what was sent. */
+function findInterrupted(pair: Pair, intent: Intent, candidates: readonly LiveVm[], context: DiffContext): Found {
+  // Beside a record without an id, what bore the name before the create is not known, so the name alone is not enough.
+  const isNameEnough = pair.intent !== undefined && intent.accepted === true;
+  const judged = judgeMade({ ...intent, accepted: isNameEnough || undefined }, candidates, context, pair.desired);
+  const unclear = unclearCreate(pair, intent, "VM", judged);
+  if (unclear !== undefined) return { how: "error", diagnostic: unclear };
+  const only = judged.ours[0];
+  if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  const inItsPlace = judged.strangers.find(({ live }) => live.name.toLowerCase() === pair.desired?.name);
+  if (inItsPlace !== undefined)
+    return { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers) };
+  const former = pair.recorded?.id;
+  return former === undefined ? { how: "absent" } : findKnown(pair, former, context);
 }
 
 /** By the id in its record; what stands in its place by now, when it is gone, is somebody else's. */

@@ -46,6 +46,8 @@ export interface Unknown {
   readonly status: "unknown";
   readonly reason: string;
   readonly httpStatus?: number;
+  /** The service said 2xx, and what it said beside that cannot be read: the effect is there, or on its way. */
+  readonly accepted?: true;
 }
 
 export interface Accepted<T> {

@@ -99,7 +99,7 @@ export interface Intent {
   readonly record?: Omit<RecordedVm, "id"> | Omit<RecordedVolume, "id"> | Omit<RecordedGroup, "id">;
   /** The answer was lost and looking did not settle it. */
   readonly unknown?: boolean;
-  /** The service answered that it was done: it is never sent again. */
+  /** The service answered 2xx: it is done or on its way, wherever it shows, and is never sent again by itself. */
   readonly accepted?: true;
   /** The image that the answer to a snapshot named. */
   readonly image?: string;

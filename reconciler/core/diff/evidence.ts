@@ -1,0 +1,134 @@
+/**
+ * Whether something that bears the name of an open create is what that create made. A name is no identity: whatever the
+ * service shows and the create had said is compared. What differs in anything is somebody else's; what agrees in something
+ * and differs in nothing is ours. One of which only the name is known is ours when the service had accepted the create,
+ * and a question where even that is not known.
+ *
+ * That it was not there before the create was sent (`idsBefore`) is looked at before this. No nonce is put into a group's
+ * description: the description is the user's, and taking the nonce out again would be a second request for every group and a
+ * wrong text in the service whenever a run dies between the two. The rules and the description that were sent tell as much.
+ */
+import { type Index, isUuid, resolveEntry } from "../canonical/catalogue";
+import { sameOwner } from "../canonical/names";
+import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
+import type { DesiredResource } from "../model/desired";
+import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { Intent } from "../model/recorded";
+import type { Rule } from "../model/rule";
+
+export interface Evidence {
+  readonly agrees: readonly string[];
+  /** In words: `its size is 20 GB, not 5 GB`. */
+  readonly differs: readonly string[];
+}
+
+/** What a name or an id is looked up in, where it was read. */
+export interface Lookup {
+  readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
+  readonly volumeSize?: (id: string) => number | undefined;
+}
+
+export interface Stranger<L> {
+  readonly live: L;
+  readonly because: readonly string[];
+}
+
+export interface Judged<L> {
+  readonly ours: readonly L[];
+  /** Nothing but the name speaks for them. */
+  readonly doubtful: readonly L[];
+  readonly strangers: readonly Stranger<L>[];
+}
+
+export type Made = LiveVm | LiveVolume | LiveGroup;
+
+/** `desired`: stands in for an intent that remembers nothing of what it sent. */
+export function judgeMade<L extends Made>(
+  intent: Intent,
+  candidates: readonly L[],
+  lookup: Lookup,
+  desired?: DesiredResource,
+): Judged<L> {
+  const ours: L[] = [];
+  const doubtful: L[] = [];
+  const strangers: Stranger<L>[] = [];
+  for (const live of candidates) {
+    const { agrees, differs } = compareMade(intent.record ?? desired, live, lookup);
+    if (differs.length > 0) strangers.push({ live, because: differs });
+    else if (agrees.length > 0 || intent.accepted === true) ours.push(live);
+    else doubtful.push(live);
+  }
+  return { ours, doubtful, strangers };
+}
+
+type Sent = Intent["record"] | DesiredResource;
+
+export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
+  const evidence = { agrees: [] as string[], differs: [] as string[] };
+  const compare = (field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void => {
+    if (shown === undefined || wanted === undefined || isSame === undefined) return;
+    if (isSame) evidence.agrees.push(field);
+    else evidence.differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
+  };
+  if (live.kind === "vm" && sent?.kind === "vm") {
+    compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
+    const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
+    compare("image", live.image, image, sameEntry(live.image, image, lookup.images));
+    const { owner } = live;
+    const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
+    compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner ?? owner) : undefined);
+    const size = dataVolumeSize(live, lookup);
+    compare("data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
+  }
+  if (live.kind === "volume" && sent?.kind === "volume") {
+    compare("size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
+    // What the create made was attached to nothing: attaching it comes after its id is written down.
+    if (typeof live.attachedTo === "string") evidence.differs.push(`it is attached to ${live.attachedTo}`);
+  }
+  if (live.kind === "group" && sent?.kind === "group") {
+    const [shown, wanted] = [live.description, sent.description].map((text) => text && JSON.stringify(text));
+    compare("description", shown ?? live.description, wanted, shown === wanted);
+    compareRules(live, sent.rules, evidence);
+  }
+  return evidence;
+}
+
+/** `undefined`: nothing brings the two together. */
+function sameEntry(shown: string | undefined, wanted: string | undefined, index: Index | undefined) {
+  if (shown === undefined || wanted === undefined) return undefined;
+  if (shown === wanted) return true;
+  const [one, other] = [resolveEntry(shown, index), resolveEntry(wanted, index)];
+  if (one.found === "one" && other.found === "one") return one.entry.id === other.entry.id;
+  return isUuid(shown) && isUuid(wanted) ? false : undefined;
+}
+
+function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: Lookup): number | undefined {
+  if (volumes === undefined || volumes.every((disk) => disk.root === undefined)) return undefined;
+  const data = volumes.filter((disk) => disk.root !== true);
+  return data.length === 1 ? volumeSize?.(data[0]?.id ?? "") : undefined;
+}
+
+/** A group is made together with its rules; what lets everything out is the service's own. */
+function compareRules(
+  { rules }: LiveGroup,
+  sent: readonly Rule[],
+  evidence: { readonly agrees: string[]; readonly differs: string[] },
+): void {
+  const isById = (rule: Rule): boolean => rule.remote.kind !== "group" || "id" in rule.remote.group;
+  if (rules === undefined || !sent.every(isById)) return;
+  const have = new Set(rules.map((rule) => ruleKey(canonicalLiveRule(rule))));
+  const shown = rules.filter((rule) => rule.platform !== true).map(canonicalLiveRule);
+  const wanted = new Set(sent.map((rule) => ruleKey(rule)));
+  const missing = sent.find((rule) => !have.has(ruleKey(rule)));
+  const extra = shown.find((rule) => rule.direction === "ingress" && !wanted.has(ruleKey(rule)));
+  if (missing !== undefined) evidence.differs.push(`it lacks the rule ${describeRule(missing)}`);
+  if (extra !== undefined) evidence.differs.push(`it has the rule ${describeRule(extra)}`);
+  if (missing === undefined && extra === undefined) evidence.agrees.push("rules");
+}
+
+const gb = (size: number | undefined): string | undefined => (size === undefined ? undefined : `${size} GB`);
+
+/** `3f2c… (its size is 20 GB, not 5 GB)`, for messages. */
+export const describeStrangers = (strangers: readonly Stranger<Made>[]): string =>
+  strangers.map(({ live, because }) => `${live.id} (${because.join("; ")})`).join(", ");
