@@ -1,5 +1,4 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
-import { writeFileSync } from "node:fs";
 import type { PlanOptions } from "../core/diff/context";
 import type { Exposure } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
@@ -268,7 +267,8 @@ function writeReport(
   const { embedded } = service;
   const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString(), embedded });
   try {
-    writeFileSync(flags.report, page);
+    const { writePrivately } = require("../outside/private-file") as typeof import("../outside/private-file");
+    writePrivately(flags.report, page);
   } catch (error) {
     // What was applied is applied; a report that cannot be written does not undo it.
     output.note(`The report could not be written: ${(error as Error).message}`);
@@ -314,6 +314,7 @@ function finishRun(
   const { runText } = require("../report/run-text") as typeof import("../report/run-text");
   const { exitCodeOf, runDiagnostics, stateUnclosed } = require("./run-end") as typeof import("./run-end");
   const exitCode = exitCodeOf(report);
+  if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const ended = output.json ? runDiagnostics(report) : unclosed;

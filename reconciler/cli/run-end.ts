@@ -3,7 +3,13 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { RunReport } from "../engine/run-plan";
 
 export function exitCodeOf(report: RunReport): number {
-  if (report.broken !== undefined || report.unclosed !== undefined || report.counts.failed > 0 || report.interrupted)
+  if (
+    report.broken !== undefined ||
+    report.bug !== undefined ||
+    report.unclosed !== undefined ||
+    report.counts.failed > 0 ||
+    report.interrupted
+  )
     return 1;
   return report.counts.waiting > 0 ? 4 : 0;
 }

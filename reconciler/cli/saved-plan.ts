@@ -4,7 +4,7 @@
  * that another checkout on another machine does the same. It holds no credential.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
@@ -12,6 +12,7 @@ import type { Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
 import type { Dialect } from "../dialect/dialect";
 import { setting } from "../outside/environment";
+import { writePrivately } from "../outside/private-file";
 import { version } from "../version";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
@@ -104,7 +105,7 @@ const planId = (body: object): string => createHash("sha256").update(canonicalJs
 /** With a key for the state, the plan is under it too: it names the same things. */
 export function writePlan(path: string, saved: SavedPlan): void {
   const { readKeys, sealFile } = require("../store/seal") as typeof import("../store/seal");
-  writeFileSync(path, sealFile(readKeys(process.env), "plan", `${canonicalJson(saved, 1)}\n`), { mode: 0o600 });
+  writePrivately(path, sealFile(readKeys(process.env), "plan", `${canonicalJson(saved, 1)}\n`));
 }
 
 /** `undefined`: the file is no plan, so it is a file of the desired state. */

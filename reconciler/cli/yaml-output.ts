@@ -1,6 +1,7 @@
 /** Where generated YAML goes: standard output, a new file, or, with --json, one object; and where its schema is found. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { writePrivately } from "../outside/private-file";
 import { publicSchema } from "../version";
 import { fail } from "./compose";
 import type { Invocation } from "./invocation";
@@ -15,7 +16,7 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
   if (flags.out === undefined) output.print(text);
   else {
     try {
-      writeFileSync(flags.out, text, { flag: flags.force === true ? "w" : "wx" });
+      writePrivately(flags.out, text, { isNew: flags.force !== true });
     } catch (error) {
       throw fail(
         "cli/file-unwritable",

@@ -6,7 +6,7 @@ import type { Address } from "../core/model/address";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
 import { applyChange, type FoldedState, type MutableState, scopeOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
-import type { StateSession } from "../store/store";
+import { type StateSession, StoreFailed } from "../store/store";
 
 export interface Recorder {
   readonly state: State;
@@ -51,8 +51,8 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         try {
           await session.append(batch);
         } catch (error) {
-          broken = error;
-          throw error;
+          broken = asStateError(error);
+          throw broken;
         }
       });
       writing = done.catch(() => undefined);
@@ -77,7 +77,9 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     addressOf: (id) => addresses.get(id),
     async assertHeld() {
       if (broken !== undefined) throw broken;
-      await session.assertHeld();
+      await session.assertHeld().catch((error: unknown) => {
+        throw asStateError(error);
+      });
     },
     async record(changes) {
       if (changes.length === 0) return;
@@ -117,6 +119,17 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     },
   };
 }
+
+/** Whatever a store threw is a failure of the state, and is told from a bug in a step by its code. */
+function asStateError(error: unknown): Error {
+  if (isStateError(error)) return error;
+  return new StoreFailed(`the state could not be written: ${error instanceof Error ? error.message : String(error)}`, {
+    cause: error,
+  });
+}
+
+export const isStateError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("state/");
 
 /** A record after a step: what it was, with what became true. */
 export function patchRecord(before: RecordedResource | undefined, patch: object): RecordedResource {

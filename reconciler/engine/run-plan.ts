@@ -15,7 +15,7 @@ import { indexNamesBefore } from "./names-before";
 import { performStep, type Run, type StepResult } from "./perform";
 import { createPoller } from "./poller";
 import type { Ports } from "./ports";
-import type { Recorder } from "./recorder";
+import { isStateError, type Recorder } from "./recorder";
 
 export interface StepReport {
   readonly step: Step;
@@ -36,6 +36,8 @@ export interface RunReport {
   readonly orphans: readonly Orphan[];
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
+  /** A step stopped on a bug of this program: the state is fine, and nothing more was started. */
+  readonly bug?: Error;
   /** Everything is recorded, and yet the state could not be folded or its lock let go. */
   readonly unclosed?: Error;
   readonly interrupted: boolean;
@@ -62,6 +64,7 @@ export async function runPlan(
   const waited = new Map<string, number>();
   const orphans: Orphan[] = [];
   let broken: Error | undefined;
+  let bug: Error | undefined;
   // What waits for a slot or for the service must not act on a state that is not its own any more.
   const halt = new AbortController();
   const unlisten = onAbort(stop.hard, () => halt.abort());
@@ -163,8 +166,14 @@ export async function runPlan(
       try {
         result = await performStep(step, run);
       } catch (error) {
-        result = failedToRecord(error as Error);
-        breakOff(error instanceof NotRecorded ? error.cause : (error as Error));
+        const ofState = error instanceof NotRecorded ? error.cause : error;
+        if (isStateError(ofState)) {
+          result = failedToRecord(error, ofState.code);
+          breakOff(ofState);
+        } else {
+          bug ??= error instanceof Error ? error : new Error(String(error));
+          result = failedByBug(bug);
+        }
       }
       reports.set(step.id, {
         step,
@@ -175,7 +184,7 @@ export async function runPlan(
       });
       emitStep(step, result.end === "unknown" ? "failed" : result.end, began, result.message);
       endWithoutRunning(scheduler.finish(step.id, result.end));
-      if (broken !== undefined) endWithoutRunning(scheduler.stop());
+      if (broken !== undefined || bug !== undefined) endWithoutRunning(scheduler.stop());
       running--;
       start();
     };
@@ -193,18 +202,26 @@ export async function runPlan(
     orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
     ...(broken === undefined ? {} : { broken }),
+    ...(bug === undefined ? {} : { bug }),
   };
 }
 
-function failedToRecord(error: Error & { readonly code?: unknown }): StepResult {
-  const { code } = error instanceof NotRecorded ? error.cause : error;
+function failedToRecord(error: unknown, code: string): StepResult {
   return {
     end: "failed",
-    code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
-    message: error.message,
+    code,
+    message: error instanceof Error ? error.message : String(error),
     ...(error instanceof NotRecorded ? { fix: error.fix } : {}),
   };
 }
+
+/** What it had sent may have been done: what was written down before is still there, and the next run looks. */
+const failedByBug = ({ message }: Error): StepResult => ({
+  end: "failed",
+  code: "apply/bug",
+  message: `reconcile stopped on a bug of its own: ${message}`,
+  fix: "nothing that was recorded is lost, and the next run looks first; please report this with RECONCILE_DEBUG=1 set",
+});
 
 function countSteps(steps: readonly StepReport[]) {
   const counts = { done: 0, failed: 0, skipped: 0, waiting: 0 };

@@ -1,6 +1,8 @@
 /** Files that survive a crash whole: written aside, forced to the disk and renamed. For the file store alone. */
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -8,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
   realpathSync,
   renameSync,
   statSync,
@@ -116,7 +119,8 @@ export function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) throw error;
+    if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? ""))
+      throw new StoreFailed(`${path} cannot be removed: ${(error as Error).message}`);
   }
 }
 
@@ -131,7 +135,9 @@ export function removeLeftBehind(path: string, markPatienceMs: number): void {
     if (!name.startsWith(prefix)) continue;
     const file = join(folder, name);
     const rest = name.slice(prefix.length);
-    if (unfinished.test(rest) || (unfinishedMark.test(rest) && isOlder(file, markPatienceMs))) removeIfPossible(file);
+    const isLeft =
+      unfinished.test(rest) || (unfinishedMark.test(rest) && (ageOf(file, `${path}.lock`) ?? 0) > markPatienceMs);
+    if (isLeft) removeIfPossible(file);
   }
 }
 
@@ -147,11 +153,45 @@ function listIfThere(folder: string): string[] {
   }
 }
 
-function isOlder(path: string, ms: number): boolean {
+/**
+ * How long ago a file was written, by the clock of whoever keeps it: on shared storage this machine's may be an hour
+ * ahead, and would take every lock for lapsed. So it is compared with a file that is written now, where one can be.
+ */
+export function ageOf(path: string, beside = path): number | undefined {
   try {
-    return Date.now() - statSync(path).mtimeMs > ms;
+    const then = statSync(path).mtimeMs;
+    return nowBeside(beside) - then;
   } catch {
-    return false;
+    return undefined;
+  }
+}
+
+function nowBeside(path: string): number {
+  const probe = `${path}.${randomUUID()}.new`;
+  try {
+    const file = openSync(probe, "wx", 0o600);
+    try {
+      writeAll(file, "now");
+      return fstatSync(file).mtimeMs;
+    } finally {
+      closeSync(file);
+      removeIfThere(probe);
+    }
+  } catch {
+    // Who may only read has this clock alone.
+    return Date.now();
+  }
+}
+
+/** Gives a file the time of whoever keeps it, by writing over its first byte what is there already. */
+export function touch(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    const first = Buffer.alloc(1);
+    if (readSync(file, first, 0, 1, 0) === 1) writeSync(file, first, 0, 1, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

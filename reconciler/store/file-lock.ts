@@ -3,9 +3,9 @@
  * changes who holds it, or replaces the snapshot, does so inside `F.lock.mark`, which is held for moments only.
  */
 import { randomUUID } from "node:crypto";
-import { readlinkSync, renameSync, statSync, utimesSync } from "node:fs";
+import { readlinkSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
-import { createWhole, readIfThere, removeIfThere, tell } from "./durable-file";
+import { ageOf, createWhole, readIfThere, removeIfThere, tell, touch } from "./durable-file";
 import { readHolder } from "./lease";
 import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store";
 
@@ -32,7 +32,7 @@ export const markPatienceMs = 10_000;
 export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock {
   const lock: FileLock = {
     present: () => readLock(path),
-    isAlive: (present) => ageMs(path) <= leaseMs && !isProcessGone(present),
+    isAlive: (present) => !isProcessGone(present) && (ageOf(path) ?? 0) <= leaseMs,
     isHeldBy: (token) => readLock(path)?.token === token,
     take(holder, then) {
       const mine: Lock = { ...holder, token: randomUUID(), processes: processSpace() };
@@ -55,8 +55,7 @@ export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock 
     exclusively: (use) => withMark(`${path}.mark`, use),
     beat(token) {
       if (readLock(path)?.token !== token) return;
-      const now = new Date();
-      utimesSync(path, now, now);
+      touch(path);
     },
     remove: () => tell(path, () => removeIfThere(path)),
   };
@@ -76,7 +75,7 @@ function withMark<T>(mark: string, use: () => T): T {
     const other = readLock(mark);
     if (other === undefined) continue;
     // On one machine a process is gone or it is not; elsewhere only time tells.
-    const isStale = isSameSpace(other) ? isProcessGone(other) : ageMs(mark) > markPatienceMs;
+    const isStale = isSameSpace(other) ? isProcessGone(other) : (ageOf(mark) ?? 0) > markPatienceMs;
     if (isStale) removeStale(mark, other, mine.token);
     else if (Date.now() > deadline)
       throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
@@ -142,13 +141,5 @@ function processSpace(): string {
     return "";
   }
 }
-
-const ageMs = (path: string): number => {
-  try {
-    return Date.now() - statSync(path).mtimeMs;
-  } catch {
-    return 0;
-  }
-};
 
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

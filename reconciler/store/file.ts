@@ -182,9 +182,14 @@ function ownFile(path: string, token: string, flag: "ax" | "wx") {
   return { open, name: (): void => renameSync(aside(path, token), path) };
 }
 
+/** What was acknowledged is durable: a file that cannot be closed, as on a network, loses nothing of it. */
 function close({ file, end }: OwnJournal): void {
-  closeSync(file);
-  closeSync(end);
+  for (const open of [file, end])
+    try {
+      closeSync(open);
+    } catch {
+      // Nothing is written to it any more.
+    }
 }
 
 /** Always of one length, so that it is written over in one go. */

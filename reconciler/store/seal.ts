@@ -189,9 +189,16 @@ export const sealFile = (keys: Keys, purpose: Document["purpose"], text: string)
 
 export function unsealFile(keys: Keys, purpose: Document["purpose"], what: string, text: string): string {
   if (isSealed(text)) return unsealDocument(keys, purpose, what, text).text;
-  if (keys.required) throw notEncrypted(what);
+  // Who has a key seals every plan; one in the clear came from somewhere else, and anybody could have written it.
+  if (keys.required || keys.secrets.length > 0) throw notSealed(what, purpose);
   return text;
 }
+
+const notSealed = (what: string, purpose: Document["purpose"]): StateSealed =>
+  new StateSealed(
+    "state/not-encrypted",
+    `${what} is not encrypted, and there is a key: a ${purpose} in the clear could have been written by anybody; make it anew with the key set, or unset the key to use it as it is`,
+  );
 
 export const notEncrypted = (what: string): StateSealed =>
   new StateSealed(

@@ -262,4 +262,13 @@ describe("a saved plan", () => {
     expect(ran.exitCode, ran.stderr).toBe(0);
     expect(vmNames()).toEqual(["app-a"]);
   });
+
+  it("in the clear is refused where there is a key, whoever made it", async () => {
+    write("[a]");
+    await reconcile(["plan", "--out", "p.json"]);
+    const ran = await reconcile(["apply", "p.json"], { RECONCILE_STATE_KEY: key });
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("state/not-encrypted")]);
+    expect(ran.stderr).toContain("p.json is not encrypted, and there is a key");
+    expect(vmNames()).toEqual([]);
+  });
 });

@@ -1,6 +1,6 @@
 /** What every store must do, run for each of them: one place, several clients of it, and nothing assumed about how it is kept. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RecordedVolume } from "../../reconciler/core/model/recorded";
 import { emptyState, type FoldedState } from "../../reconciler/core/state/fold";
 import { readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
@@ -197,6 +197,31 @@ export function describeStore(
       await expect(place.open(lively).lock(holder("bob"))).rejects.toThrow(StateLocked);
       await session.append([line(1, session.epoch)]);
       await session.release();
+    });
+
+    it("a clock that is an hour wrong neither takes a living lock nor loses its own", async () => {
+      for (const wrongMs of [3_600_000, -3_600_000]) {
+        const here = await makePlace();
+        try {
+          const session = await here.open(lively).lock(holder("ada"));
+          await session.append([line(1, session.epoch)]);
+          vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + wrongMs });
+          await expect(here.open(lively).lock(holder("bob"))).rejects.toThrow(StateLocked);
+          await session.append([line(2, session.epoch)]);
+          await session.release();
+          // Whose own clock is wrong gives signs of life that others believe.
+          const wrong = await here.open(lively).lock(holder("bob"));
+          await pause(400);
+          vi.useRealTimers();
+          await expect(here.open(lively).lock(holder("ada"))).rejects.toThrow(StateLocked);
+          await wrong.append([line(3, wrong.epoch)]);
+          await wrong.release();
+          expect(await keysIn(here.open())).toEqual(["v1", "v2", "v3"]);
+        } finally {
+          vi.useRealTimers();
+          await here.close?.();
+        }
+      }
     });
 
     it("S4: a holder that wakes up after its lease was taken over cannot append, replace or release any more", async () => {

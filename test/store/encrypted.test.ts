@@ -173,7 +173,11 @@ describe("keys", () => {
     expect(() => unsealFile(readKeys({ RECONCILE_STATE_KEY: keyB }), "plan", "p.json", sealed)).toThrow(/another key/);
     expect(() => unsealFile(readKeys({}), "plan", "p.json", sealed)).toThrow(/RECONCILE_STATE_KEY/);
     expect(() => unsealFile(keys, "state", "p.json", sealed)).toThrow(/encrypted plan, no state/);
-    expect(unsealFile(keys, "plan", "p.json", "{}")).toBe("{}");
+    expect(unsealFile(readKeys({}), "plan", "p.json", "{}")).toBe("{}");
+    expect(() => unsealFile(keys, "plan", "p.json", "{}")).toThrow(/p\.json is not encrypted, and there is a key/);
+    const at = sealed.indexOf('"body":"') + 40;
+    const tampered = sealed.slice(0, at) + (sealed[at] === "A" ? "B" : "A") + sealed.slice(at + 1);
+    expect(() => unsealFile(keys, "plan", "p.json", tampered)).toThrow(/damaged or changed/);
     expect(() => unsealFile({ ...keys, required: true }, "plan", "p.json", "{}")).toThrow(/not encrypted/);
   });
 });

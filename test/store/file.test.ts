@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   existsSync,
   lstatSync,
@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -191,6 +192,46 @@ describe("the file store", () => {
     expect(await keysIn(createFileStore(path))).toEqual(["a", "v2", "v3"]);
   });
 
+  it.each(["EIO", "ESTALE", "ENOSPC", "EROFS", "EACCES", "EDQUOT"])(
+    "%s from any call to the file system, at any moment, is a failure of the store",
+    async (code) => {
+      const names = [
+        "openSync",
+        "readFileSync",
+        "writeSync",
+        "fsyncSync",
+        "fdatasync",
+        "renameSync",
+        "linkSync",
+        "unlinkSync",
+        "statSync",
+        "fstatSync",
+        "closeSync",
+        "readSync",
+        "realpathSync",
+        "readdirSync",
+      ] as const;
+      let failed = 0;
+      for (const name of names)
+        for (let at = 1; at < 40; at++) {
+          const here = join(makeFolder(), "s.json");
+          const { calls, error } = await withFailing(name, at, code, async () => {
+            const session = await createFileStore(here).lock(holder());
+            await session.replace(snapshot(1, session.epoch, ["a"]));
+            await session.append([line(2, session.epoch)]);
+            await createFileStore(here).read();
+            await session.release();
+          });
+          if (error !== undefined) {
+            failed++;
+            expect(error, `${name}, call ${at}`).toBeInstanceOf(StoreFailed);
+          }
+          if (calls < at) break;
+        }
+      expect(failed).toBeGreaterThan(20);
+    },
+  );
+
   it("what a paused holder writes after its checks reaches nobody: the next one's journal is another file", async () => {
     const paused = await createFileStore(path, frozen).lock(holder());
     await paused.append([line(1, paused.epoch)]);
@@ -205,3 +246,29 @@ describe("the file store", () => {
 
 const lockOf = (_session: unknown, path: string): { processes: string } =>
   JSON.parse(readFileSync(`${path}.lock`, "utf8")) as { processes: string };
+
+/** Its n-th call of one function of the file system fails. */
+async function withFailing(name: string, at: number, code: string, use: () => Promise<void>) {
+  const functions = fs as unknown as Record<string, (...given: unknown[]) => unknown>;
+  const original = functions[name]!;
+  let calls = 0;
+  functions[name] = (...given) => {
+    calls++;
+    if (calls !== at) return original(...given);
+    const error = Object.assign(new Error(`${code}: as if the storage were gone`), { code });
+    const callback = given.at(-1);
+    if (typeof callback !== "function") throw error;
+    return (callback as (error: Error) => void)(error);
+  };
+  syncBuiltinESMExports();
+  let error: unknown;
+  try {
+    await use();
+  } catch (thrown) {
+    error = thrown;
+  } finally {
+    functions[name] = original;
+    syncBuiltinESMExports();
+  }
+  return { calls, error };
+}

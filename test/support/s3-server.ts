@@ -43,7 +43,7 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
       if (ifMatch !== undefined && present?.etag !== ifMatch) return [412, failure("PreconditionFailed")];
       const content = Buffer.concat(chunks);
       const etag = `"${createHash("md5").update(content).digest("hex")}"`;
-      objects.set(path, { body: content, etag, at: new Date() });
+      objects.set(path, { body: content, etag, at: serverTime() });
       return [200, "", { etag }];
     })();
     const toLose = lost.get(method) ?? 0;
@@ -52,7 +52,7 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
       response.destroy();
       return;
     }
-    response.writeHead(status, { "content-type": "application/xml", ...headers });
+    response.writeHead(status, { "content-type": "application/xml", date: serverTime().toUTCString(), ...headers });
     response.end(body);
   });
 
@@ -80,6 +80,9 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
       }),
   };
 }
+
+/** Its own clock, whatever a test does to the one of its clients. */
+const serverTime = (): Date => new Date(performance.timeOrigin + performance.now());
 
 const failure = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`;

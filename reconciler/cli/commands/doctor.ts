@@ -1,8 +1,9 @@
 /** `reconcile doctor`: what this service has and lacks, found out with reads alone. */
-import { writeFileSync } from "node:fs";
+
 import { hasErrors } from "../../core/model/diagnostic";
 import { diagnoseService } from "../../engine/doctor";
 import { openState } from "../../engine/plan";
+import { writePrivately } from "../../outside/private-file";
 import { newLineage } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -32,7 +33,7 @@ export function run(invocation: Invocation): Promise<number> {
     if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report) });
     output.print(doctorText(report, output.width));
     if (flags.out !== undefined && report.operations.length > 0) {
-      writeFileSync(flags.out, dialectYaml(report));
+      writePrivately(flags.out, dialectYaml(report));
       output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
     }
     const failed = !report.reachable || report.credential === "refused" || hasErrors(report.diagnostics);

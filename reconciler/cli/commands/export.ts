@@ -1,9 +1,10 @@
 /** `reconcile export pulumi`: a program for what the state holds. Asks nothing of the service and changes nothing. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { openState } from "../../engine/plan";
 import { exportedParts, pulumiProgram } from "../../handlers/program-text";
+import { writePrivately } from "../../outside/private-file";
 import { fail, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
 import { readWorkspace } from "../workspace";
@@ -40,7 +41,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (occupied.length > 0)
     throw fail("cli/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
   mkdirSync(flags.out, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(flags.out, name), text);
+  for (const [name, text] of Object.entries(files)) writePrivately(join(flags.out, name), text);
   output.print(`Wrote ${Object.keys(files).join(", ")} to ${flags.out}.`);
   return output.finish({ exitCode: 0, diagnostics });
 }

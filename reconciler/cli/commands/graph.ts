@@ -1,6 +1,7 @@
 /** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
-import { writeFileSync } from "node:fs";
+
 import { hasErrors } from "../../core/model/diagnostic";
+import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
@@ -39,7 +40,7 @@ function draw(graph: Graph, format: string): string {
 
 function show({ flags, output }: Invocation, picture: string): void {
   if (flags.out !== undefined) {
-    writeFileSync(flags.out, picture);
+    writePrivately(flags.out, picture);
     output.print(`Wrote ${flags.out}.`);
   } else if (output.json) output.event({ type: "graph", text: picture });
   else output.print(picture);

@@ -202,6 +202,10 @@ export const running = {
     "The address or the id is taken in the state.",
     "The message says by what, and how to free it.",
   ),
+  "apply/bug": row(
+    "A step stopped on a bug of reconcile itself. The state is fine, and nothing more was started.",
+    "Run the same command again: it looks at what the step had sent. Please report it, with the output under RECONCILE_DEBUG=1.",
+  ),
   "state/older": row("The pushed state is older than the present one.", "--force, if it shall really take its place."),
   "state/other-lineage": row(
     "The pushed state belongs to another history.",

@@ -1,0 +1,74 @@
+/**
+ * Files that a command writes for its user: a saved plan, a report, what was pulled. They name what exists and who owns
+ * it, so they are for their owner alone; they appear whole or not at all; and a link that somebody else laid in the way
+ * does not decide where they go.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+
+export class FileNotWritten extends Error {
+  override readonly name = "FileNotWritten";
+  readonly code = "cli/file-unwritable";
+}
+
+/** `isNew`: a file that is there already is left as it is, and that is an error (EEXIST). */
+export function writePrivately(path: string, text: string, { isNew = false } = {}): void {
+  if (isStream(path)) {
+    writeFileSync(path, text);
+    return;
+  }
+  if (lookAt(path, lstatSync)?.isSymbolicLink() === true)
+    throw new FileNotWritten(
+      `${path} is a symbolic link, and nothing is written through one: name the file it leads to`,
+    );
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = openSync(temporary, "wx", 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (isNew) nameAsNew(temporary, path);
+    else renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function nameAsNew(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // A file system without links.
+    if (code === "EEXIST" || lookAt(path, lstatSync) !== undefined) throw error;
+    renameSync(temporary, path);
+  }
+}
+
+/** /dev/stdout, a named pipe, a terminal: what is written there goes to whoever reads it, and is no file. */
+function isStream(path: string): boolean {
+  const there = lookAt(path, statSync);
+  return /^\/(dev|proc)\//.test(path) || (there !== undefined && !there.isFile() && !there.isDirectory());
+}
+
+function lookAt(path: string, look: (path: string) => Stats): Stats | undefined {
+  try {
+    return look(path);
+  } catch {
+    return undefined;
+  }
+}

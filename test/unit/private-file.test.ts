@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { writePrivately } from "../../reconciler/outside/private-file";
+import { makeFolder } from "../support/folder";
+
+describe("a file that a command writes for its user", () => {
+  let folder: string;
+  const at = (name: string): string => join(folder, name);
+  beforeEach(() => {
+    folder = makeFolder();
+  });
+
+  it("is for its owner alone, also in place of one that was for everybody, and leaves nothing beside it", () => {
+    writeFileSync(at("p.json"), "former", { mode: 0o644 });
+    writePrivately(at("p.json"), "new");
+    expect(readFileSync(at("p.json"), "utf8")).toBe("new");
+    expect(statSync(at("p.json")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["p.json"]);
+  });
+
+  it("is not written through a link, and what that leads to stays as it was", () => {
+    writeFileSync(at("victim"), "precious");
+    symlinkSync(at("victim"), at("p.json"));
+    symlinkSync(at("nowhere"), at("dangling"));
+    for (const name of ["p.json", "dangling"])
+      for (const isNew of [true, false])
+        expect(() => writePrivately(at(name), "new", { isNew })).toThrow(/is a symbolic link/);
+    expect(readFileSync(at("victim"), "utf8")).toBe("precious");
+    expect(existsSync(at("nowhere"))).toBe(false);
+  });
+
+  it("that is to be new leaves the one that is there", () => {
+    writeFileSync(at("p.json"), "former");
+    expect(() => writePrivately(at("p.json"), "new", { isNew: true })).toThrow(/EEXIST/);
+    expect(readFileSync(at("p.json"), "utf8")).toBe("former");
+    writePrivately(at("q.json"), "new", { isNew: true });
+    expect(readdirSync(folder).sort()).toEqual(["p.json", "q.json"]);
+  });
+
+  it("that cannot be put in place leaves nothing behind", () => {
+    mkdirSync(at("p.json"));
+    expect(() => writePrivately(at("p.json"), "new")).toThrow(/EISDIR/);
+    expect(readdirSync(folder)).toEqual(["p.json"]);
+    expect(() => writePrivately(at("no/such/folder"), "new")).toThrow(/ENOENT/);
+  });
+
+  it("goes to whoever reads a pipe as it is", () => {
+    expect(() => writePrivately("/dev/null", "new")).not.toThrow();
+    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+    execFileSync("mkfifo", [at("pipe")]);
+    const read = execFileSync("sh", [
+      "-c",
+      `cat "$1" & node -e 'require("fs").writeFileSync(process.argv[1], "through")' "$1"; wait`,
+      "sh",
+      at("pipe"),
+    ]);
+    expect(read.toString()).toBe("through");
+  });
+});
