@@ -28,6 +28,8 @@ export interface Service {
   readonly timing: Timing;
   /** As it is without the embedded service's compressed time. */
   readonly realTiming: Timing;
+  /** Requests at once; at 1, steps as well. */
+  readonly parallelism: number;
   readonly embedded: boolean;
   /** How many times faster than a real one it is; 0: it takes no time at all. */
   readonly timeScale: number;
@@ -99,6 +101,7 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       dialect,
       baseUrl,
       timing,
+      parallelism,
       realTiming: readTiming(workspace, undefined),
       embedded: embedded !== undefined,
       timeScale: embedded?.timeScale ?? 1,
@@ -236,6 +239,7 @@ export function createPorts(service: Service, workspace: Workspace, emit: (event
     client: service.client,
     clock: systemClock,
     timing: service.timing,
+    oneAtATime: service.parallelism === 1,
     runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
     checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
     emit,

@@ -43,7 +43,11 @@ export const flagTable = {
     oneOf: ["silent", "info", "debug"],
     help: "silent, info (default), or debug: every request on standard error",
   },
-  parallelism: { type: "string", value: "N", help: "requests at once (default 10)" },
+  parallelism: {
+    type: "string",
+    value: "N",
+    help: "requests at once (default 10); 1: also one step at a time, its wait included",
+  },
   "insecure-http": { type: "boolean", help: "permits sending the credential over plain http to another host" },
   "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
   "lock-timeout": {

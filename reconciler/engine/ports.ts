@@ -29,6 +29,8 @@ export interface Ports {
     options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
   ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
+  /** No step starts before the one before it has ended, its wait included. */
+  readonly oneAtATime?: boolean;
 }
 
 export const defaultTiming: Timing = {

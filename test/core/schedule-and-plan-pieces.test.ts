@@ -7,6 +7,7 @@ import { onceEach } from "../../reconciler/core/plan/draft";
 import { estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
 import { need, type Step } from "../../reconciler/core/plan/step";
+import { createScheduler } from "../../reconciler/core/schedule/scheduler";
 import { settleVm, type Wait } from "../../reconciler/core/schedule/settle";
 import { fingerprint } from "../../reconciler/core/text/hash";
 
@@ -109,6 +110,27 @@ const step = (id: string, estimateMs: number, more: Partial<Step> = {}): Step =>
   holds: [],
   estimateMs,
   ...more,
+});
+
+describe("one at a time", () => {
+  it("nothing starts before the one before it has ended, and what was begun is finished first", () => {
+    const chain = (vm: string, ms: number) => [
+      step(`${vm}/stop`, ms),
+      step(`${vm}/resize`, ms, { needs: [need(`${vm}/stop`)] }),
+      step(`${vm}/start`, ms, { needs: [need(`${vm}/resize`)] }),
+    ];
+    const scheduler = createScheduler([...chain("a", 5), ...chain("b", 6)], true);
+    const order: string[] = [];
+    for (let started = scheduler.next(); started.length > 0; started = scheduler.next()) {
+      expect(started).toHaveLength(1);
+      expect(scheduler.next()).toEqual([]);
+      for (const { id } of started) {
+        order.push(id);
+        scheduler.finish(id, "done");
+      }
+    }
+    expect(order).toEqual(["b/stop", "b/resize", "b/start", "a/stop", "a/resize", "a/start"]);
+  });
 });
 
 describe("estimate", () => {

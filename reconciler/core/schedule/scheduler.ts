@@ -1,6 +1,8 @@
 /**
  * Which steps may start now: those whose needs are met and whose resources nobody holds, longest way to the end first.
- * Knows no clock and sends nothing; requests in flight are limited by the client, so waiting never costs a place.
+ * Knows no clock and sends nothing; requests in flight are limited by the client, so waiting never costs a place. Only
+ * where one thing at a time was asked for does a step wait for the one before it, and then what was begun is finished
+ * before anything else begins.
  *
  *   need.on   satisfied by                       otherwise
  *   done      done                               the step is skipped (waiting, if what it needs waits)
@@ -33,13 +35,16 @@ interface Node {
   readonly step: Step;
   readonly neededBy: { readonly id: string; readonly on: Step["needs"][number]["on"] }[];
   waitingFor: number;
+  /** When the last of what it needed ended; 0 while it needs nothing that was done. */
+  continues: number;
   status: "blocked" | "ready" | "running" | StepEnd;
   pathMs: number;
 }
 
-export function createScheduler(steps: readonly Step[]): Scheduler {
+export function createScheduler(steps: readonly Step[], oneAtATime = false): Scheduler {
   const nodes = new Map<string, Node>();
-  for (const step of steps) nodes.set(step.id, { step, neededBy: [], waitingFor: 0, status: "blocked", pathMs: 0 });
+  for (const step of steps)
+    nodes.set(step.id, { step, neededBy: [], waitingFor: 0, continues: 0, status: "blocked", pathMs: 0 });
   for (const { step } of nodes.values()) {
     for (const need of step.needs) {
       const before = nodes.get(need.step);
@@ -61,6 +66,8 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
   /** Ready steps that met a held resource, by that resource, so that they are looked at again only when it is let go. */
   const queued = new Map<string, Node[]>();
   let stopped = false;
+  let running = 0;
+  let endings = 0;
   const makeReady = (node: Node): void => {
     node.status = "ready";
     ready.push(node);
@@ -81,6 +88,7 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
         const verdict = judge(on, item.status);
         if (verdict === undefined) {
           next.waitingFor--;
+          next.continues = endings;
           if (next.waitingFor === 0 && !stopped) makeReady(next);
         } else stack.push({ node: next, status: verdict, because: item.node.step.id });
       }
@@ -89,11 +97,17 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
 
   return {
     next() {
-      if (stopped || ready.length === 0) return [];
-      const candidates = ready.filter((node) => node.status === "ready").sort((a, b) => b.pathMs - a.pathMs);
+      if (stopped || ready.length === 0 || (oneAtATime && running > 0)) return [];
+      const candidates = ready
+        .filter((node) => node.status === "ready")
+        .sort((a, b) => (oneAtATime ? b.continues - a.continues : 0) || b.pathMs - a.pathMs);
       ready = [];
       const started: Step[] = [];
       for (const node of candidates) {
+        if (oneAtATime && running > 0) {
+          ready.push(node);
+          continue;
+        }
         const busy = node.step.holds.find((resource) => held.has(resource));
         if (busy !== undefined) {
           const queue = queued.get(busy);
@@ -103,12 +117,15 @@ export function createScheduler(steps: readonly Step[]): Scheduler {
         }
         for (const resource of node.step.holds) held.add(resource);
         node.status = "running";
+        running++;
         started.push(node.step);
       }
       return started;
     },
     finish(id, status) {
       const node = nodes.get(id)!;
+      if (node.status === "running") running--;
+      endings++;
       for (const resource of node.step.holds) {
         held.delete(resource);
         for (const waiting of queued.get(resource) ?? []) if (waiting.status === "ready") ready.push(waiting);
