@@ -1,3 +1,5 @@
+import { type Grants, noGrants } from "../core/plan/consent";
+import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
@@ -49,11 +51,21 @@ export interface ApplyInput {
   readonly holder: Holder;
   readonly stop: StopSignals;
   readonly planId: string;
+  /** What the user permits; left out: nothing that needs a consent. */
+  readonly grants?: Grants;
 }
 
-export async function applyPlan(input: ApplyInput): Promise<RunReport> {
+/** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
+export async function applyPlan({ grants, ...input }: ApplyInput): Promise<RunReport> {
+  return carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
+}
+
+export async function carryOutPermitted(
+  permitted: PermittedPlan,
+  input: Omit<ApplyInput, "grants">,
+): Promise<RunReport> {
   const { prepared, store, ports } = input;
-  const { plan } = prepared;
+  const { plan } = permitted;
   const opened = await openForWriting(store, input.holder, plan.lineage, input.stop.soft);
   let report: RunReport;
   try {
@@ -65,7 +77,7 @@ export async function applyPlan(input: ApplyInput): Promise<RunReport> {
     const { state } = opened.recorder;
     const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
-    report = await runPlan(plan, prepared.live, opened.recorder, ports, input.stop, input.planId, prepared.scope);
+    report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, input.planId, prepared.scope);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);
     throw error;

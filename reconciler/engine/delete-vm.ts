@@ -68,7 +68,7 @@ function lastKnownVolumes(id: string, record: RecordedVm | undefined, run: Run):
 }
 
 async function deleteLeftovers(orphans: readonly Orphan[], run: Run): Promise<StepResult> {
-  for (const orphan of orphans) {
+  for (const orphan of orphans.filter(({ id }) => run.mayLose("volume", id))) {
     const { client } = run.ports;
     const deleted = await client.deleteVolume(orphan.id, { signal: run.signal, mayWrite: run.mayWrite });
     const outcome = await confirmVolumeGone(deleted, orphan.id, client);

@@ -7,7 +7,7 @@ import type { Reference } from "../core/model/desired";
 import type { Live } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import { type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
-import type { Step } from "../core/plan/step";
+import type { Step, StepAction } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import { performGroupStep } from "./perform-group";
 import { performVmStep } from "./perform-vm";
@@ -38,6 +38,10 @@ export interface Run {
   readonly signal: AbortSignal;
   /** False once the state is somebody else's, who may have other plans. */
   readonly mayWrite: () => Promise<boolean>;
+  /** Whether the plan listed this loss, by its id, and it was permitted. */
+  readonly mayLose: (disk: "root" | "volume", id: string) => boolean;
+  /** On a twin alone. */
+  readonly endsProtected: boolean;
   /** Whether another step waits for this one's effect to be visible. */
   readonly hasFollowers: (step: Step) => boolean;
   readonly progress: (step: Step, message: string) => void;
@@ -50,6 +54,8 @@ export const done: StepResult = { end: "done" };
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const { action } = step;
+  const refused = refuseLoss(step, run);
+  if (refused !== undefined) return refused;
   switch (action.operation) {
     case "record": {
       const changes = recordedAt(action.changes, isoNow(run));
@@ -91,6 +97,43 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
       return performGroupStep(step, action, run);
     default:
       return performVmStep(step, action, run);
+  }
+}
+
+/** What a step that cannot be undone would end: asked once more where it is sent, whatever the plan said. */
+function refuseLoss({ action, address }: Step, run: Run): StepResult | undefined {
+  const lost = lossOf(action, run);
+  if (lost === undefined) return undefined;
+  if (!run.endsProtected && run.recorder.state.resources.get(address)?.preventDestroy === true)
+    return {
+      end: "failed",
+      code: "consent/prevent-destroy",
+      message: `nothing was sent: the state says that ${address} has prevent_destroy`,
+      fix: `set lifecycle.prevent_destroy: false on ${address} and apply that first`,
+    };
+  if (lost.disk === undefined || lost.id === undefined || run.mayLose(lost.disk, lost.id)) return undefined;
+  return {
+    end: "failed",
+    code: "consent/unlisted",
+    message: `nothing was sent: the plan did not list the loss of ${lost.disk === "root" ? "the root disk of VM" : "volume"} ${lost.id}`,
+    fix: "plan again, and look at what it would lose",
+  };
+}
+
+function lossOf(
+  action: StepAction,
+  run: Run,
+): { readonly disk?: "root" | "volume"; readonly id?: string | undefined } | undefined {
+  switch (action.operation) {
+    case "vm.delete":
+    case "vm.rebuild":
+      return { disk: "root", id: idOf(action.vm, run) };
+    case "volume.delete":
+      return { disk: "volume", id: idOf(action.volume, run) };
+    case "group.delete":
+      return action.retired ? undefined : {};
+    default:
+      return undefined;
   }
 }
 

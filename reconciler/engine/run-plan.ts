@@ -5,7 +5,7 @@
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { Live } from "../core/model/live";
 import { type Orphan, orphanKey, recordedAt, type Scope } from "../core/model/recorded";
-import type { Plan } from "../core/plan/plan";
+import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { onAbort } from "../service/abort-listeners";
@@ -51,7 +51,7 @@ export interface StopSignals {
 }
 
 export async function runPlan(
-  plan: Plan,
+  permitted: PermittedPlan,
   live: Live,
   recorder: Recorder,
   ports: Ports,
@@ -59,7 +59,8 @@ export async function runPlan(
   planId: string,
   scope?: Scope,
 ): Promise<RunReport> {
-  const scheduler = createScheduler(plan.steps);
+  const { plan } = permitted;
+  const scheduler = createScheduler(plan.steps, ports.oneAtATime === true);
   const reports = new Map<string, StepReport>();
   const waited = new Map<string, number>();
   const orphans: Orphan[] = [];
@@ -116,6 +117,8 @@ export async function runPlan(
           return false;
         },
       ),
+    mayLose: (disk, id) => permitted.mayLose(disk, id),
+    endsProtected: permitted.endsProtected,
     hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),

@@ -8,7 +8,8 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
 import type { Intent, RecordedResource, State } from "../core/model/recorded";
-import { missingConsents, noGrants } from "../core/plan/consent";
+import { missingConsent, noGrants } from "../core/plan/consent";
+import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { createRecorder } from "../engine/recorder";
@@ -135,25 +136,12 @@ export async function carryOut(
   flushConfirmed: boolean,
 ): Promise<RanOne> {
   throwErrors(planned);
-  const missing = missingConsents(planned.plan.consents, {
-    ...noGrants,
-    approved: planned.plan.consents,
-    confirmFlush: flushConfirmed ? ["all"] : [],
-  });
-  if (missing.length > 0)
-    throw new HandlerFailure(
-      missing.map(({ kind, detail, grant }) => ({
-        severity: "error",
-        code: `consent/${kind.replaceAll("_", "-")}`,
-        summary: detail,
-        fix: grant,
-      })),
-    );
+  const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
   const recorder = createRecorder(planned.state, memorySession());
   const report = await runPlan(
-    planned.plan,
+    permitted,
     planned.live,
     recorder,
     {
@@ -172,6 +160,19 @@ export async function carryOut(
     if (!report.orphans.some(({ id }) => id === orphan.id))
       context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
   return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
+}
+
+function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
+  try {
+    return PermittedPlan.of(plan, {
+      ...noGrants,
+      approved: plan.consents,
+      confirmFlush: flushConfirmed ? ["all"] : [],
+    });
+  } catch (error) {
+    if (!(error instanceof ConsentMissing)) throw error;
+    throw new HandlerFailure(error.missing.map(missingConsent));
+  }
 }
 
 function remembered(state: State, address: Address): Remembered {

@@ -11,8 +11,9 @@ import type { FaultSpec, WorldDump } from "../../emulator";
 import { kindOf } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Intent, RecordedResource, StateChange } from "../core/model/recorded";
+import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
-import { applyPlan, openForWriting } from "../engine/apply";
+import { carryOutPermitted, openForWriting } from "../engine/apply";
 import { awaitInterrupted } from "../engine/await-interrupted";
 import { preparePlan } from "../engine/plan";
 import type { ServiceClient } from "../service/client";
@@ -147,7 +148,7 @@ async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number |
     if (!dead && hasErrors(prepared.plan.diagnostics)) return { killed: false, asks: true };
     if (dead || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
       return { killed: dead, asks: false };
-    const report = await applyPlan({
+    const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), {
       prepared,
       store,
       ports,

@@ -8,9 +8,10 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Operation } from "../core/model/operation";
 import type { Consent } from "../core/plan/consent";
+import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
-import { applyPlan } from "../engine/apply";
+import { carryOutPermitted } from "../engine/apply";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport, StepReport } from "../engine/run-plan";
@@ -88,7 +89,7 @@ async function rehearseOn(
   });
   const seenAlike = await planOnTwin(twin, client, prepared, plan.options);
   const began = twin.clock.now();
-  const report = await applyPlan({
+  const report = await carryOutPermitted(PermittedPlan.onTwin(plan), {
     prepared,
     store: twin.store,
     ports: twin.ports(client, emit),

@@ -9,6 +9,7 @@ import { readDesired } from "../../reconciler/config/read-desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { Desired } from "../../reconciler/core/model/desired";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
+import { everyGrant } from "../../reconciler/core/plan/consent";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
@@ -148,6 +149,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
         holder: { who: "test", host: "here", pid: 1, since: "now", command: "test" },
         stop: { soft: quiet.signal, hard: quiet.signal },
         planId: "test",
+        grants: everyGrant,
       });
       return { plan: prepared.plan, report };
     },

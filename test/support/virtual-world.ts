@@ -7,8 +7,9 @@ import type { Desired, HealthCheck } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { documentedOperations, type Operation } from "../../reconciler/core/model/operation";
 import type { StateChange } from "../../reconciler/core/model/recorded";
+import { PermittedPlan } from "../../reconciler/core/plan/permitted";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { applyPlan, openForWriting } from "../../reconciler/engine/apply";
+import { carryOutPermitted, openForWriting } from "../../reconciler/engine/apply";
 import { openState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
@@ -89,7 +90,8 @@ export function virtualWorld(given: Capabilities = {}, checkHealth: (check: Heal
     async applyWith(sent: Ports["client"], prepared: Prepared): Promise<RunReport | undefined> {
       if (hasErrors(prepared.plan.diagnostics)) return undefined;
       const stop = { soft: never, hard: never };
-      return applyPlan({ prepared, store, ports: { ...ports, client: sent }, holder, stop, planId: "plan" });
+      const input = { prepared, store, ports: { ...ports, client: sent }, holder, stop, planId: "plan" };
+      return carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
     },
     state: async () => openState(await store.read(), "memory", "story").state,
     async record(changes: readonly StateChange[]) {

@@ -230,7 +230,8 @@ function farewell(
   const preserved = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
   const size = recorded?.sizeGb === undefined ? "" : ` of ${recorded.sizeGb} GB`;
   const volume = `${dataVolumeId === undefined ? "the data volume" : `data volume ${dataVolumeId}`}${size} of VM ${name}`;
-  if (preserved === "delete" && context.has("volume.delete"))
+  // What the records do not name cannot be lost by its name.
+  if (preserved === "delete" && context.has("volume.delete") && dataVolumeId !== undefined)
     return {
       losses: [root, volumeLoss({ id: dataVolumeId, sizeGb: recorded?.sizeGb }, `${volume} is deleted with its data`)],
     };

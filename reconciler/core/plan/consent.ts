@@ -5,6 +5,7 @@
 import type { Change } from "../diff/changes";
 import { type Address, kindOf } from "../model/address";
 import type { DesiredResource } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
 import type { Loss } from "../model/loss";
 import type { Step } from "./step";
 
@@ -49,6 +50,17 @@ export const noGrants: Grants = {
   recreate: [],
   allowRemoval: 0,
   acceptService: false,
+};
+
+/** Whatever a flag can give. */
+export const everyGrant: Grants = {
+  allowDataLoss: true,
+  allowLoss: [],
+  allowEmpty: true,
+  confirmFlush: ["all"],
+  recreate: "all",
+  allowRemoval: "all",
+  acceptService: true,
 };
 
 type RecordedOf = (address: Address) => { readonly preventDestroy: boolean } | undefined;
@@ -164,6 +176,15 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
     }
   });
 }
+
+/** As everything else that is wrong is told. */
+export const missingConsent = ({ kind, address, detail, grant }: Consent): Diagnostic => ({
+  severity: "error",
+  code: `consent/${kind.replaceAll("_", "-")}`,
+  summary: detail,
+  fix: grant,
+  ...(address === undefined ? {} : { address }),
+});
 
 /** What a consent is about, down to the id and the size: two of the same name permit the same. */
 const nameOf = ({ kind, address, loss, count }: Consent): string =>

@@ -27,6 +27,18 @@ export const planning = {
     "The file no longer declares more than half of what the state has, and at least five resources: more often a file that was cut than a wish.",
     "Look whether the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
   ),
+  "consent/missing": row(
+    "A program carries out a plan that needs consents which it was not given; nothing was sent.",
+    "Hand them in as grants, after whoever decides has seen what the plan lists.",
+  ),
+  "consent/unlisted": row(
+    "A step would lose something that the plan did not list by its id; it was not sent.",
+    "Plan again, and look at what it would lose.",
+  ),
+  "plan/import-differs": row(
+    "What was imported differs from the file in something that the service cannot change in place.",
+    "Write into the file what the service has; else the next plan would replace it, and asks before it does.",
+  ),
   "exposure/gap": row(
     "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",
     "Look at the step and the traffic that are named; apply the change in two halves if that moment matters.",
