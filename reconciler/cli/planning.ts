@@ -13,14 +13,12 @@ import type { StateStore } from "../store/store";
 import {
   createPorts,
   holderOf,
-  lockTimeoutMs,
   newLineage,
   openService,
   openStore,
   readCount,
   type Service,
   systemClock,
-  tellHolder,
 } from "./compose";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
@@ -52,6 +50,22 @@ export async function withSession(
     await service.close();
   }
 }
+
+/** The same for what writes the state or the service without a plan of the whole. */
+export const withLockedSession = (
+  invocation: Invocation,
+  workspace: Workspace,
+  use: (session: Session, stop: ReturnType<typeof listenForStop>) => Promise<number>,
+): Promise<number> =>
+  withSession(invocation, workspace, async (opened) => {
+    const stop = listenForStop(invocation.output);
+    const session = stoppable(opened, stop.soft);
+    try {
+      return await underLock(session, invocation, "released", (held) => use(held, stop), stop.soft);
+    } finally {
+      stop.close();
+    }
+  });
 
 /** A plan alone loads nothing of what carries one out. */
 const applying = () => require("../engine/apply") as typeof import("../engine/apply");
@@ -151,20 +165,28 @@ export interface Approval {
   readonly reviewed?: readonly Consent[];
 }
 
-/** Waits for the run that holds the state, or fails with its name, before anything is planned or asked. */
-export async function awaitOthers({ store, invocation }: Session, signal: AbortSignal): Promise<void> {
-  const { awaitFree } = require("../store/patience") as typeof import("../store/patience");
-  await awaitFree(store, { waitMs: lockTimeoutMs(invocation.flags), onWait: tellHolder }, signal);
-}
-
 /**
- * A run that began after the state was read and made things before the service was asked makes a plan look wrong: a name
- * seems taken that the other run's state has by now. Then the other run is the news, not the plan's errors.
+ * Everything that writes the state or the service: locks first, so that what is read, planned, shown and asked after is
+ * what it will be done to.
  */
-async function assertUnmoved(session: Session, prepared: Prepared, signal: AbortSignal): Promise<void> {
-  await awaitOthers(session, signal);
-  const moved = await findMove(session, prepared);
-  if (moved !== undefined) throw moved;
+export async function underLock<S extends { readonly store: StateStore }, T>(
+  session: S,
+  invocation: Invocation,
+  until: "run" | "released",
+  use: (held: S) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { holdStore } = require("../store/held") as typeof import("../store/held");
+  const held = await holdStore(session.store, holderOf(invocation.spec.name), until, signal);
+  let result: T;
+  try {
+    result = await use({ ...session, store: held.store });
+  } catch (error) {
+    await held.release().catch(() => undefined);
+    throw error;
+  }
+  await held.release();
+  return result;
 }
 
 /** Whether the state is no longer the one that was planned on. */
@@ -184,37 +206,27 @@ export function stoppable(session: Session, signal: AbortSignal): Session {
   return { ...session, store: withStop(session.store, signal) };
 }
 
-/** Plans, asks, applies. */
+/** Locks, plans, asks, applies. */
 export async function planAndApply(opened: Session, options: PlanOptions): Promise<number> {
   const { service, workspace, invocation } = opened;
   const stop = listenForStop(invocation.output);
   const session = stoppable(opened, stop.soft);
-  const { store } = session;
   try {
     const { awaitInterrupted } = require("../engine/await-interrupted") as typeof import("../engine/await-interrupted");
-    await awaitOthers(session, stop.soft);
-    for (;;) {
-      await awaitInterrupted(
-        store,
-        service.client,
-        createPorts(service, workspace, () => undefined),
-        newLineage(),
-        stop.soft,
-      );
-      const prepared = await prepare({ ...session, signal: stop.soft }, options);
-      if (stop.soft.aborted) return stoppedEarly(invocation);
-      try {
-        if (hasErrors(prepared.plan.diagnostics)) await assertUnmoved(session, prepared, stop.soft);
+    return await underLock(
+      session,
+      invocation,
+      "run",
+      async (held) => {
+        const ports = createPorts(service, workspace, () => undefined);
+        await awaitInterrupted(held.store, service.client, ports, newLineage(), stop.soft);
+        const prepared = await prepare({ ...held, signal: stop.soft }, options);
+        if (stop.soft.aborted) return stoppedEarly(invocation);
         showPlan(invocation, prepared);
-        return await approveAndApply(session, prepared, {}, stop);
-      } catch (error) {
-        // The run that was waited for made other things true; nobody has read this plan, so a new one will do.
-        const { flags } = invocation;
-        const mayPlanAgain = flags["lock-timeout"] !== undefined && flags["auto-approve"] === true;
-        if (!mayPlanAgain || (error as { code?: unknown }).code !== "state/moved-on" || stop.soft.aborted) throw error;
-        invocation.output.note("Another run changed the state meanwhile; planning again.");
-      }
-    }
+        return await approveAndApply(held, prepared, {}, stop);
+      },
+      stop.soft,
+    );
   } finally {
     stop.close();
   }
@@ -244,15 +256,13 @@ export async function approveAndApply(
   if (hasErrors(diagnostics)) return finish(1);
   const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan, prepared)) return finish(0);
-  if (plan.steps.length > 0) {
-    const refused = await getConsent(invocation, plan, approval, stop.soft);
-    if (refused.length > 0) {
-      const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
-      const full = refused.map(consentMissing);
-      return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
-    }
+  const { grants, refused } = await getConsent(invocation, plan, approval, stop.soft);
+  if (refused.length > 0) {
+    const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
+    const full = refused.map(consentMissing);
+    return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
   }
-  const report = await carryOut(session, prepared, stop);
+  const report = await carryOut(session, prepared, grants, stop);
   return finishRun(session, prepared, report, diagnostics);
 }
 
@@ -278,6 +288,7 @@ function writeReport(
 export async function carryOut(
   session: Session,
   prepared: Prepared,
+  grants: Grants,
   stop: ReturnType<typeof listenForStop>,
   listen?: (event: EngineEvent) => void,
 ): Promise<RunReport> {
@@ -298,6 +309,7 @@ export async function carryOut(
       holder: holderOf(invocation.spec.name),
       stop,
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
+      grants,
     });
   } finally {
     progress.close();
@@ -342,53 +354,59 @@ function readRemoval(given: string | undefined): Grants["allowRemoval"] {
   return given === "all" ? given : (readCount(given, "--allow-removal") ?? 0);
 }
 
+interface Answer {
+  readonly grants: Grants;
+  /** Empty: everything that is needed was given. */
+  readonly refused: readonly MissingConsent[];
+}
+
 async function getConsent(
-  invocation: Invocation,
+  { flags, output }: Invocation,
   plan: Plan,
   approval: Approval,
   signal: AbortSignal,
-): Promise<MissingConsent[]> {
-  const { flags } = invocation;
-  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined;
+): Promise<Answer> {
+  const given = { ...grantsOf(flags), approved: approval.reviewed ?? [] };
+  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
   // Whoever sends one of the two into a file sees the question on the other.
   const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
   const watched = process.stdin.isTTY === true && screen.isTTY === true;
-  const interactive = !automatic && watched && !invocation.output.json;
-  const given = grantsOf(flags);
-  const listed = interactive ? plan.consents.filter(({ kind }) => kind === "data_loss") : [];
-  const grants: Grants = {
+  const interactive = !automatic && watched && !output.json;
+  if (automatic) return { grants: given, refused: missingConsents(plan.consents, given) };
+  if (!interactive)
+    return {
+      grants: given,
+      refused: [
+        ...missingConsents(plan.consents, given),
+        {
+          kind: "approval",
+          detail: "the plan was not approved, and there is nobody to ask",
+          grant: "--auto-approve (or save it with plan --out and apply that)",
+        },
+      ],
+    };
+  // What is listed on the screen is what the person says yes to.
+  const asked: Grants = {
     ...given,
-    approved: approval.reviewed ?? listed,
-    ...(interactive ? { confirmFlush: ["all"] } : {}),
+    approved: plan.consents.filter(({ kind }) => kind === "data_loss"),
+    confirmFlush: ["all"],
   };
-  const missing: MissingConsent[] = missingConsents(plan.consents, grants);
-  if (!automatic && !interactive)
-    return [
-      ...missing,
-      {
-        kind: "approval",
-        detail: "the plan was not approved, and there is nobody to ask",
-        grant: "--auto-approve (or save it with plan --out and apply that)",
-      },
-    ];
-  if (missing.length > 0 || automatic) return missing;
+  const missing = missingConsents(plan.consents, asked);
+  if (missing.length > 0) return { grants: asked, refused: missing };
   const { ask: askOn } = require("./ask") as typeof import("./ask");
   const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
-  const confirmed = new Set(flags["confirm-flush"] ?? []);
-  for (const consent of plan.consents)
-    if (
-      consent.kind === "flush" &&
-      !confirmed.has("all") &&
-      !confirmed.has(consent.address ?? "") &&
-      !(await ask(`${consent.detail}. Is it unmounted or synced?`))
-    )
-      return [consent];
+  for (const consent of missingConsents(plan.consents, given))
+    if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
+      return { grants: given, refused: [consent] };
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
   const question =
     losses === 0
       ? "Apply this plan?"
       : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
-  return (await ask(question))
-    ? []
-    : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }];
+  return {
+    grants: asked,
+    refused: (await ask(question))
+      ? []
+      : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
+  };
 }

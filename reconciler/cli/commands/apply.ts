@@ -6,7 +6,6 @@ import type { FlagName } from "../flags";
 import type { Invocation } from "../invocation";
 import {
   approveAndApply,
-  awaitOthers,
   planAndApply,
   planOptions,
   prepare,
@@ -14,6 +13,7 @@ import {
   showPlan,
   stoppable,
   stoppedEarly,
+  underLock,
   withSession,
 } from "../planning";
 import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
@@ -65,20 +65,24 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
     const session = { ...stoppable(opened, stop.soft), savedPlanId: saved.id };
     try {
       refuseElsewhere(session, saved);
-      await awaitOthers(session, stop.soft);
-      const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
-      if (stop.soft.aborted) return stoppedEarly(invocation);
-      // A new state has a lineage only once it is written.
-      const plan =
-        saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;
-      const differences = whatChanged(saved, plan);
-      if (differences.length > 0) throw stale(differences);
-      showPlan(invocation, { ...prepared, plan });
-      return await approveAndApply(session, { ...prepared, plan }, { reviewed: saved.consents }, stop);
+      return await underLock(session, invocation, "run", (held) => applyHeld(held, saved, stop), stop.soft);
     } finally {
       stop.close();
     }
   });
+}
+
+async function applyHeld(session: Session, saved: SavedPlan, stop: ReturnType<typeof listenForStop>): Promise<number> {
+  const { invocation } = session;
+  const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
+  if (stop.soft.aborted) return stoppedEarly(invocation);
+  // A new state has a lineage only once it is written.
+  const plan =
+    saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;
+  const differences = whatChanged(saved, plan);
+  if (differences.length > 0) throw stale(differences);
+  showPlan(invocation, { ...prepared, plan });
+  return approveAndApply(session, { ...prepared, plan }, { reviewed: saved.consents }, stop);
 }
 
 /** Whatever a flag or a variable of this machine says: the reviewed plan is for one service and one state. */

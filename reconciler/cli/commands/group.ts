@@ -9,8 +9,9 @@ import type { YamlBlock } from "../../config/write-yaml";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { ListingOutcome } from "../../report/listing-text";
 import type { GroupImportReport, ServiceClient } from "../../service/client";
-import { fail, openService, readDialect } from "../compose";
+import { fail, readDialect } from "../compose";
 import type { Invocation } from "../invocation";
+import { withLockedSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
 
@@ -83,8 +84,7 @@ async function importAll(
   listed: readonly ListedGroup[],
 ): Promise<number> {
   const { output } = invocation;
-  const service = await openService(workspace, invocation);
-  try {
+  return withLockedSession(invocation, workspace, async ({ service }) => {
     const outcome = await service.client.importGroups(listing);
     if (outcome.status !== "accepted")
       return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
@@ -96,9 +96,7 @@ async function importAll(
       exitCode: failures.length > 0 || diagnostics.some(({ severity }) => severity === "error") ? 1 : 0,
       diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...egressWarning(listed)],
     });
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 const outcomeOf = ({

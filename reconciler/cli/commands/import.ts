@@ -5,9 +5,11 @@
 
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
+import type { Change } from "../../core/diff/changes";
 import { type Address, parseAddress } from "../../core/model/address";
-import { nothingDesired } from "../../core/model/desired";
+import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
 import {
   type Intent,
   type PlannedChange,
@@ -16,16 +18,16 @@ import {
   type State,
   type StateChange,
 } from "../../core/model/recorded";
-import { makePlan } from "../../core/plan/plan";
+import { makePlan, type Plan } from "../../core/plan/plan";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
-import { fail, newLineage, openStore, systemClock } from "../compose";
+import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Invocation } from "../invocation";
-import { withSession } from "../planning";
+import { withLockedSession, withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 import { changeState } from "../writing";
 
@@ -50,21 +52,21 @@ export async function run(invocation: Invocation): Promise<number> {
       );
     return generate(invocation, workspace, address, given);
   }
-  if (declared === undefined && !(await isOpen(invocation, workspace, address))) {
-    const near = nearestName(
-      address,
-      workspace.desired.resources.map((resource) => resource.address),
-    );
-    throw fail(
-      "plan/unknown-address",
-      `${address} is not declared`,
-      near === undefined
-        ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
-        : `did you mean ${near}?`,
-    );
-  }
-  return withSession(invocation, workspace, async ({ store, service }) => {
+  return withLockedSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
+    if (declared === undefined && !isOpen(state, address)) {
+      const near = nearestName(
+        address,
+        workspace.desired.resources.map((resource) => resource.address),
+      );
+      throw fail(
+        "plan/unknown-address",
+        `${address} is not declared`,
+        near === undefined
+          ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
+          : `did you mean ${near}?`,
+      );
+    }
     assertSameService(state, scopeOf(service.client, workspace.desired));
     const id = parts.kind === "vm" ? await idOfVm(service.client, given) : given;
     const recorded = state.resources.get(address);
@@ -114,17 +116,23 @@ export async function run(invocation: Invocation): Promise<number> {
             resources: new Map([...state.resources].filter(([key]) => key !== address)),
           };
     const seen = await refresh(service.client, desired, bare);
-    const plan = makePlan({
-      desired,
-      state: bare,
-      live: seen.live,
-      has: (operation) => service.client.has(operation),
-      options: { targets: [address] },
-      findings: seen.findings,
-    });
-    const diagnostics = plan.diagnostics.filter(
-      (diagnostic) => diagnostic.address === address || diagnostic.severity === "error",
-    );
+    const planFor = (wished: Desired): Plan =>
+      makePlan({
+        desired: wished,
+        state: bare,
+        live: seen.live,
+        has: (operation) => service.client.has(operation),
+        options: { targets: [address] },
+        findings: seen.findings,
+      });
+    const first = planFor(desired);
+    const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
+    // An import replaces nothing: it is taken over as it is, and the next plan says what differs.
+    const plan = replaced === undefined ? first : planFor(asFound(desired, replaced));
+    const diagnostics = [
+      ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
+      ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
+    ];
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
     const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
     const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
@@ -142,11 +150,35 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Whether a create of it was sent and never settled: its block may be gone by now. */
-async function isOpen(invocation: Invocation, workspace: Workspace, address: Address): Promise<boolean> {
-  const store = openStore(workspace, invocation.flags);
-  const { state } = openState(await store.read(), store.location, newLineage());
-  return state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
-}
+const isOpen = (state: State, address: Address): boolean =>
+  state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
+
+/** The wish with what the service has wherever the two differ so much that only another resource could fulfil it. */
+const asFound = (desired: Desired, { address, fields }: Change): Desired => ({
+  ...desired,
+  resources: desired.resources.map((resource) => {
+    if (resource.address !== address || resource.kind === "group") return resource;
+    const rows: Readonly<Record<string, FieldRow>> = resource.kind === "vm" ? vmFields : volumeFields;
+    const found = Object.entries(rows).flatMap(([key, row]) => {
+      const field = fields.find((one) => one.field === row.field && one.forces === "replace");
+      return field === undefined || field.before === null ? [] : [[key, field.before] as const];
+    });
+    return { ...resource, ...Object.fromEntries(found) };
+  }),
+});
+
+const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
+  severity: "warning",
+  code: "plan/import-differs",
+  summary: `${address} is taken over as it is, and is not as declared: ${fields
+    .filter(({ forces }) => forces === "replace")
+    .map(({ field, before, after }) => `${field} is ${before}, and the file says ${after}`)
+    .join("; ")}`,
+  detail: "The service cannot change that in place, so the next plan would replace it.",
+  fix: "write into the file what it has",
+  address,
+  source,
+});
 
 const recordedNow = (changes: readonly PlannedChange[]): StateChange[] =>
   recordedAt(changes, new Date(systemClock.now()).toISOString());

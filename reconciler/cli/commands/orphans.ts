@@ -11,7 +11,7 @@ import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { fail, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
-import { withSession } from "../planning";
+import { withLockedSession, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 
@@ -47,7 +47,7 @@ async function list({ output }: Invocation, store: StateStore, asked?: Asked): P
 
 function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspace>): Promise<number> {
   const { args, flags, output } = invocation;
-  return withSession(invocation, workspace, async ({ store, service }) => {
+  return withLockedSession(invocation, workspace, async ({ store, service }) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
     assertSameService(state, scopeOf(client, workspace.desired));

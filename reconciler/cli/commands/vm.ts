@@ -1,19 +1,20 @@
 /** `reconcile vm start|stop|reboot|snapshot`: actions, which the state does not remember. */
 
 import { nothingDesired } from "../../core/model/desired";
+import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
+import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
 import type { StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
 import { runPlan } from "../../engine/run-plan";
-import { createPorts, fail, newLineage } from "../compose";
+import { createPorts, fail, holderOf, newLineage } from "../compose";
 import type { Invocation } from "../invocation";
-import { prepare, withSession } from "../planning";
+import { prepare, withLockedSession } from "../planning";
 import { startProgress } from "../progress";
 import { exitCodeOf, runDiagnostics } from "../run-end";
-import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 
 export function run(invocation: Invocation): Promise<number> {
@@ -22,7 +23,9 @@ export function run(invocation: Invocation): Promise<number> {
   const verb = spec.name.slice("vm ".length) as "start" | "stop" | "reboot" | "snapshot";
   if (verb === "snapshot" && flags.name === undefined)
     throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
-  return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (session) => {
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  // A run that holds the state may be about to do something with this very VM.
+  return withLockedSession(invocation, workspace, async (session, stop) => {
     const { state } = openState(await session.store.read(), session.store.location, newLineage());
     const record = state.resources.get(address);
     if (record?.kind !== "vm" || record.id === undefined) {
@@ -47,20 +50,17 @@ export function run(invocation: Invocation): Promise<number> {
     };
     const { plan: empty, live } = await prepare(session, { targets: [address] }, nothingDesired);
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
-    const stop = listenForStop(output);
     const progress = startProgress(output, plan, session.service.timeScale);
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
       // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.
+      const held = await session.store.lock(holderOf(spec.name));
       const recorder = createRecorder(state, {
-        epoch: 0,
-        read: () => session.store.read(),
-        assertHeld: async () => undefined,
+        ...held,
         append: async () => undefined,
         replace: async () => undefined,
-        release: async () => undefined,
       });
-      const report = await runPlan(plan, live, recorder, ports, stop, "");
+      const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, "");
       progress.close();
       const { runText } = require("../../report/run-text") as typeof import("../../report/run-text");
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
@@ -68,7 +68,6 @@ export function run(invocation: Invocation): Promise<number> {
       return output.finish({ exitCode: exitCodeOf(report), run: report, plan, diagnostics });
     } finally {
       progress.close();
-      stop.close();
     }
   });
 }

@@ -121,13 +121,14 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
   if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
     return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
   if (!applies) return { result: { end: "pending" }, seen };
-  const missing = missingConsents(plan.consents, grantsOf(invocation.flags));
+  const grants = grantsOf(invocation.flags);
+  const missing = missingConsents(plan.consents, grants);
   if (missing.length > 0)
     return {
       result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
       seen,
     };
-  return { result: resultOf(await carryOut(session, prepared, stop, listen)), seen };
+  return { result: resultOf(await carryOut(session, prepared, grants, stop, listen)), seen };
 }
 
 function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): RoundResult {
