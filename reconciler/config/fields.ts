@@ -2,6 +2,7 @@
  * Reads single fields of a map whose values are final (merged, interpolated). Each function answers with the value, or
  * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
  */
+import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";
 import { type ConfigCode, type Problems, shown } from "./problems";
@@ -77,6 +78,15 @@ export function readText(
       },
     );
   return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
+}
+
+/** The id of something that exists: text that a request can carry and a terminal can show. */
+export function readId(subject: Subject, values: Values, within: Path = []): string | undefined {
+  const id = readText(subject, values, "id", within);
+  const problem = id === undefined ? undefined : idProblem(id);
+  return problem === undefined
+    ? id
+    : reportValue(subject, [...within, "id"], id, `the id of what exists; this one ${problem}`);
 }
 
 export function readBoolean(subject: Subject, values: Values, key: string, within: Path = []): boolean | undefined {

@@ -1,7 +1,16 @@
 /** The three lists that tie what is declared to what exists or existed: imports, moved, removed. */
 import { kindOf, parseAddress } from "../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/desired";
-import { isGiven, readBoolean, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import {
+  isGiven,
+  readBoolean,
+  readId,
+  readText,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type Values,
+} from "./fields";
 import { interpolate } from "./interpolation";
 import { resolveMoves } from "./moves";
 import type { ConfigCode, Problems } from "./problems";
@@ -74,7 +83,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
   return items.flatMap((item) => {
     const { subject, values } = item;
     const to = readAddress(item, "to", context);
-    const id = readText(subject, values, "id");
+    const id = readId(subject, values);
     const name = readText(subject, values, "name");
     if (to === undefined) return [];
     const report = reporter(subject, "config/invalid-import", to);

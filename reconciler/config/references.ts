@@ -3,7 +3,7 @@ import { formatAddress, type Kind, parseAddress, sectionOf } from "../core/model
 import type { Reference } from "../core/model/desired";
 import { nearestName } from "../core/text/nearest";
 import type { Block, Instance } from "./blocks";
-import { isGiven, readText, reportMissing, reportValue, type Subject } from "./fields";
+import { isGiven, readId, reportMissing, reportValue, type Subject } from "./fields";
 import { type ConfigCode, listed } from "./problems";
 import { isMap, type Path } from "./yaml-file";
 
@@ -34,7 +34,7 @@ export function readReference(
   declared: Declared,
 ): Reference | undefined {
   if (isMap(value)) {
-    const id = readText(subject, value, "id", path);
+    const id = readId(subject, value, path);
     if (!isGiven(value, "id")) reportMissing(subject, "id", "add id: and the id of the resource", path);
     return id === undefined ? undefined : { id };
   }

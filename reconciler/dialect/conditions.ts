@@ -28,6 +28,7 @@ import { accepted } from "../core/model/outcome";
 import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
+import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
 import { type RequestKind, requestKinds } from "./request-kinds";
 
@@ -211,7 +212,7 @@ const notJson = Symbol("not JSON");
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return notJson;
   }

@@ -4,6 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 import { credentialMask } from "../core/text/credential-mask";
+import { idProblem } from "../core/text/id-problem";
 import type { Pointers } from "./dialect";
 
 export interface Path {
@@ -46,6 +47,19 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
  */
 export const findText = (value: unknown, paths: readonly Path[]): string | null | undefined =>
   firstText(value, paths, (text) => !text.includes(credentialMask));
+
+/** What is where an id is looked for: the id (a number counts as its digits), or why it can be none. */
+export type FoundId = { readonly id: string } | { readonly problem: string } | undefined;
+
+/** `undefined`: none of the pointers finds anything that is not empty. */
+export function findId(value: unknown, paths: readonly Path[]): FoundId {
+  const text = findText(value, paths);
+  if (!text) return undefined;
+  const number = paths.map(({ tokens }) => findAt(value, tokens)).find((found) => typeof found === "number");
+  const isRounded = number !== undefined && String(number) === text && !Number.isSafeInteger(number);
+  const problem = isRounded ? "is a number that is not written as a whole one" : idProblem(text);
+  return problem === undefined ? { id: text } : { problem };
+}
 
 /** The same for what leads on: a link in which the credential stood leads nowhere, and is still no end. */
 export const findLink = (value: unknown, paths: readonly Path[]): string | null | undefined =>

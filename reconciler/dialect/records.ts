@@ -15,7 +15,6 @@ import type {
 } from "../core/model/live";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import { credentialMask } from "../core/text/credential-mask";
 import { listItems } from "./built-in";
 import type { CatalogueRecord, Dialect, ListOperation, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
@@ -28,13 +27,14 @@ import {
   findArrayAt,
   findAt,
   findBoolean,
+  findId,
   findLink,
   findSize,
   findText,
   numberOf,
   type Path,
 } from "./pointers";
-import { unreadable } from "./unreadable";
+import { unreadable, unusableId } from "./unreadable";
 import { isIgnored } from "./whole-list";
 
 export type Reading<T> = Accepted<T> | Rejection;
@@ -86,19 +86,19 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   const next = compilePointers(dialect.pagination.next);
 
   function readVm(record: unknown): Reading<LiveVm> {
-    const id = findText(record, vm.id);
-    if (!id) return unreadable("the record of a VM", "id", "records.vm.id", records.vm.id, record);
+    const id = readId("the record of a VM", "records.vm.id", records.vm.id, vm.id, record);
+    if (id.status !== "accepted") return id;
     const name = findText(record, vm.name);
     if (name === undefined) return unreadable("the record of a VM", "name", "records.vm.name", records.vm.name, record);
     const status = findText(record, vm.status) ?? undefined;
     const listed = findArray(record, vm.volumes);
     const volumes: LiveVmVolume[] = [];
     for (const item of listed ?? []) {
-      const volumeId = findText(item, entry.id);
-      if (!volumeId)
-        return unreadable("a volume of a VM", "id", "records.vm.volume_entry.id", records.vm.volume_entry.id, item);
+      const { volume_entry } = records.vm;
+      const volumeId = readId("a volume of a VM", "records.vm.volume_entry.id", volume_entry.id, entry.id, item);
+      if (volumeId.status !== "accepted") return volumeId;
       const root = findBoolean(item, entry.root);
-      volumes.push({ id: volumeId, ...(root !== undefined && { root }) });
+      volumes.push({ id: volumeId.value, ...(root !== undefined && { root }) });
     }
     const floating = findAddress(record, vm.floating_ip);
     const private_ = findAddress(record, vm.private_ip);
@@ -107,7 +107,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     );
     return accepted({
       kind: "vm",
-      id,
+      id: id.value,
       name: name ?? "",
       phase: (status !== undefined ? phases.get(status) : undefined) ?? "changing",
       ...texts({
@@ -124,16 +124,20 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   }
 
   function readVolume(record: unknown): Reading<LiveVolume> {
-    const id = findText(record, volume.id);
-    if (!id) return unreadable("the record of a volume", "id", "records.volume.id", records.volume.id, record);
+    const id = readId("the record of a volume", "records.volume.id", records.volume.id, volume.id, record);
+    if (id.status !== "accepted") return id;
     const sizeGb = findSize(record, volume.size);
     if (sizeGb === undefined && findText(record, volume.size))
       return unreadable("the record of a volume", "size in GB", "records.volume.size", records.volume.size, record);
     const status = findText(record, volume.status) ?? undefined;
-    const attachedTo = findText(record, volume.attached_to);
+    const attached = findId(record, volume.attached_to);
+    if (attached !== undefined && "problem" in attached)
+      return unusableId("the VM that a volume hangs on", attached.problem, "records.volume.attached_to");
+    // Nothing is there, or it says that there is nothing.
+    const attachedTo = attached?.id ?? findText(record, volume.attached_to);
     return accepted({
       kind: "volume",
-      id,
+      id: id.value,
       failed: status !== undefined && failedVolume.has(status),
       ...texts({ name: findText(record, volume.name), status }),
       ...(sizeGb !== undefined && { sizeGb }),
@@ -142,8 +146,8 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   }
 
   function readGroup(record: unknown): Reading<LiveGroup> {
-    const id = findText(record, group.id);
-    if (!id) return unreadable("the record of a group", "id", "records.group.id", records.group.id, record);
+    const id = readId("the record of a group", "records.group.id", records.group.id, group.id, record);
+    if (id.status !== "accepted") return id;
     const name = findText(record, group.name) ?? undefined;
     // A null description is an empty one: the record shows the field.
     const description = findText(record, group.description);
@@ -152,7 +156,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     if (rules !== undefined && rules.status !== "accepted") return rules;
     return accepted({
       kind: "group",
-      id,
+      id: id.value,
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description: description ?? "" }),
       ...(rules !== undefined && { rules: rules.value }),
@@ -162,9 +166,9 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   const readCatalogue = (what: string, key: "flavor" | "image" | "region", pointers: CatalogueRecord) => {
     const paths = compileAll(pointers);
     return (record: unknown): Reading<CatalogueEntry> => {
-      const id = findText(record, paths.id);
-      if (!id) return unreadable(`the record of ${what}`, "id", `records.${key}.id`, pointers.id, record);
-      return accepted({ id, ...texts({ name: findText(record, paths.name) }) });
+      const id = readId(`the record of ${what}`, `records.${key}.id`, pointers.id, paths.id, record);
+      if (id.status !== "accepted") return id;
+      return accepted({ id: id.value, ...texts({ name: findText(record, paths.name) }) });
     };
   };
 
@@ -214,7 +218,10 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     flavor: readCatalogue("a flavor", "flavor", records.flavor),
     image: readImage,
     region: readCatalogue("a region", "region", records.region),
-    snapshotImage: (payload) => findText(payload, snapshot) ?? undefined,
+    snapshotImage: (payload) => {
+      const found = findId(payload, snapshot);
+      return found !== undefined && "id" in found ? found.id : undefined;
+    },
     items,
     page,
     nextPage: (body, headers = {}) =>
@@ -228,21 +235,24 @@ export function readRule(record: unknown): Reading<LiveRule> {
     const found = own(record, key);
     return typeof found === "string" && found !== "" ? found : typeof found === "number" ? String(found) : undefined;
   };
-  const id = text("id");
-  if (id === undefined || id.includes(credentialMask)) return unreadable("a rule", "id", undefined, ["/id"], record);
+  const id = readId("a rule", undefined, ["/id"], ruleId, record);
+  if (id.status !== "accepted") return id;
+  const remoteGroup = findId(record, ruleRemoteGroup);
+  if (remoteGroup !== undefined && "problem" in remoteGroup)
+    return unusableId("the group that a rule names", remoteGroup.problem, undefined);
   const direction = text("direction");
   if (direction === undefined) return unreadable("a rule", "direction", undefined, ["/direction"], record);
   const portMin = numberOf(own(record, "port_range_min"));
   const portMax = numberOf(own(record, "port_range_max"));
   const platform = own(record, "belongs_to_default_sg");
   return accepted({
-    id,
+    id: id.value,
     direction,
     ...texts({
       ethertype: text("ether_type") ?? text("ethertype"),
       protocol: text("protocol"),
       remoteIp: text("remote_ip_prefix") ?? text("normalized_cidr"),
-      remoteGroupId: text("remote_group_id"),
+      remoteGroupId: remoteGroup?.id,
       remoteAddressGroupId: text("remote_address_group_id"),
       description: text("description"),
     }),
@@ -250,6 +260,22 @@ export function readRule(record: unknown): Reading<LiveRule> {
     ...(portMax !== undefined && { portMax }),
     ...(typeof platform === "boolean" && { platform }),
   });
+}
+
+const ruleId = compilePointers(["/id"]);
+const ruleRemoteGroup = compilePointers(["/remote_group_id"]);
+
+/** `setting`: the dialect's key for these pointers; `undefined` where the contract fixes them. */
+function readId(
+  what: string,
+  setting: string | undefined,
+  pointers: Pointers,
+  paths: readonly Path[],
+  record: unknown,
+): Reading<string> {
+  const found = findId(record, paths);
+  if (found === undefined) return unreadable(what, "id", setting, pointers, record);
+  return "id" in found ? accepted(found.id) : unusableId(what, found.problem, setting);
 }
 
 export function readRules(payload: unknown): Reading<readonly LiveRule[]> {

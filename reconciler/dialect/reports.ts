@@ -4,7 +4,7 @@
  */
 import { accepted } from "../core/model/outcome";
 import { own } from "./messages";
-import { numberOf } from "./pointers";
+import { compilePointers, findId, numberOf } from "./pointers";
 import type { Reading } from "./records";
 import { unreadable } from "./unreadable";
 
@@ -12,8 +12,15 @@ import { unreadable } from "./unreadable";
 export function readDeletedVm(payload: unknown): { readonly preservedVolumes: readonly string[] | undefined } {
   const listed = own(payload, "preserved_volumes");
   if (listed === null) return { preservedVolumes: [] };
-  return { preservedVolumes: Array.isArray(listed) ? texts(listed) : undefined };
+  if (!Array.isArray(listed)) return { preservedVolumes: undefined };
+  const ids = listed.map((entry) => findId(entry, itself));
+  // One that cannot be named was left all the same, so what was left is not known.
+  const known = ids.flatMap((found) => (found !== undefined && "id" in found ? [found.id] : []));
+  return { preservedVolumes: known.length === ids.length ? known : undefined };
 }
+
+const itself = compilePointers([""]);
+const importedId = compilePointers(["/id"]);
 
 export interface ImportReport {
   readonly imported: number;
@@ -52,14 +59,14 @@ function readImportedGroup(entry: unknown): ImportedGroup {
     return typeof found === "string" && found !== "" ? found : undefined;
   };
   const skipped = own(entry, "skipped");
-  const id = text("id");
+  const id = findId(entry, importedId);
   const error = text("error");
   return {
     name: text("name") ?? "",
     status: text("status") ?? "",
     rulesCreated: numberOf(own(entry, "rules_created")) ?? 0,
     skipped: Array.isArray(skipped) ? texts(skipped) : [],
-    ...(id !== undefined && { id }),
+    ...(id !== undefined && "id" in id && { id: id.id }),
     ...(error !== undefined && { error }),
   };
 }

@@ -32,6 +32,17 @@ export function unreadable(
   };
 }
 
+/** The rejection for an id that is there and can be none. */
+export const unusableId = (what: string, problem: string, setting: string | undefined): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the id of ${what} ${problem}`,
+  hint:
+    setting === undefined
+      ? "the service has to show another id"
+      : `where the record shows a usable one, in the dialect: ${setting}: [/…]`,
+});
+
 const keysOf = (found: unknown): string[] =>
   typeof found === "object" && found !== null && !Array.isArray(found) ? Object.keys(found) : [];
 

@@ -6,6 +6,7 @@ import type { CatalogueEntry, LiveImage } from "../core/model/live";
 import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { idProblem } from "../core/text/id-problem";
 import { invariant } from "../core/text/invariant";
 import type { Dialect, ListOperation, Route } from "../dialect/dialect";
 import { documentedRoutes } from "../dialect/documented-routes";
@@ -264,13 +265,13 @@ const documented: ReadonlySet<string> = new Set(documentedOperations);
 const isDocumented = (operation: Operation): operation is Exclude<Operation, AssumedOperation> =>
   documented.has(operation);
 
-/** `undefined` for an id that would make another path of it: empty, or one or two dots. */
+/** `undefined` for an id that cannot be one, or that would make another path of it. */
 function fillPath(path: string, ids: Ids): string | undefined {
   let filled = path;
   for (const name of ["id", "rule_id"] as const) {
     const id = ids[name];
     if (id === undefined) continue;
-    if (/^\.{0,2}$/.test(id)) return undefined;
+    if (idProblem(id) !== undefined) return undefined;
     filled = filled.replaceAll(`{${name}}`, () => encodeURIComponent(id));
   }
   return filled;
@@ -296,7 +297,7 @@ const unsupported = (operation: Operation): Rejection => ({
 const invalidId = (operation: Operation): Rejection => ({
   status: "rejected",
   condition: "invalid_id",
-  message: `${operation} was not sent: the id is empty or not one path segment`,
+  message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
 });
 
 const pagingBroken = (operation: Operation, problem: string): Rejection => ({

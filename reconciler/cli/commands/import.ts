@@ -19,7 +19,9 @@ import {
   type StateChange,
 } from "../../core/model/recorded";
 import { makePlan, type Plan } from "../../core/plan/plan";
+import { idProblem } from "../../core/text/id-problem";
 import { nearestName } from "../../core/text/nearest";
+import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameService, scopeOf } from "../../engine/scope";
@@ -40,6 +42,13 @@ export async function run(invocation: Invocation): Promise<number> {
       "state/bad-address",
       `${address} is no address`,
       "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each",
+    );
+  const unusable = idProblem(given);
+  if (unusable !== undefined)
+    throw fail(
+      "service/invalid_id",
+      `the id ${JSON.stringify(printable(given.slice(0, 80)))} ${unusable}`,
+      "give the id as the service shows it",
     );
   const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
   const declared = workspace.desired.resources.find((resource) => resource.address === address);
