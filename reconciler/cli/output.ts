@@ -32,6 +32,8 @@ export interface Output {
   note(text: string): void;
   /** The same, but only once however often it is said. */
   noteOnce(text: string): void;
+  /** What a person watches while it changes: takes the place of the last one; none takes it away. Notes stay above it. */
+  frame(lines: readonly string[]): void;
   /** With --json only. */
   event(event: object): void;
   /** Problems and the summary; answers with the exit code. */
@@ -45,8 +47,11 @@ export function createOutput(command: string, flags: Flags): Output {
   const colour =
     !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
   const noted = new Set<string>();
+  let shown: readonly string[] = [];
+  const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+  const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${shown.length}A\r\u001b[J`);
   const note = (text: string): void => {
-    if (!silent) process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+    if (!silent) process.stderr.write(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`);
   };
   return {
     json,
@@ -72,6 +77,10 @@ export function createOutput(command: string, flags: Flags): Output {
     noteOnce(text) {
       if (!noted.has(text)) note(text);
       noted.add(text);
+    },
+    frame(lines) {
+      process.stderr.write(`${frameGone()}${frameText(lines)}`);
+      shown = lines;
     },
     event(event) {
       if (!json) return;

@@ -35,18 +35,15 @@ export function startProgress(output: Output, plan: Plan, timeScale: number): Pr
 function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
   const { liveView, startLive, updateLive } = require("../report/progress") as typeof import("../report/progress");
   let state = startLive(plan, timeScale);
-  let shown = 0;
-  const clear = (): string => (shown === 0 ? "" : `\u001b[${shown}A\u001b[J`);
-  const draw = (): void => {
-    const lines = liveView(state, {
-      width: process.stderr.columns || 80,
-      height: process.stderr.rows || 24,
-      now: Date.now(),
-      colour: output.colour,
-    });
-    process.stderr.write(`${clear()}${lines.map((line) => `${line}\n`).join("")}`);
-    shown = lines.length;
-  };
+  const draw = (): void =>
+    output.frame(
+      liveView(state, {
+        width: process.stderr.columns || 80,
+        height: process.stderr.rows || 24,
+        now: Date.now(),
+        colour: output.colour,
+      }),
+    );
   const timer = setInterval(draw, redrawMs);
   draw();
   return {
@@ -55,8 +52,7 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
     },
     close() {
       clearInterval(timer);
-      process.stderr.write(clear());
-      shown = 0;
+      output.frame([]);
     },
   };
 }

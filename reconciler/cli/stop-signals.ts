@@ -16,14 +16,12 @@ export function listenForStop(output: Output): StopSignals & { close(): void } {
   setMaxListeners(0, soft.signal, hard.signal);
   const onSignal = (): void => {
     if (!soft.signal.aborted) {
-      output.note("\nStopping: what is in flight is finished, nothing more is started. Once more to stop at once.");
+      output.note("Stopping: what is in flight is finished, nothing more is started. Once more to stop at once.");
       soft.abort();
       return;
     }
     if (hard.signal.aborted) process.exit(1);
-    output.note(
-      "\nStopping at once: only the answers to what was sent are waited for. Once more to leave without them.",
-    );
+    output.note("Stopping at once: only the answers to what was sent are waited for. Once more to leave without them.");
     hard.abort();
   };
   process.on("SIGINT", onSignal);

@@ -75,11 +75,17 @@ export async function runPlan(
     halt.abort();
   };
 
-  const emitStep = (step: Step, status: StepStatus, startedAt: number | undefined, message?: string): void => {
+  const emitStep = (
+    step: Step,
+    status: StepStatus | "unknown",
+    startedAt: number | undefined,
+    message?: string,
+  ): void => {
     if (step.action.operation === "record" && step.action.changes.length === 0) return;
     ports.emit({
       type: "step",
-      status,
+      status: status === "unknown" ? "failed" : status,
+      ...(status === "unknown" ? { unknown: true as const } : {}),
       step: step.id,
       address: step.address,
       operation: step.action.operation,
@@ -185,7 +191,7 @@ export async function runPlan(
         endedAt: ports.clock.now(),
         waitedMs: waited.get(step.id) ?? 0,
       });
-      emitStep(step, result.end === "unknown" ? "failed" : result.end, began, result.message);
+      emitStep(step, result.end, began, result.message);
       endWithoutRunning(scheduler.finish(step.id, result.end));
       if (broken !== undefined || bug !== undefined) endWithoutRunning(scheduler.stop());
       running--;

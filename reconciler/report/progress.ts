@@ -23,7 +23,7 @@ interface Running {
 export interface LiveState {
   startedAt?: number;
   total: number;
-  readonly counts: { done: number; failed: number; skipped: number; waiting: number };
+  readonly counts: { done: number; failed: number; unknown: number; skipped: number; waiting: number };
   readonly running: Map<string, Running>;
   /** Steps that have started or ended, so that they are not among what is to come. */
   readonly seen: Set<string>;
@@ -49,7 +49,7 @@ export function startLive(plan: Plan, timeScale = 1): LiveState {
   const requests = expected.filter((step) => !isGate(step));
   return {
     total: requests.length,
-    counts: { done: 0, failed: 0, skipped: 0, waiting: 0 },
+    counts: { done: 0, failed: 0, unknown: 0, skipped: 0, waiting: 0 },
     running: new Map(),
     seen: new Set(),
     problems: [],
@@ -83,9 +83,9 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
     case "skipped":
     case "waiting":
       state.running.delete(event.step);
-      state.counts[event.status]++;
+      state.counts[event.unknown === true ? "unknown" : event.status]++;
       if (event.status === "failed" || event.status === "waiting") {
-        state.problems.push(`${event.status} ${printable(event.title)}${messageText(event)}`);
+        state.problems.push(`${endOf(event)} ${printable(event.title)}${messageText(event)}`);
         if (state.problems.length > problemsKept) state.problems.shift();
       }
       return state;
@@ -93,6 +93,9 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
       return event satisfies never;
   }
 }
+
+/** Whether a request took effect is another thing to know than that it failed. */
+const endOf = (event: StepEvent): string => (event.unknown === true ? "unknown" : event.status);
 
 /** The estimate of what is left: the longest way through what runs, less what it has had, or through what is to come. */
 export function leftMs(state: LiveState, now: number): number {
@@ -119,17 +122,18 @@ const highest = 14;
 export function liveView(state: LiveState, { width = 80, height = 24, now, colour = false }: LiveOptions): string[] {
   const paint = painter(colour);
   const { counts, running, problems } = state;
-  const ended = counts.done + counts.failed + counts.skipped + counts.waiting;
+  const ended = counts.done + counts.failed + counts.unknown + counts.skipped + counts.waiting;
   const total = Math.max(state.total, ended + running.size);
   const rows = Math.max(2, Math.min(height - 1, highest));
-  const parts = [`${numberText(ended)} of ${countOf(total, "step")}`];
-  for (const status of ["failed", "skipped", "waiting"] as const)
+  // What was skipped or failed is no progress, though nothing of it is left to come.
+  const parts = [`${numberText(counts.done)} of ${countOf(total, "step")}`];
+  for (const status of ["failed", "unknown", "skipped", "waiting"] as const)
     if (counts[status] > 0) parts.push(`${counts[status]} ${status}`);
   if (state.startedAt !== undefined) parts.push(durationText(now - state.startedAt));
   const left = leftMs(state, now);
   if (ended < total) parts.push(left >= 1000 ? `about ${durationText(left)} left` : "nearly done");
   const barWidth = Math.min(24, Math.max(0, width - 60));
-  const filled = total === 0 ? barWidth : Math.floor((barWidth * ended) / total);
+  const filled = total === 0 ? barWidth : Math.floor((barWidth * counts.done) / total);
   const bar = barWidth === 0 ? "" : `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  `;
   const lines = [`${paint("good", bar)}${fitTo(parts.join(" · "), width - columnsOf(bar))}`];
 
@@ -164,7 +168,7 @@ export function progressLine(event: EngineEvent): string | undefined {
     case "step": {
       if (event.status === "started" && !takesLong(event.operation)) return undefined;
       const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
-      return `${event.status.padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${messageText(event)}${took}`;
+      return `${endOf(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${messageText(event)}${took}`;
     }
     default:
       return event satisfies never;

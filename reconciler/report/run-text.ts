@@ -133,9 +133,11 @@ export const orphanText = ({ kind, name, id, sizeGb, reason }: Orphan): string =
 
 function endText(run: RunReport, plan: Plan): string {
   const { done, failed, skipped, waiting } = run.counts;
+  const unknown = run.steps.filter(({ result }) => result.end === "unknown").length;
   const counts = [
     countOf(done, "step done", "steps done"),
-    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(failed > unknown ? [`${failed - unknown} failed`] : []),
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ].join(", ");

@@ -103,12 +103,28 @@ describe("the live view", () => {
     expect(liveView(state, { width: 80, now: 61_000 })).toHaveLength(1);
   });
 
+  it("tells what is unknown from what failed", () => {
+    let state = startLive(plan);
+    const event = {
+      type: "step",
+      step: "x/create",
+      address: "vm.x",
+      operation: "vm.create",
+      attempt: 1,
+      elapsedMs: 5,
+      title: "create VM x",
+    } as const;
+    state = updateLive(state, { ...event, status: "failed", unknown: true, message: "the answer was lost" }, 5);
+    expect(liveView(state, { width: 120, now: 6 })[0]).toMatch(/0 of 500 steps · 1 unknown/);
+    expect(progressLine({ ...event, status: "failed", unknown: true })).toMatch(/^unknown /);
+  });
+
   it("counts what only runs after a failure when it does", () => {
     const { plan, events } = troubled();
     let state = startLive(plan);
     for (const { at, event } of events) state = updateLive(state, event, at);
     const [first] = liveView(state, { width: 120, now: 65_000 });
-    expect(first).toMatch(/21 of 21 steps · 1 failed · 2 skipped · 1 waiting/);
+    expect(first).toMatch(/17 of 21 steps · 1 failed · 2 skipped · 1 waiting/);
   });
 });
 
