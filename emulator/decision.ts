@@ -14,6 +14,8 @@ export interface Settings {
   /** How a port range is written in dst_port, for example `{min}-{max}`; null: ranges are refused. */
   readonly portRange: string | null;
   readonly autoConfirmResize: boolean;
+  /** A group that a rule of another group names is not deleted; otherwise the rule goes with it. */
+  readonly keepsNamedGroups: boolean;
 }
 
 export interface Request {

@@ -96,9 +96,16 @@ export function deleteGroup(request: Request): Decision {
     if (forbidden !== undefined) return forbidden;
     if (idsUnder(request.world, `vm/group/${group.id}`).size > 0)
       return refuse(409, "Security group is attached to one or more VMs");
+    if (request.settings.keepsNamedGroups && isNamedByOthers(request.world, group))
+      return refuse(409, `Security Group ${group.id} in use.`);
     return acknowledge("Security group deleted", removeGroup(request.world, group));
   });
 }
+
+const isNamedByOthers = (world: World, group: Group): boolean =>
+  [...idsUnder(world, `rule/remote/${group.id}`)].some(
+    (id) => world.tables.rule.get(id)?.security_group_id !== group.id,
+  );
 
 /** The group goes with its rules, and the rules of other groups that name it go with it. */
 export function removeGroup(world: World, group: Group): Change[] {

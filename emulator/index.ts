@@ -46,6 +46,8 @@ export interface EmulatorOptions {
   readonly seed?: Partial<WorldSeed> | WorldDump;
   readonly logger?: (line: string) => void;
   readonly autoConfirmResize?: boolean;
+  /** Refuses to delete a group that a rule of another group names. */
+  readonly keepsNamedGroups?: boolean;
   /** How dst_port may hold a range, for example `{min}-{max}`. */
   readonly portRange?: string;
   readonly control?: boolean;
@@ -128,6 +130,7 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
       pageSize: options.pageSize ?? 100,
       portRange: options.portRange ?? null,
       autoConfirmResize: options.autoConfirmResize ?? false,
+      keepsNamedGroups: options.keepsNamedGroups ?? false,
     },
     routes: buildRoutes(chosen),
     clock,

@@ -38,6 +38,7 @@ const flags = {
   strict: { type: "boolean", help: "refuses unknown credentials, projects, images and owners" },
   "page-size": { type: "string", value: "N", help: "items on one page of a list" },
   "no-control": { type: "boolean", help: "no control endpoint (drift, faults and dumps on demand)" },
+  "keep-named-groups": { type: "boolean", help: "a group that a rule of another one names is not deleted" },
   "auto-confirm-resize": { type: "boolean", help: "resizes are confirmed by the service itself" },
   "port-range": { type: "string", value: "PATTERN", help: "how dst_port may hold a range, such as {min}-{max}" },
   "compact-after": {
@@ -88,6 +89,7 @@ export function readArguments(argv: readonly string[]): {
     pageSize: number("page-size"),
     control: values["no-control"] === true ? false : undefined,
     autoConfirmResize: values["auto-confirm-resize"],
+    keepsNamedGroups: values["keep-named-groups"],
     portRange: values["port-range"],
     compactAfterBytes: number("compact-after"),
     logger: values.verbose === true ? (line: string) => void process.stderr.write(`${line}\n`) : undefined,

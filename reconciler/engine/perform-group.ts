@@ -3,8 +3,9 @@ import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rul
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
-import type { RecordedGroup, StateChange } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedGroup, type StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
+import { describeNamers, type Namer, whoNames } from "../core/plan/named-groups";
 import type { Step, StepAction } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
@@ -258,7 +259,10 @@ async function deleteGroup(
   const deleted = await client.deleteGroup(id, optionsFor(step, run));
   const outcome = await confirmGone(deleted, () => client.listRules(id, { signal: run.signal }));
   if (outcome.status !== "accepted") {
-    if (action.retired && outcome.status === "rejected" && outcome.condition === "group_attached")
+    if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);
+    const namers = await stillNaming(id, run);
+    if (namers.length > 0) return refusedAsNamed(step, action, id, namers, run);
+    if (action.retired)
       return {
         end: "waiting",
         code: "apply/group-attached",
@@ -278,6 +282,59 @@ async function deleteGroup(
   };
   await run.recorder.record([change]);
   return done;
+}
+
+/** Who has a rule that names it now. */
+async function stillNaming(id: string, run: Run): Promise<Namer[]> {
+  const candidates = whoNames(run.recorder.state, run.live.groups).get(id) ?? [];
+  const looked = await Promise.all(
+    candidates.map(async (namer): Promise<Namer[]> => {
+      const listed = await run.ports.client.listRules(namer.id, { signal: run.signal });
+      if (listed.status !== "accepted") return isGone(listed) ? [] : [namer];
+      const rules = listed.value.filter((rule) => rule.remoteGroupId === id).map(canonicalLiveRule);
+      return rules.length === 0 ? [] : [{ ...namer, rules }];
+    }),
+  );
+  return looked.flat();
+}
+
+/** The service keeps what is named. Of groups that name each other none can go: they are let go, and told. */
+async function refusedAsNamed(
+  step: Step,
+  action: Extract<GroupAction, { operation: "group.delete" }>,
+  id: string,
+  namers: readonly Namer[],
+  run: Run,
+): Promise<StepResult> {
+  const circle = new Map(action.circle?.map(({ id: other, label }) => [other, label]));
+  // One that was let go before this one has no record any more, and is still called what the plan called it.
+  const known = namers.map((namer) => ({ ...namer, label: circle.get(namer.id) ?? namer.label }));
+  const message = `the service does not delete group ${action.name} while rules of other groups name it: ${describeNamers(known, action.name)}`;
+  if (!action.retired && namers.every((namer) => circle.has(namer.id))) {
+    const reason = `it and ${known.map(({ label }) => label).join(", ")} name each other, and the service deletes none that is named`;
+    const orphan: Orphan = { kind: "group", id, name: action.name, reason };
+    await run.recorder.record([
+      { type: "orphan", key: orphanKey(orphan), orphan },
+      { type: "resource", address: step.address, record: null },
+    ]);
+    run.ports.emit({ type: "orphan", orphan });
+    return {
+      end: "waiting",
+      code: "apply/group-named",
+      message: `${message}; it is left as an orphan`,
+      fix: `delete those rules in the service's console, then: reconcile orphans delete ${id}`,
+    };
+  }
+  const managed = namers.filter(({ address }) => address !== undefined).map(({ label }) => label);
+  return {
+    end: action.retired ? "waiting" : "failed",
+    code: "apply/group-named",
+    message,
+    fix:
+      managed.length === namers.length
+        ? `take the rule out of ${managed.join(", ")} first, while ${step.address} is still in the file: reconcile apply; then delete the group`
+        : "delete those rules in the service's console, then run the same command again",
+  };
 }
 
 /** After a neighbour is gone: what should be there and is not is put back. */

@@ -41,6 +41,7 @@ export function emulatedWorld(settings: Partial<Settings> = {}, seed: Partial<Wo
           pageSize: 100,
           portRange: null,
           autoConfirmResize: false,
+          keepsNamedGroups: false,
           ...settings,
         },
         caller: authenticate(world, `Bearer ${options.as ?? "ops-token"}`, true)!,

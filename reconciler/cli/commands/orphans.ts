@@ -1,6 +1,7 @@
 /** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
 import type { Desired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
+import { isGone } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { confirmVolumeGone } from "../../engine/confirm-gone";
 import { failedBy } from "../../engine/perform";
@@ -58,6 +59,21 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
       return orphan;
     });
+    const groups = wanted.filter(({ kind }) => kind === "group");
+    if (groups.length > 0) {
+      if (groups.length < wanted.length)
+        throw fail("cli/bad-flag", "groups and volumes are deleted one sort at a time", "reconcile orphans delete ID");
+      for (const orphan of groups) {
+        const outcome = await client.deleteGroup(orphan.id);
+        if (outcome.status !== "accepted" && !isGone(outcome)) {
+          const failure = failedBy(outcome);
+          throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
+        }
+        await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
+        output.print(`Deleted group ${orphan.name} (${orphan.id}).`);
+      }
+      return output.finish({ exitCode: 0 });
+    }
     if (!client.has("volume.delete"))
       return forgetDeleted(wanted, invocation, store, state, { client, desired: workspace.desired });
     if (flags["allow-data-loss"] !== true)

@@ -3,6 +3,7 @@
  * one resource order themselves; only here do resources meet.
  */
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
+import { deleteNamedGroupsLast } from "./named-groups";
 import { type Need, need, type Step } from "./step";
 
 export function orderAcrossResources(draft: Draft): void {
@@ -13,6 +14,7 @@ export function orderAcrossResources(draft: Draft): void {
   stopAfterVmChanges(draft);
   startAfterFlushes(draft);
   deleteGroupsAfterVms(draft);
+  deleteNamedGroupsLast(draft);
 }
 
 /** An attach names its VM by address when this plan builds it; it can only be sent once that VM runs. */

@@ -72,7 +72,14 @@ export type StepAction =
       readonly name?: string;
       readonly description?: string;
     }
-  | { readonly operation: "group.delete"; readonly group: Reference; readonly name: string; readonly retired: boolean }
+  | {
+      readonly operation: "group.delete";
+      readonly group: Reference;
+      readonly name: string;
+      readonly retired: boolean;
+      /** Those that are deleted as well and name it, and that it names, directly or through others. */
+      readonly circle?: readonly { readonly id: string; readonly label: string }[];
+    }
   | { readonly operation: "group.rule.create"; readonly group: Reference; readonly rule: Rule }
   | {
       readonly operation: "group.rule.delete";

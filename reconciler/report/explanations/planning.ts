@@ -78,6 +78,10 @@ export const planning = {
     "A resource the state knows is no longer shown. It was deleted, or the credential lost the right to see it: both look the same.",
     "If it still exists, stop and check the credential before applying.",
   ),
+  "plan/group-named": row(
+    "A group is to be deleted while rules of other groups name it. The service may drop those rules, or refuse.",
+    "Take the rules away first, and delete the group with the next apply.",
+  ),
   "plan/group-names-unobserved": row(
     "This service shows a group's rules but not its name and description.",
     "A note: changes of those behind the tool's back are not seen.",

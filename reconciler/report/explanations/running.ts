@@ -22,6 +22,10 @@ export const running = {
     "A replaced group is still attached to VMs, and the service has no call that moves them.",
     "Move the VMs to the new group in the service's console; the next run deletes the old one.",
   ),
+  "apply/group-named": row(
+    "The service does not delete a group that rules of other groups name. Groups that name each other are left as orphans.",
+    "Take the named rules away first, and delete the group with the next run; for orphans: reconcile orphans delete ID.",
+  ),
   "apply/id-unknown": row(
     "The VM was created, and this service has no list in which to find its id.",
     "Give the id with: reconcile import ADDR ID.",

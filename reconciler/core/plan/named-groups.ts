@@ -1,0 +1,117 @@
+/**
+ * Groups that are deleted while rules of other groups name them. A service may drop such a rule with the group, or
+ * refuse to delete what is named; so those that name go before those that are named. Where they name each other there
+ * is no such order: they are marked, and a service that refuses leaves them as orphans.
+ */
+import { canonicalLiveRule, describeRule } from "../canonical/rules";
+import type { Address } from "../model/address";
+import type { Diagnostic } from "../model/diagnostic";
+import type { Live } from "../model/live";
+import type { State } from "../model/recorded";
+import type { Rule } from "../model/rule";
+import { type Draft, onceEach } from "./draft";
+import { orderNodes } from "./graph";
+import { need, type Step, type StepAction } from "./step";
+
+export interface Namer {
+  readonly id: string;
+  /** Its address, or its name where nothing here manages it. */
+  readonly label: string;
+  readonly address?: Address;
+  readonly rules: readonly Rule[];
+}
+
+/** By the id of a group: the others whose rules name it, as far as that was seen or is remembered. */
+export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
+  const owners = new Map<string, Namer>();
+  for (const record of state.resources.values())
+    if (record.kind === "group")
+      owners.set(record.id, { id: record.id, label: record.address, address: record.address, rules: record.rules });
+  for (const [id, sighting] of groups) {
+    if (sighting.seen !== "yes" || sighting.value.rules === undefined) continue;
+    const known = owners.get(id) ?? { id, label: `group ${sighting.value.name ?? id}` };
+    owners.set(id, { ...known, rules: sighting.value.rules.map(canonicalLiveRule) });
+  }
+  const named = new Map<string, Namer[]>();
+  for (const owner of owners.values()) {
+    const targets = new Map<string, Rule[]>();
+    for (const rule of owner.rules) {
+      const target = targetOf(rule);
+      if (target !== undefined && target !== owner.id) targets.set(target, [...(targets.get(target) ?? []), rule]);
+    }
+    for (const [target, rules] of targets) named.set(target, [...(named.get(target) ?? []), { ...owner, rules }]);
+  }
+  return named;
+}
+
+const targetOf = ({ remote }: Rule): string | undefined =>
+  remote.kind === "group" && "id" in remote.group ? remote.group.id : undefined;
+
+/** In words: who names the group that is called so, by which rules. */
+export const describeNamers = (namers: readonly Namer[], name: string): string =>
+  namers
+    .map(({ label, rules }) => `${label} (${rules.map((rule) => describeRule(rule, () => name)).join("; ")})`)
+    .join(", ");
+
+type GroupDelete = Step & { readonly action: Extract<StepAction, { operation: "group.delete" }> };
+
+export function deleteNamedGroupsLast(draft: Draft): void {
+  const deletes = new Map<string, GroupDelete>();
+  for (const step of draft.steps)
+    if (isGroupDelete(step) && "id" in step.action.group) deletes.set(step.action.group.id, step);
+  if (deletes.size === 0) return;
+  const named = whoNames(draft.state, draft.context.live.groups);
+  const namersOf = (id: string): readonly Namer[] => named.get(id) ?? [];
+  const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
+  const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);
+  const changed = new Map<string, Step>();
+  for (const [id, step] of deletes) {
+    const namers = going(id);
+    const circle = stuck.has(id) ? namers.filter((namer) => stuck.has(namer.id)) : [];
+    const before = namers.filter((namer) => !circle.includes(namer)).map((namer) => deletes.get(namer.id)!.id);
+    const staying = namersOf(id).filter((namer) => !deletes.has(namer.id));
+    if (!step.action.retired) draft.diagnostics.push(...warnings(step, circle, staying));
+    if (circle.length + before.length === 0) continue;
+    changed.set(step.id, {
+      ...step,
+      action: {
+        ...step.action,
+        ...(circle.length === 0 ? {} : { circle: circle.map(({ id, label }) => ({ id, label })) }),
+      },
+      needs: onceEach([...step.needs, ...before.map((one) => need(one, "end"))]),
+    });
+  }
+  draft.steps.forEach((step, index) => {
+    draft.steps[index] = changed.get(step.id) ?? step;
+  });
+}
+
+const isGroupDelete = (step: Step): step is GroupDelete => step.action.operation === "group.delete";
+
+function warnings(step: GroupDelete, circle: readonly Namer[], staying: readonly Namer[]): Diagnostic[] {
+  const named = (namers: readonly Namer[], detail: string): Diagnostic => ({
+    severity: "warning",
+    code: "plan/group-named",
+    summary: `${step.address} is to be deleted, and rules of other groups name it: ${describeNamers(namers, step.address)}`,
+    detail,
+    address: step.address,
+  });
+  return [
+    ...(circle.length === 0
+      ? []
+      : [
+          named(
+            circle,
+            "They name each other. A service that refuses to delete what is named lets none of them go; they are then left as orphans, and the run ends with exit 4.",
+          ),
+        ]),
+    ...(staying.length === 0
+      ? []
+      : [
+          named(
+            staying,
+            "The service may drop such a rule with the group, or refuse to delete the group. To be sure, take the rule away first and delete the group with the next apply.",
+          ),
+        ]),
+  ];
+}

@@ -1,0 +1,153 @@
+/** Groups whose rules name each other, on services that drop such rules with a group and on those that keep the group. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { emptyState } from "../../reconciler/core/state/fold";
+import { writeSnapshot } from "../../reconciler/core/state/text";
+import { jsonLines, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+const open: { close(): Promise<unknown> }[] = [];
+beforeEach(() => {
+  folder = makeFolder();
+});
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+const start = async (options: Parameters<typeof startEmulator>[0]) => {
+  emulator = await startEmulator({ timeScale: 0, ...options });
+  open.push(emulator);
+};
+const reconcile = (...args: string[]) =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const rule = (port: number, group: string) => ({ protocol: "tcp", dst_port: port, remote_group: group });
+const declare = (groups: object, service: object = {}): void =>
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    JSON.stringify({
+      ...{ version: 1, project: "acme", region: "in-west-1", groups },
+      service: { timing: { poll_interval: "5ms", discovery_window: "50ms" }, ...service },
+    }),
+  );
+const groupNames = () =>
+  emulator
+    .dump()
+    .groups.filter(({ platform }) => !platform)
+    .map(({ name }) => name)
+    .sort();
+const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
+const circle = { aaa: { rules: [rule(1, "bbb")] }, bbb: { rules: [rule(2, "aaa")] } };
+
+describe("a service that refuses to delete what is named", () => {
+  beforeEach(() => start({ keepsNamedGroups: true }));
+
+  it("destroy deletes those that name before those that are named, and nothing is refused", async () => {
+    declare({
+      aaa: {},
+      bbb: { rules: [rule(1, "aaa"), rule(5, "bbb")] },
+      ccc: { rules: [rule(2, "bbb"), rule(3, "aaa")] },
+      ddd: { rules: [rule(4, "ccc")] },
+    });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const ran = await reconcile("destroy", "-y", "--parallelism", "4");
+    expect([ran.exitCode, groupNames()]).toEqual([0, []]);
+  });
+
+  it("leaves a circle, and what hangs on it, as orphans: exit 4 at first, 0 afterwards, and none is forgotten", async () => {
+    declare({ ...circle, hung: { rules: [] }, ccc: { rules: [rule(3, "aaa")] }, ddd: { rules: [rule(4, "ddd")] } });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const plan = await reconcile("plan", "--destroy");
+    expect(plan.stdout + plan.stderr).toContain(
+      "group.aaa is to be deleted, and rules of other groups name it: group.bbb",
+    );
+    const ran = await reconcile("destroy", "-y");
+    expect([ran.exitCode, groupNames()], ran.stdout + ran.stderr).toEqual([4, ["aaa", "bbb"]]);
+    expect(ran.stdout).toContain("does not delete group aaa while rules of other groups name it: group.bbb (");
+    expect(ran.stdout).not.toContain("attached to VMs");
+    const orphans = jsonLines((await reconcile("orphans", "list", "--json")).stdout).filter(
+      ({ type }) => type === "orphan",
+    );
+    expect(orphans.map(({ kind, name }) => [kind, name])).toEqual([
+      ["group", "aaa"],
+      ["group", "bbb"],
+    ]);
+    expect(state().resources).toEqual({});
+    expect((await reconcile("destroy", "-y")).exitCode).toBe(0);
+    // Somebody deletes the rules in the console: then the orphans can go.
+    const seen = emulator.dump();
+    await emulator.load({ ...seen, rules: seen.rules.filter(({ remote_group_id }) => remote_group_id === null) });
+    for (const { id } of orphans) expect((await reconcile("orphans", "delete", id)).exitCode).toBe(0);
+    expect(groupNames()).toEqual([]);
+  });
+
+  it("one that a group named which stays is told as that: which group, which rule, and what to do", async () => {
+    declare({ front: {}, web: { rules: [rule(5432, "front")] } });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    declare({ web: {} });
+    const plan = await reconcile("plan");
+    expect(plan.stdout + plan.stderr).toContain(
+      "group.front is to be deleted, and rules of other groups name it: group.web",
+    );
+    const ran = await reconcile("apply", "-y");
+    expect(ran.exitCode).toBe(1);
+    const text = ran.stdout.replaceAll(/\s+/g, " ");
+    expect(text).toContain("does not delete group front while rules of other groups name it: group.web (ingress");
+    expect(text).toContain("take the rule out of group.web first");
+    expect(text).not.toContain("attached");
+    declare({ front: {}, web: {} });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    declare({ web: {} });
+    expect([(await reconcile("apply", "-y")).exitCode, groupNames()]).toEqual([0, ["web"]]);
+  });
+});
+
+it("a service that drops the rules with a group lets a circle go at once", async () => {
+  await start({});
+  declare(circle);
+  expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+  expect([(await reconcile("destroy", "-y")).exitCode, groupNames()]).toEqual([0, []]);
+});
+
+it("a group found by its intent, where lists show no rules, keeps the service's own egress rules", async () => {
+  await start({ with: ["group.list", "group.rule.delete"] });
+  const dialect = {
+    operations: {
+      "group.list": { method: "GET", path: "/api/v1/security-group" },
+      "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" },
+    },
+    records: { group: { rules: ["/nowhere"] } },
+  };
+  declare({ web: { rules: [{ protocol: "tcp", dst_port: 443 }] } }, { dialect });
+  const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
+  const rules = [{ direction: "ingress", ethertype: "IPv4", protocol: "tcp", dst_port: "443", remote_ip: "0.0.0.0/0" }];
+  await fetch(`${emulator.url}/api/v1/security-group`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ name: "web", rules }),
+  });
+  const record = {
+    ...{ kind: "group" as const, address: "group.web", name: "web", rules: [], platformRules: [] },
+    preventDestroy: false,
+  };
+  const intent = {
+    ...{ step: "group.web/create", address: "group.web", operation: "group.create" as const, name: "web", record },
+    ...{ sentAt: new Date().toISOString(), idsBefore: [] },
+  };
+  const left = { ...emptyState("a-lineage"), serial: 1, intents: new Map([["group.web", intent]]) };
+  writeFileSync(join(folder, "reconcile.state.json"), writeSnapshot(left));
+  const directions = () =>
+    emulator
+      .dump()
+      .rules.filter(({ security_group_id }) => security_group_id === state().resources["group.web"].id)
+      .map(({ direction }) => direction)
+      .sort();
+  for (let run = 1; run <= 2; run++) {
+    const ran = await reconcile("apply", "-y");
+    expect([ran.exitCode, directions()]).toEqual([0, ["egress", "egress", "ingress"]]);
+  }
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  expect(emulator.requests().counts["group.rule.delete"] ?? 0).toBe(0);
+});
