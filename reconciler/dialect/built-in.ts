@@ -15,6 +15,8 @@ export const listItems: Readonly<Record<ListOperation, Pointers>> = {
   "region.list": ["", "/items", "/regions", "/results"],
 };
 
+const inEitherCase = (...words: string[]): string[] => words.flatMap((word) => [word, word.toUpperCase()]);
+
 export const builtInDialect: Dialect = {
   operations: {
     "vm.list": { method: "GET", path: "/api/v1/vm/list", items: listItems["vm.list"] },
@@ -82,8 +84,25 @@ export const builtInDialect: Dialect = {
       stopped: ["SHUTOFF", "STOPPED", "shutoff", "stopped"],
       verify_resize: ["VERIFY_RESIZE"],
       failed: ["ERROR", "FAILED", "error", "failed"],
+      gone: ["DELETED", "TERMINATED", "deleted", "terminated"],
     },
-    volume: { failed: ["error", "ERROR", "failed", "FAILED"] },
+    volume: {
+      ready: [],
+      changing: inEitherCase(
+        "creating",
+        "attaching",
+        "detaching",
+        "extending",
+        "resizing",
+        "deleting",
+        "downloading",
+        "uploading",
+        "retyping",
+        "migrating",
+      ),
+      failed: ["error", "ERROR", "failed", "FAILED"],
+      gone: ["deleted", "DELETED"],
+    },
     image: {
       ready: ["active", "ACTIVE", "available", "AVAILABLE", "ready", "READY"],
       failed: ["error", "ERROR", "failed", "FAILED", "killed", "KILLED", "deleted", "DELETED"],

@@ -4,7 +4,7 @@
  *
  *   answer                                   read              delete, write
  *   2xx with JSON (or with no body at all)   accepted          accepted
- *   2xx that is not JSON, or carries an error envelope
+ *   2xx that is not JSON, or carries a failure inside
  *                                            unavailable       unknown
  *   401 403 404 409 other 4xx                rejected          rejected
  *   404 405 410 without the contract's envelope, at a documented operation
@@ -28,6 +28,7 @@ import { accepted } from "../core/model/outcome";
 import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
+import { failureInside } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
 import { type RequestKind, requestKinds } from "./request-kinds";
@@ -56,7 +57,7 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
   const { status } = answer;
   const { errors, nowMs, scrub } = judging;
   const kind = requestKinds[operation];
-  if (status >= 200 && status < 300) return judgeSuccess(kind, answer, scrub);
+  if (status >= 200 && status < 300) return judgeSuccess(operation, answer, judging);
 
   const parsed = parseJson(answer.text);
   const said = parsed === notJson ? "" : messageOf(parsed, scrub);
@@ -65,8 +66,7 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
 
   const known = errors.find((rule) => ruleFits(rule, status, said));
   if (known !== undefined) {
-    const condition = known.is === "not_found" && isCollection(operation) ? "unsupported" : known.is;
-    return { status: "rejected", condition, message, httpStatus: status };
+    return { status: "rejected", condition: meaningFor(operation, known), message, httpStatus: status };
   }
   if (status === 429 || status === 425) {
     const retryAfterMs = readRetryAfter(answer.retryAfter, nowMs);
@@ -94,6 +94,9 @@ const isAbsence = (status: number): boolean => status === 404 || status === 405 
 
 /** A list of the project has no id that could be missing: it is the operation itself that is not there. */
 const isCollection = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
+
+const meaningFor = (operation: Operation, { is }: ErrorRule): Condition =>
+  is === "not_found" && isCollection(operation) ? "unsupported" : is;
 
 const isAssumed = (operation: Operation): boolean => (assumedOperations as readonly Operation[]).includes(operation);
 
@@ -158,7 +161,8 @@ export const isThrottled = (outcome: Failure): boolean =>
   outcome.status === "unavailable" &&
   (outcome.retryAfterMs !== undefined || outcome.httpStatus === 429 || outcome.httpStatus === 425);
 
-function judgeSuccess(kind: RequestKind, answer: Answer, scrub: Judging["scrub"]): Accepted<unknown> | Failure {
+function judgeSuccess(operation: Operation, answer: Answer, { errors, scrub }: Judging): Accepted<unknown> | Failure {
+  const kind = requestKinds[operation];
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) {
@@ -166,14 +170,13 @@ function judgeSuccess(kind: RequestKind, answer: Answer, scrub: Judging["scrub"]
     const failure = lost(kind, reason, answer.status);
     return failure.status === "unknown" ? { ...failure, accepted: true } : failure;
   }
-  const error = own(body, "error");
-  if (typeof error === "object" && error !== null && typeof own(error, "code") === "number" && own(error, "code") !== 0)
-    return lost(
-      kind,
-      `the service answered ${answer.status} with an error inside: ${messageOf(body, scrub)}`,
-      answer.status,
-    );
-  return accepted(body);
+  const said = failureInside(body, scrub);
+  if (said === undefined) return accepted(body);
+  // Words that the dialect names mean the same whatever the status: some services have no other.
+  const known = errors.find((rule) => rule.message !== undefined && ruleFits(rule, answer.status, said));
+  return known !== undefined
+    ? { status: "rejected", condition: meaningFor(operation, known), message: said, httpStatus: answer.status }
+    : lost(kind, `the service answered ${answer.status} with an error inside: ${said}`, answer.status);
 }
 
 function judgeRedirect(kind: RequestKind, answer: Answer): Failure {

@@ -72,8 +72,16 @@ export interface States {
     readonly stopped: readonly string[];
     readonly verify_resize: readonly string[];
     readonly failed: readonly string[];
+    /** It is listed still, and it is not there any more. */
+    readonly gone: readonly string[];
   };
-  readonly volume: { readonly failed: readonly string[] };
+  readonly volume: {
+    /** Once one is named, every other word that has no meaning here counts as changing. */
+    readonly ready: readonly string[];
+    readonly changing: readonly string[];
+    readonly failed: readonly string[];
+    readonly gone: readonly string[];
+  };
   /** Anything else is an image that is still being made. */
   readonly image: { readonly ready: readonly string[]; readonly failed: readonly string[] };
 }

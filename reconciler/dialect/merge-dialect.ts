@@ -31,9 +31,9 @@ export function mergeDialect(given: PartialDialect): Dialect {
       snapshot: { ...records.snapshot, ...own.snapshot },
     },
     states: {
-      vm: mergeVmStates(states.vm, given.states?.vm ?? {}),
-      volume: { ...states.volume, ...given.states?.volume },
-      image: mergeImageStates(states.image, given.states?.image ?? {}),
+      vm: mergeStates(states.vm, given.states?.vm ?? {}, vmPhases),
+      volume: mergeStates(states.volume, given.states?.volume ?? {}, volumePhases),
+      image: mergeStates(states.image, given.states?.image ?? {}, imagePhases),
     },
     pagination: { ...pagination, ...given.pagination },
     rules: { ...rules, ...given.rules },
@@ -55,22 +55,17 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
 }
 
 /** A word that the user gives one meaning loses the one it is built in with. */
-function mergeVmStates(builtIn: States["vm"], given: Partial<States["vm"]>): States["vm"] {
-  const taken = new Set(Object.values(given).flat());
-  const words = (phase: keyof States["vm"]): readonly string[] =>
-    given[phase] ?? builtIn[phase].filter((word) => !taken.has(word));
-  return {
-    running: words("running"),
-    stopped: words("stopped"),
-    verify_resize: words("verify_resize"),
-    failed: words("failed"),
-  };
+function mergeStates<P extends string>(
+  builtIn: Readonly<Record<P, readonly string[]>>,
+  given: Readonly<Partial<Record<P, readonly string[]>>>,
+  phases: readonly P[],
+): Record<P, readonly string[]> {
+  const taken = new Set(phases.flatMap((phase) => given[phase] ?? []));
+  const merged: Record<P, readonly string[]> = { ...builtIn };
+  for (const phase of phases) merged[phase] = given[phase] ?? builtIn[phase].filter((word) => !taken.has(word));
+  return merged;
 }
 
-function mergeImageStates(builtIn: States["image"], given: Partial<States["image"]>): States["image"] {
-  const taken = new Set([...(given.ready ?? []), ...(given.failed ?? [])]);
-  return {
-    ready: given.ready ?? builtIn.ready.filter((word) => !taken.has(word)),
-    failed: given.failed ?? builtIn.failed.filter((word) => !taken.has(word)),
-  };
-}
+const vmPhases = ["running", "stopped", "verify_resize", "failed", "gone"] as const satisfies (keyof States["vm"])[];
+const volumePhases = ["ready", "changing", "failed", "gone"] as const satisfies (keyof States["volume"])[];
+const imagePhases = ["ready", "failed"] as const satisfies (keyof States["image"])[];

@@ -113,20 +113,22 @@ function placeholderProblems(file: YamlFile, { operations = {} }: PartialDialect
 }
 
 function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
-  const meanings = new Map<string, string>();
-  const problems: Problem[] = [];
-  for (const [phase, words] of Object.entries(states?.vm ?? {}))
-    words.forEach((word, index) => {
-      const other = meanings.get(word);
-      if (other !== undefined && other !== phase)
-        problems.push({
-          code: "dialect/state-twice",
-          summary: `The VM state ${word} is given two meanings, ${other} and ${phase}`,
-          at: placeOf(file, ["states", "vm", phase, index], "value"),
-        });
-      meanings.set(word, phase);
-    });
-  return problems;
+  return (["vm", "volume"] as const).flatMap((kind) => {
+    const meanings = new Map<string, string>();
+    const problems: Problem[] = [];
+    for (const [phase, words] of Object.entries(states?.[kind] ?? {}))
+      words.forEach((word, index) => {
+        const other = meanings.get(word);
+        if (other !== undefined && other !== phase)
+          problems.push({
+            code: "dialect/state-twice",
+            summary: `The ${kind === "vm" ? "VM" : "volume"} state ${word} is given two meanings, ${other} and ${phase}`,
+            at: placeOf(file, ["states", kind, phase, index], "value"),
+          });
+        meanings.set(word, phase);
+      });
+    return problems;
+  });
 }
 
 /** A rule without either would take every refusal for the one it names. */

@@ -49,6 +49,8 @@ export interface RecordReaders {
   region: ReadRecord<CatalogueEntry>;
   /** The id of the image that a snapshot made, where the payload shows it. */
   snapshotImage(payload: unknown): string | undefined;
+  /** Whether it is shown in a state in which it is not there any more. */
+  isGone(live: LiveVm | LiveVolume): boolean;
   /** The array of a list's payload. */
   items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]>;
   /** The same from the whole body, with what it says about the pages of the list. */
@@ -76,6 +78,13 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   for (const phase of ["failed", "verify_resize", "stopped", "running"] as const)
     for (const word of states.vm[phase]) phases.set(word, phase);
   const failedVolume = new Set(states.volume.failed);
+  const goneVm = new Set(states.vm.gone);
+  const goneVolume = new Set(states.volume.gone);
+  const changingVolume = new Set(states.volume.changing);
+  const readyVolume = new Set(states.volume.ready);
+  const isChanging = (status: string): boolean =>
+    changingVolume.has(status) ||
+    (readyVolume.size > 0 && !readyVolume.has(status) && !failedVolume.has(status) && !goneVolume.has(status));
   const readyImage = new Set(states.image.ready);
   const failedImage = new Set(states.image.failed);
   const vm = compileAll(records.vm);
@@ -139,6 +148,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       kind: "volume",
       id: id.value,
       failed: status !== undefined && failedVolume.has(status),
+      ...(status !== undefined && isChanging(status) && { changing: true as const }),
       ...texts({ name: findText(record, volume.name), status }),
       ...(sizeGb !== undefined && { sizeGb }),
       ...(attachedTo !== undefined && { attachedTo }),
@@ -224,6 +234,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     },
     items,
     page,
+    isGone: ({ kind, status }) => status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status),
     nextPage: (body, headers = {}) =>
       (findLink(body, next) || nextInHeader(dialect.pagination.next_header, headers)) ?? undefined,
   };

@@ -1,8 +1,10 @@
-/** The steps of a volume. They answer at once; after a lost answer the volume's own record tells. */
+/** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
 import type { LiveVolume } from "../core/model/live";
+import type { Outcome } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
+import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce, lookThrough } from "./create-once";
 import {
@@ -19,6 +21,7 @@ import {
 } from "./perform";
 import { patchRecord } from "./recorder";
 import { isConflict, onceSteady, readVm } from "./watch-vm";
+import { onceVolumeSteady, waitForVolume } from "./watch-volume";
 
 type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
 
@@ -28,6 +31,11 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
   if (id === undefined) return noId(action.volume);
   const { client } = run.ports;
   const options = optionsFor(step, run);
+  const settle = async (outcome: Outcome<unknown>, wait: VolumeWait): Promise<StepResult> => {
+    if (outcome.status !== "accepted") return failedBy(outcome);
+    const settled = await waitForVolume(step, run, id, wait);
+    return settled.end === "done" ? recordDone(step, run) : settled;
+  };
   switch (action.operation) {
     case "volume.attach": {
       const vmId = idOf(action.vm, run);
@@ -42,11 +50,16 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
         ]);
       };
       await note(vmId);
-      const outcome = await onceSteady(step, run, vmId, () =>
-        sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict),
+      const outcome = await onceVolumeSteady(step, run, id, () =>
+        onceSteady(step, run, vmId, () =>
+          sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict),
+        ),
       );
-      if (outcome.status === "accepted")
+      if (outcome.status === "accepted") {
+        const settled = await waitForVolume(step, run, id, { for: "attached", vmId });
+        if (settled.end !== "done") return settled;
         return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
+      }
       if (outcome.status !== "unknown") await note(undefined);
       return failedBy(outcome);
     }
@@ -54,22 +67,28 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       const vmId = idOf(action.vm, run);
       if (vmId === undefined) return noId(action.vm);
       const look = lookForAttachment(run, id, vmId, false);
-      const outcome = await onceSteady(step, run, vmId, () =>
-        sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
+      const outcome = await onceVolumeSteady(step, run, id, () =>
+        onceSteady(step, run, vmId, () =>
+          sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
+        ),
       );
-      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+      return settle(outcome, { for: "detached", vmId });
     }
     case "volume.resize": {
-      const outcome = await sendAndLook(
-        () => client.resizeVolume(id, action.sizeGb, options),
-        lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
-        run,
-        isConflict,
+      const outcome = await onceVolumeSteady(step, run, id, () =>
+        sendAndLook(
+          () => client.resizeVolume(id, action.sizeGb, options),
+          lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
+          run,
+          isConflict,
+        ),
       );
-      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+      return settle(outcome, { for: "grown", sizeGb: action.sizeGb });
     }
     case "volume.delete": {
-      const outcome = await confirmVolumeGone(await client.deleteVolume(id, options), id, client);
+      const deleted = await onceVolumeSteady(step, run, id, () => client.deleteVolume(id, options));
+      if (deleted.status === "accepted") return settle(deleted, { for: "gone" });
+      const outcome = await confirmVolumeGone(deleted, id, client);
       return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
     }
     default:
@@ -111,6 +130,10 @@ async function createVolume(
       { type: "resource", address, record: { ...record, id: volume.id } },
       { type: "intent", address, intent: null },
     ]);
+    if (volume.changing === true) {
+      run.progress(step, volume.status ?? volume.id);
+      return waitForVolume(step, run, volume.id, { for: "steady" });
+    }
     return volume.failed
       ? {
           end: "failed",

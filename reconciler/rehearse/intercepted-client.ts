@@ -36,7 +36,10 @@ const operationOf = {
   listFlavors: "flavor.list",
   listImages: "image.list",
   listRegions: "region.list",
-} as const satisfies Record<Exclude<keyof ServiceClient, "has" | "origin" | "takesPortRanges" | "close">, Operation>;
+} as const satisfies Record<
+  Exclude<keyof ServiceClient, "has" | "origin" | "takesPortRanges" | "volumesChange" | "close">,
+  Operation
+>;
 
 export interface Interception {
   /** Answers in the service's place; `undefined` lets the request through. */

@@ -52,6 +52,8 @@ export interface ServiceClient {
   readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
+  /** False where the dialect knows no state in which a volume is on its way: its operations are done when they answer. */
+  readonly volumesChange?: boolean;
 
   listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;
   getVm(id: string, options?: RequestOptions): Promise<Outcome<LiveVm>>;

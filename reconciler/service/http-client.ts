@@ -2,7 +2,7 @@
  * The service's client over HTTP: each operation of client.ts as route, body and reader of the answer. How a request
  * gets there is caller.ts and transport.ts; what records mean is dialect/records.ts.
  */
-import type { CatalogueEntry, LiveImage } from "../core/model/live";
+import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
 import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
@@ -175,13 +175,27 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
       list(operation, {}, readRecord, requestOptions);
 
+  /** What is listed in a state of being gone is not there: its name is free, and nothing waits for it. */
+  const thoseThere =
+    <T extends LiveVm | LiveVolume>(listAll: (requestOptions?: RequestOptions) => Promise<Outcome<readonly T[]>>) =>
+    async (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> => {
+      const listed = await listAll(requestOptions);
+      return listed.status === "accepted" ? accepted(listed.value.filter((live) => !read.isGone(live))) : listed;
+    };
+
+  const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> =>
+    reading.status === "accepted" && read.isGone(reading.value)
+      ? { status: "rejected", condition: "not_found", message: `the service shows it as ${reading.value.status}` }
+      : reading;
+
   return {
     has: (operation) => routeOf(operation) !== null,
     origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
+    volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
-    listVms: listOf("vm.list", read.vm),
-    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => read.vm(payloadOf(body)), o),
+    listVms: thoseThere(listOf("vm.list", read.vm)),
+    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(payloadOf(body))), o),
     createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
     renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
     rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
@@ -206,8 +220,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(payloadOf(body))), o);
     },
 
-    listVolumes: listOf("volume.list", read.volume),
-    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => read.volume(payloadOf(body)), o),
+    listVolumes: thoseThere(listOf("volume.list", read.volume)),
+    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(payloadOf(body))), o),
     createVolume: (name, sizeGb, o) =>
       send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(payloadOf(body)), o),
     attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),

@@ -207,6 +207,50 @@ describe("what is no refusal", () => {
     "200 with HTML": [{ status: 200, text: "<html>" }, "unavailable", "unknown"],
     "200 with half of a JSON": [{ status: 200, text: '{"data":' }, "unavailable", "unknown"],
     "200 with an error inside": [{ status: 200, text: envelope(500, "x") }, "unavailable", "unknown"],
+    "200 with success: false": [{ status: 200, text: '{"success":false}' }, "unavailable", "unknown"],
+    "200 with success: false and words": [
+      { status: 200, text: '{"success":"false","id":"req-1","message":"quota"}' },
+      "unavailable",
+      "unknown",
+    ],
+    "200 with ok: false beside data": [{ status: 200, text: '{"ok":false,"data":[]}' }, "unavailable", "unknown"],
+    "200 with status: error": [{ status: 200, text: '{"status":"error","data":null}' }, "unavailable", "unknown"],
+    "200 with a text as error": [{ status: 200, text: '{"error":"no capacity"}' }, "unavailable", "unknown"],
+    "200 with errors beside the data": [
+      { status: 200, text: '{"data":[],"errors":[{"message":"one host did not answer"}]}' },
+      "unavailable",
+      "unknown",
+    ],
+    "200 with an error whose code is a word": [
+      { status: 200, text: '{"error":{"code":"E12","message":"no"}}' },
+      "unavailable",
+      "unknown",
+    ],
+    "200 with a record whose state is error": [
+      { status: 200, text: '{"id":"v","name":"db","status":"error"}' },
+      "accepted",
+      "accepted",
+    ],
+    "200 with a record that keeps an error of its own": [
+      { status: 200, text: '{"vm_id":"v","status":"failed","error":"no host"}' },
+      "accepted",
+      "accepted",
+    ],
+    "200 with a state of error among records": [
+      { status: 200, text: '{"data":[{"id":"v","status":"error","error":"x","success":false}],"errors":[]}' },
+      "accepted",
+      "accepted",
+    ],
+    "200 with success": [
+      { status: 200, text: '{"success":true,"status":"ok","error":"","errors":null,"data":{}}' },
+      "accepted",
+      "accepted",
+    ],
+    "200 with an import report": [
+      { status: 200, text: '{"imported":0,"failed":1,"groups":[{"status":"failed","error":"x"}]}' },
+      "accepted",
+      "accepted",
+    ],
     "200 with JSON": [{ status: 200, text: '"ok"' }, "accepted", "accepted"],
     "202 with an envelope": [{ status: 202, text: '{"data":"x","error":null}' }, "accepted", "accepted"],
     "204 without a body": [{ status: 204 }, "accepted", "accepted"],
@@ -226,6 +270,18 @@ describe("what is no refusal", () => {
     const answer = { status: 500, text: envelope(500, "Volume is attached") };
     expect(judge("volume.resize", answer, errors)).toMatchObject({ status: "rejected", condition: "volume_attached" });
     expect(judge("volume.resize", answer, [{ is: "volume_attached", message: "attached" }]).status).toBe("unknown");
+  });
+
+  test("words that the dialect names are a refusal in a 200 as well; a status alone is none", () => {
+    const errors: ErrorRule[] = [
+      { is: "conflict", status: 409 },
+      { is: "not_found", message: "no such volume" },
+    ];
+    const answer = { status: 200, text: '{"success":false,"message":"No such volume: v"}' };
+    expect(judge("volume.get", answer, errors)).toMatchObject({ status: "rejected", condition: "not_found" });
+    expect(judge("volume.attach", { ...answer, text: '{"success":false}' }, errors)).toMatchObject({
+      status: "unknown",
+    });
   });
 
   test("broken before it was sent is unavailable; after, a write is unknown and a read unavailable", () => {

@@ -48,6 +48,17 @@ describe("merging", () => {
     expect(states.vm.running).toEqual(builtInDialect.states.vm.running.filter((word) => word !== "ACTIVE"));
   });
 
+  test("a volume's words too", () => {
+    const { states } = dialectOf("states: { volume: { ready: [error], changing: [MOVING] }, vm: { gone: [ERROR] } }");
+    expect(states.volume).toEqual({
+      ...builtInDialect.states.volume,
+      ready: ["error"],
+      changing: ["MOVING"],
+      failed: builtInDialect.states.volume.failed.filter((word) => word !== "error"),
+    });
+    expect([states.vm.gone, states.vm.failed.includes("ERROR")]).toEqual([["ERROR"], false]);
+  });
+
   test("every section can be given", () => {
     const dialect = dialectOf(`
 pagination: { next: [/next], param: cursor }

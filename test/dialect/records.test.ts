@@ -126,6 +126,28 @@ describe("a volume", () => {
   });
 });
 
+describe("states of a volume", () => {
+  const changing = (status: string, states = builtInDialect.states.volume): boolean => {
+    const dialect: Dialect = { ...builtInDialect, states: { ...builtInDialect.states, volume: states } };
+    const reading = createRecordReaders(dialect).volume({ id: "1", status });
+    return reading.status === "accepted" && reading.value.changing === true;
+  };
+  test("built in, the usual words are on the way, and an unknown word is data", () => {
+    for (const word of ["creating", "ATTACHING", "detaching", "extending", "deleting"])
+      expect(changing(word)).toBe(true);
+    for (const word of ["available", "in-use", "error", "deleted", "on holiday"]) expect(changing(word)).toBe(false);
+  });
+  test("once a dialect names what is ready, every other word is on the way", () => {
+    const states = { ...builtInDialect.states.volume, ready: ["OK"] };
+    expect(["OK", "error", "deleted", "WARMING"].map((word) => changing(word, states))).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+});
+
 describe("a group", () => {
   test("with its rules", () => {
     const record = {

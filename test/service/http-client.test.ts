@@ -338,6 +338,23 @@ describe("lists", () => {
   });
 });
 
+test("what is listed in a state of being gone is not there", async () => {
+  const vms = [
+    { id: "a", name: "db", status: "DELETED" },
+    { id: "b", name: "db", status: "ACTIVE" },
+  ];
+  const dialect = withOperations({ "vm.get": { method: "GET", path: "/vm/{id}" } });
+  const { client } = await start(
+    [json(200, { data: vms, total: 2 }), json(200, vms[0]), json(200, { id: "v", status: "deleted" })],
+    {
+      dialect,
+    },
+  );
+  expect(await client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "b" }] });
+  for (const outcome of [await client.getVm("a"), await client.getVolume("v")])
+    expect(outcome).toMatchObject({ condition: "not_found", message: expect.stringMatching(/deleted/i) });
+});
+
 test("group.rule.list is read through the envelope, in the service's spelling", async () => {
   const { client } = await start([
     json(200, {

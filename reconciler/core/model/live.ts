@@ -39,6 +39,8 @@ export interface LiveVolume {
   readonly sizeGb?: number;
   readonly status?: string;
   readonly failed: boolean;
+  /** On its way to something: being made, attached, detached, resized or deleted. */
+  readonly changing?: true;
   /** The id of the VM it hangs on; `null` when the record shows that it hangs on none; `undefined` when it does not show it. */
   readonly attachedTo?: string | null;
 }

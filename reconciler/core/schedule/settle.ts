@@ -2,7 +2,7 @@
  * "Is it there yet?" as one verdict per question, over what the service shows. A VM that cannot be seen for a moment
  * is still waited for; only a failed state, or going away, ends the wait early.
  */
-import type { LiveVm } from "../model/live";
+import type { LiveVm, LiveVolume } from "../model/live";
 
 export type Verdict =
   | { readonly status: "settled" }
@@ -54,6 +54,43 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
         : pending;
     case "decided":
       return steady ? settled : pending;
+    default:
+      return wait satisfies never;
+  }
+}
+
+export type VolumeWait =
+  /** Wherever it is going. */
+  | { readonly for: "steady" }
+  | { readonly for: "attached"; readonly vmId: string }
+  | { readonly for: "detached"; readonly vmId: string }
+  | { readonly for: "grown"; readonly sizeGb: number }
+  | { readonly for: "gone" };
+
+/**
+ * The same for a volume. `live` is undefined when the service says that there is none. What a record does not show
+ * (where it hangs, how large it is) is not waited for; a failed state counts only while what was asked for is missing,
+ * since a volume that had failed before is detached and deleted like any other.
+ */
+export function settleVolume(wait: VolumeWait, live: LiveVolume | undefined): Verdict {
+  if (wait.for === "gone") return live === undefined ? settled : pending;
+  if (live === undefined || live.changing === true) return pending;
+  if (isAsAsked(wait, live)) return settled;
+  return live.failed && wait.for !== "detached"
+    ? { status: "failed", because: `the volume ended in state ${live.status ?? "failed"}` }
+    : pending;
+}
+
+function isAsAsked(wait: Exclude<VolumeWait, { for: "gone" }>, { attachedTo, sizeGb, failed }: LiveVolume): boolean {
+  switch (wait.for) {
+    case "steady":
+      return !failed;
+    case "attached":
+      return attachedTo === undefined ? !failed : attachedTo === wait.vmId;
+    case "detached":
+      return attachedTo !== wait.vmId;
+    case "grown":
+      return sizeGb === undefined ? !failed : sizeGb >= wait.sizeGb;
     default:
       return wait satisfies never;
   }

@@ -74,8 +74,12 @@ export const running = {
     "The service put the VM into a failed state.",
     "The next run offers to replace it, or use --replace ADDR.",
   ),
+  "apply/volume-not-settled": row(
+    "The service accepted an operation on a volume, and its record does not show the effect in the time allowed. Nothing is forgotten.",
+    "Run the same command again: it looks first. service.timing.vm_create_timeout allows more; states.volume in the dialect says what a state means.",
+  ),
   "apply/volume-failed": row(
-    "The service created the volume in a failed state.",
+    "The service created the volume in a failed state, or an operation on it ended in one.",
     "Delete it with --replace ADDR, or ask the service's operator.",
   ),
   "apply/waiting": row("A step waits for something outside.", "The message names it; then run the same command again."),

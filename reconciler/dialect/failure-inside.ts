@@ -1,0 +1,57 @@
+/**
+ * A failure inside an answer that says it succeeded: `{"success": false}`, `{"status": "error"}`, an error beside or in
+ * place of the payload. Only the shape of an envelope counts, and only at the top of the body: that a record is in the
+ * state `error`, or keeps the error of a build, is data about it.
+ */
+import { messageOf, own } from "./messages";
+
+/** What it says, or that it says so. */
+export function failureInside(body: unknown, scrub: (text: string) => string): string | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  if (!saysFailed(body)) return undefined;
+  const said = messageOf(body, scrub);
+  return said === "" ? "an error that is not told" : said;
+}
+
+function saysFailed(body: object): boolean {
+  if (isNo(own(body, "success")) || isNo(own(body, "ok"))) return true;
+  if (isRecord(body)) return hasContractError(body);
+  if (isError(own(body, "error")) || isSomething(own(body, "errors"))) return true;
+  const status = own(body, "status");
+  return typeof status === "string" && failedWords.has(status.toLowerCase()) && Object.keys(body).every(isOfAnEnvelope);
+}
+
+/** Whatever else it holds, this is the contract's own way to say it ("Errors 1"). */
+const hasContractError = (body: object): boolean => {
+  const error = own(body, "error");
+  const code = own(error, "code");
+  return typeof code === "number" && code !== 0;
+};
+
+const isRecord = (body: object): boolean =>
+  Object.keys(body).some((key) => /^(id|uuid|name|.*_id)$/.test(key) && !isOfAnEnvelope(key));
+
+const isNo = (value: unknown): boolean => value === false || value === "false";
+
+function isError(error: unknown): boolean {
+  if (typeof error === "string") return error.trim() !== "" && error !== "null" && error !== "false";
+  if (error === true) return true;
+  if (typeof error !== "object" || error === null) return false;
+  const code = own(error, "code");
+  if (typeof code === "number") return code !== 0;
+  return isSomething(own(error, "message")) || isSomething(code) || isSomething(own(error, "detail"));
+}
+
+const isSomething = (value: unknown): boolean =>
+  typeof value === "string"
+    ? value.trim() !== ""
+    : Array.isArray(value)
+      ? value.length > 0
+      : typeof value === "object" && value !== null && Object.keys(value).length > 0;
+
+const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "failure"]);
+
+const isOfAnEnvelope = (key: string): boolean =>
+  /^(status|statuscode|success|ok|message|msg|errors?|error_?(code|message)|code|data|details?|reason|description|result|timestamp|time|path|title|type|trace_?id|request_?id|correlation_?id)$/i.test(
+    key,
+  );

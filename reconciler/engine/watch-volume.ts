@@ -1,0 +1,88 @@
+/**
+ * Waiting for a volume, which some services make, attach, detach, resize and delete only after they have answered. One
+ * look tells a service that is done when it answers; how long the others take is theirs.
+ */
+import type { LiveVolume } from "../core/model/live";
+import { isGone, type Outcome } from "../core/model/outcome";
+import type { Step } from "../core/plan/step";
+import { settleVolume, type VolumeWait } from "../core/schedule/settle";
+import { done, type Run, type StepResult } from "./perform";
+import { isConflict } from "./watch-vm";
+
+const asked: Readonly<Record<VolumeWait["for"], string>> = {
+  steady: "it settled",
+  attached: "it was attached",
+  detached: "it was detached",
+  grown: "it was resized",
+  gone: "it was deleted",
+};
+
+/** Looks until the service shows what was asked for. Where nobody may look, the acknowledgement has to do. */
+export async function waitForVolume(step: Step, run: Run, id: string, wait: VolumeWait): Promise<StepResult> {
+  const { client, clock, timing } = run.ports;
+  if (client.volumesChange === false) return done;
+  const started = clock.now();
+  let moved = started;
+  let shown: string | undefined;
+  for (;;) {
+    const outcome = await client.getVolume(id, { signal: run.signal });
+    if (run.signal.aborted) return interrupted;
+    if (outcome.status === "rejected" && !isGone(outcome)) return done;
+    const live = outcome.status === "accepted" ? outcome.value : undefined;
+    const verdict =
+      outcome.status === "accepted" || outcome.status === "rejected"
+        ? settleVolume(wait, live)
+        : { status: "pending" as const };
+    if (verdict.status === "settled") return done;
+    if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", message: verdict.because };
+    if (live?.changing === true) moved = clock.now();
+    if (live?.status !== undefined && live.status !== shown) {
+      shown = live.status;
+      run.progress(step, shown);
+    }
+    const waited = clock.now() - started;
+    const isStill = clock.now() - moved >= timing.discoveryWindowMs;
+    if (isStill || waited >= timing.vmCreateTimeoutMs) return notShown(wait, outcome, waited, shown);
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+    run.waited(step, clock.now() - started - waited);
+    if (run.signal.aborted) return interrupted;
+  }
+}
+
+const interrupted: StepResult = {
+  end: "unknown",
+  code: "apply/interrupted",
+  message: "stopped while waiting for the volume",
+  fix: "run the same command again: it goes on from here",
+};
+
+function notShown(wait: VolumeWait, outcome: Outcome<LiveVolume>, waitedMs: number, shown?: string): StepResult {
+  const seen =
+    outcome.status === "accepted"
+      ? `the service does not show that ${asked[wait.for]}${shown === undefined ? "" : `; its state is ${shown}`}`
+      : outcome.status === "rejected"
+        ? "the service does not show the volume any more"
+        : `the volume cannot be looked at: ${outcome.reason}`;
+  return {
+    end: outcome.status === "accepted" || outcome.status === "rejected" ? "failed" : "unknown",
+    code: "apply/volume-not-settled",
+    message: `the service accepted it, and ${Math.round(waitedMs / 1000)} s later ${seen}`,
+    fix: "run the same command again: it looks first; service.timing.vm_create_timeout allows more. A state that means something else: states.volume in the dialect",
+  };
+}
+
+/** A volume on its way takes no other request. It arrives by itself, so it is waited for and asked once more. */
+export async function onceVolumeSteady<T>(
+  step: Step,
+  run: Run,
+  id: string,
+  ask: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const outcome = await ask();
+  const isBusy = outcome.status === "rejected" && (isConflict(outcome) || outcome.condition === "volume_attached");
+  if (!isBusy || run.ports.client.volumesChange === false) return outcome;
+  const seen = await run.ports.client.getVolume(id, { signal: run.signal });
+  if (seen.status !== "accepted" || seen.value.changing !== true) return outcome;
+  const waited = await waitForVolume(step, run, id, { for: "steady" });
+  return waited.end === "done" ? ask() : outcome;
+}
