@@ -25,18 +25,37 @@ export interface S3Bucket {
 /** The SDK repeats by itself as well. */
 const patienceMs = (): number => 5000;
 
+/** For one request with its repeats, to the last byte. The SDK itself waits without end. */
+const defaultTimeoutMs = 30_000;
+
+class TimedOut extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${Math.ceil(timeoutMs / 1000)} seconds`);
+  }
+}
+
 type Sdk = typeof import("@aws-sdk/client-s3");
 
-export function createBucket(Bucket: string, location: string): S3Bucket {
+export function createBucket(Bucket: string, location: string, timeoutMs = defaultTimeoutMs): S3Bucket {
   let opened: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
   const open = () => (opened ??= openClient());
   const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);
-  const ask = <T>(send: () => Promise<T>): Promise<T> => repeat(send, { isPassing, asFailure, patienceMs });
+  const ask = <T>(send: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> =>
+    repeat(
+      () => {
+        const abortSignal = AbortSignal.timeout(timeoutMs);
+        const late = new Promise<never>((_, reject) => {
+          abortSignal.addEventListener("abort", () => reject(new TimedOut(timeoutMs)), { once: true });
+        });
+        return Promise.race([send({ abortSignal }), late]);
+      },
+      { isPassing, asFailure, patienceMs },
+    );
 
   async function put(key: string, text: string, condition: { IfNoneMatch?: string; IfMatch?: string }) {
     const { sdk, client } = open();
     try {
-      await ask(() =>
+      await ask((options) =>
         client.send(
           new sdk.PutObjectCommand({
             Bucket,
@@ -45,6 +64,7 @@ export function createBucket(Bucket: string, location: string): S3Bucket {
             ContentType: "application/octet-stream",
             ...condition,
           }),
+          options,
         ),
       );
       return true;
@@ -62,9 +82,9 @@ export function createBucket(Bucket: string, location: string): S3Bucket {
   return {
     async get(key) {
       const { sdk, client } = open();
-      return ask(async () => {
+      return ask(async (options) => {
         try {
-          const answer = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key }));
+          const answer = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key }), options);
           const text = (await answer.Body?.transformToString("utf8")) ?? "";
           const now = serverTimeOf(answer) ?? Date.now();
           return { text, etag: answer.ETag ?? "", ageMs: now - (answer.LastModified?.getTime() ?? now) };
@@ -79,20 +99,21 @@ export function createBucket(Bucket: string, location: string): S3Bucket {
     put: async (key, text) => void (await put(key, text, {})),
     async remove(key) {
       const { sdk, client } = open();
-      await ask(() => client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key })));
+      await ask((options) => client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), options));
     },
     async list(prefix) {
       const { sdk, client } = open();
       const keys: string[] = [];
       let token: string | undefined;
       do {
-        const page = await ask(() =>
+        const page = await ask((options) =>
           client.send(
             new sdk.ListObjectsV2Command({
               Bucket,
               Prefix: prefix,
               ...(token === undefined ? {} : { ContinuationToken: token }),
             }),
+            options,
           ),
         );
         for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
@@ -154,6 +175,7 @@ function problemOf(error: unknown): string {
   const { message, code, $response } = error as Error & { code?: string; $response?: unknown };
   const status = statusOf(error);
   const name = codeOf(error);
+  if (error instanceof TimedOut) return `gives ${message}`;
   if (name === "NoSuchBucket") return "names a bucket that does not exist";
   if (status === 403 || status === 401)
     return `refuses these credentials (${status} ${name}): they come from AWS_PROFILE, AWS_ACCESS_KEY_ID or the machine's role`;

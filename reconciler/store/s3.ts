@@ -41,9 +41,9 @@ interface Log extends StoredState {
 const digits = 10;
 const atOnce = 16;
 
-export function createS3Store(address: string, times: LeaseTimes = defaultLease): StateStore {
+export function createS3Store(address: string, times: LeaseTimes = defaultLease, timeoutMs?: number): StateStore {
   const { bucketName, key, location } = readAddress(address);
-  const bucket = createBucket(bucketName, location);
+  const bucket = createBucket(bucketName, location, timeoutMs);
   const lockKey = `${key}/lock`;
   const endKey = `${key}/end`;
   const keyOf = (number: number): string => `${key}/${String(number).padStart(digits, "0")}`;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readState } from "../../reconciler/core/state/text";
 import { createS3Store } from "../../reconciler/store/s3";
 import { StoreFailed } from "../../reconciler/store/store";
+import { startMoodyProxy } from "../support/moody-proxy";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 
@@ -45,6 +46,24 @@ describe("S3", () => {
   );
 
   describe.runIf(elsewhere === undefined)("with a server of its own", () => {
+    it("a server that swallows everything ends in a failure of the store, and is not waited for without end", async () => {
+      const proxy = await startMoodyProxy(new URL(server.url));
+      process.env["AWS_ENDPOINT_URL"] = `http://127.0.0.1:${proxy.port}`;
+      try {
+        const store = createS3Store("s3://states/mute", undefined, 1000);
+        const session = await store.lock(holder());
+        proxy.set("swallows requests");
+        for (const attempt of [() => store.read(), () => session.append([line(1, session.epoch)])]) {
+          const failed = await attempt().catch((error: unknown) => error);
+          expect(failed).toBeInstanceOf(StoreFailed);
+          expect(String(failed)).toContain("gives no answer within 1 seconds");
+        }
+      } finally {
+        process.env["AWS_ENDPOINT_URL"] = server.url;
+        await proxy.stop();
+      }
+    });
+
     it("goes on when the answer to any request was lost", async () => {
       const store = createS3Store("s3://states/lossy");
       for (const [index, method] of ["PUT", "GET", "DELETE"].entries()) {

@@ -202,8 +202,8 @@ export const running = {
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
   "state/no-orphan": row("There is no such orphan.", "reconcile orphans list"),
   "state/not-encrypted": row(
-    "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required.",
-    "Run once with the key and without `required`: the first run that writes encrypts it.",
+    "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required; or it is a saved plan in the clear where there is a key, and anybody could have written it.",
+    "A state: run once with the key and without `required`; the first run that writes encrypts it. A plan: make it anew with the key set.",
   ),
   "state/nothing-open": row("No create is open at that address.", "reconcile state list"),
   "state/occupied": row(
@@ -242,7 +242,7 @@ export const running = {
     "Restore a copy with reconcile state push --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks.",
   ),
   "state/wait-stopped": row(
-    "You stopped a run that waited for another one's lock.",
+    "You stopped a run that waited for another one's lock, or for a state that did not answer.",
     "Nothing was sent or written; run it again when you like.",
   ),
 };
