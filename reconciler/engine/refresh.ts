@@ -114,10 +114,12 @@ async function witnessesOf(client: ServiceClient, state: State, looks: Looks, op
   // An open create that does not show counts as never sent, and is sent again.
   for (const { address } of state.intents.values()) absent.push(`the create of ${address}`);
   recorded.push(...dataVolumes.map((id) => `volume:${id}`));
-  for (const orphan of state.orphans.values()) if (orphan.missingSince === undefined) recorded.push(orphanKey(orphan));
+  const present = [...state.orphans.values()].filter(({ missingSince }) => missingSince === undefined);
+  recorded.push(...present.map(orphanKey));
+  const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
   // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.
   if (absent.length > 0 && !recorded.some((one) => seen.has(one)))
-    for (const id of dataVolumes.slice(0, mostWitnesses))
+    for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses))
       if ((await client.getVolume(id, options)).status === "accepted") {
         seen.add(`volume:${id}`);
         break;
