@@ -5,3 +5,9 @@ export function countCampaign(campaign: string, tried: number, violations: numbe
   const file = process.env["CAMPAIGN_COUNTS"];
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ campaign, tried, violations })}\n`);
 }
+
+/** One violation as soon as it is found: a long campaign need not end before it can be looked at. */
+export function tellViolation(campaign: string, violation: string): void {
+  const file = process.env["CAMPAIGN_COUNTS"];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ campaign, violation })}\n`);
+}

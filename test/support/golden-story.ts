@@ -145,7 +145,8 @@ function resolveIds(value: unknown, stage: VirtualWorld): unknown {
   return JSON.parse(withIds(JSON.stringify(value), stage));
 }
 
-function withIds(text: string, stage: VirtualWorld): string {
+/** `@vm:db` as the id of what bears that name. */
+export function withIds(text: string, stage: VirtualWorld): string {
   if (!text.includes("@")) return text;
   const ids = idsByName(stage);
   return text.replace(/@(?:vm|volume|group|image|flavor):[\w#.-]+/g, (label) => ids.get(label) ?? label);
