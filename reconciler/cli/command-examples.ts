@@ -81,6 +81,8 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
       "reconcile state resolve volume.data --not-created",
       "you looked, and it is not there: the next run creates it",
     ),
+    one("reconcile state resolve vm.db --confirmed", "the resize was confirmed in the service's console"),
+    one("reconcile state resolve volume.data --attached", "the lost attach was done: the volume hangs there"),
   ],
   "orphans list": [
     one("reconcile orphans list", "what was left alive, and why; from the state alone"),

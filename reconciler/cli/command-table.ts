@@ -198,9 +198,9 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "state resolve",
-    usage: "state resolve ADDR --not-created",
-    summary: "settles a create whose outcome is unknown",
-    flags: ["file", "not-created", "lock-timeout", ...commonFlags],
+    usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached",
+    summary: "settles what was sent and of which nothing tells what became",
+    flags: ["file", "not-created", "confirmed", "reverted", "attached", "detached", "lock-timeout", ...commonFlags],
     positionals: count(1, 1, "an address"),
     load: () => require("./commands/state"),
   },

@@ -137,6 +137,10 @@ export const flagTable = {
   },
   seed: { type: "string", value: "N", help: "the first seed of --chaos, to see a run again" },
   "not-created": { type: "boolean", help: "you looked: the lost create was not done" },
+  confirmed: { type: "boolean", help: "you looked: the open resize was confirmed" },
+  reverted: { type: "boolean", help: "you looked: the open resize was reverted" },
+  attached: { type: "boolean", help: "you looked: the volume hangs on the VM" },
+  detached: { type: "boolean", help: "you looked: the volume does not hang on the VM" },
   force: { type: "boolean", help: "does it although the message says what speaks against it" },
 } as const satisfies Record<string, FlagRow>;
 

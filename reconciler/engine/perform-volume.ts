@@ -1,7 +1,7 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
 import type { LiveVolume } from "../core/model/live";
-import type { Outcome } from "../core/model/outcome";
+import type { Outcome, Unknown } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
@@ -60,6 +60,8 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
         if (settled.end !== "done") return settled;
         return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
       }
+      if (outcome.status === "unknown" && before?.kind === "volume")
+        return attachUnknown(step.address, id, vmId, outcome);
       if (outcome.status !== "unknown") await note(undefined);
       return failedBy(outcome);
     }
@@ -95,6 +97,14 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       return action satisfies never;
   }
 }
+
+/** Where the service does not show what a volume hangs on, only a person can tell. */
+const attachUnknown = (address: string, id: string, vmId: string, { reason }: Unknown): StepResult => ({
+  end: "unknown",
+  code: "apply/outcome-unknown",
+  message: `outcome unknown: volume ${id} was to be attached to VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,
+  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
+});
 
 const lookAt =
   (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<Seen> => {

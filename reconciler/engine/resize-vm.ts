@@ -99,7 +99,7 @@ export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): St
   end: "waiting",
   code: "apply/resize-waits",
   message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
-  fix: `decide it in the service's console, then run the same command again (${step.address})`,
+  fix: `decide it in the service's console, then run the same command again; where the service does not show it, say reconcile state resolve ${step.address} --confirmed, or --reverted`,
 });
 
 function isResized(step: Step, vm: LiveVm, run: Run): boolean {

@@ -8,6 +8,7 @@ import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
+import { patchRecord } from "../../engine/recorder";
 import { describeHolder, type StateStore } from "../../store/store";
 import { fail, holderOf, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
@@ -190,27 +191,64 @@ function refusePush(present: State, pushed: State): void {
     );
 }
 
+const answers = ["not-created", "confirmed", "reverted", "attached", "detached"] as const;
+type Answer = (typeof answers)[number];
+
+/** A person looked where this tool cannot: the answer has to fit what is open. */
 async function resolve(invocation: Invocation, store: StateStore): Promise<number> {
   const address = invocation.args[0]!;
-  if (invocation.flags["not-created"] !== true)
+  const [answer, ...more] = answers.filter((one) => invocation.flags[one] === true);
+  if (answer === undefined || more.length > 0)
     throw fail(
       "state/resolve-how",
-      "say how it ended",
-      `reconcile state resolve ${address} --not-created, or reconcile import ${address} ID if it exists`,
+      answer === undefined ? "say how it ended" : `--${answer} and --${more.join(", --")} cannot both be true`,
+      `reconcile state resolve ${address} with one of ${answers.map((one) => `--${one}`).join(", ")}, or reconcile import ${address} ID for a create that was done`,
     );
-  await changeState(invocation, store, (state) => {
-    const withoutId = state.resources.get(address);
-    if (!state.intents.has(address) && !(withoutId !== undefined && withoutId.id === undefined))
-      throw fail("state/nothing-open", `no create of ${address} is open`, "reconcile state list shows what is");
-    return [
-      ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
-      ...(withoutId !== undefined && withoutId.id === undefined
-        ? [{ type: "resource" as const, address, record: null }]
-        : []),
-    ];
-  });
-  invocation.output.print(`${address} counts as not created; the next apply creates it.`);
-  return invocation.output.finish({ exitCode: 0 });
+  await changeState(invocation, store, (state) => settledBy(answer, address, state));
+  const { output } = invocation;
+  output.print(
+    answer === "not-created"
+      ? `${address} counts as not created; the next apply creates it.`
+      : `${address} counts as ${answer}; the next plan goes on from there.`,
+  );
+  return output.finish({ exitCode: 0 });
+}
+
+function settledBy(answer: Answer, address: string, state: State): StateChange[] {
+  const record = state.resources.get(address);
+  const nothingOpen = (what: string) =>
+    fail("state/nothing-open", `no ${what} of ${address} is open`, `reconcile state show ${address} shows what is`);
+  const patched = (patch: object): StateChange[] =>
+    record === undefined ? [] : [{ type: "resource", address, record: patchRecord(record, patch) }];
+  switch (answer) {
+    case "not-created": {
+      const intent = state.intents.get(address);
+      const isOpen = intent !== undefined;
+      const isWithoutId = record !== undefined && record.id === undefined;
+      if (!isOpen && !isWithoutId) throw nothingOpen("create");
+      return [
+        ...(isOpen ? [{ type: "intent" as const, address, intent: null }] : []),
+        ...(isWithoutId ? [{ type: "resource" as const, address, record: null }] : []),
+      ];
+    }
+    case "confirmed":
+    case "reverted": {
+      if (record?.kind !== "vm" || record.resizing === undefined) throw nothingOpen("resize");
+      const { from, to } = record.resizing;
+      return patched({ resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) });
+    }
+    case "attached":
+    case "detached": {
+      if (record?.kind !== "volume" || record.attaching === undefined) throw nothingOpen("attach");
+      const { attaching, attachedTo } = record;
+      return patched({
+        attaching: undefined,
+        attachedTo: answer === "attached" ? attaching : attachedTo === attaching ? undefined : attachedTo,
+      });
+    }
+    default:
+      return answer satisfies never;
+  }
 }
 
 async function unlock(invocation: Invocation, store: StateStore): Promise<number> {

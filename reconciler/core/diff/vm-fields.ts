@@ -64,19 +64,30 @@ export function compareVm(
   const size = sizeNow(recorded, live, context);
   if (size !== undefined && size !== desired.sizeGb) differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
 
-  const power =
-    live === undefined
-      ? recorded?.power
-      : live.phase === "running" || live.phase === "stopped"
-        ? live.phase
-        : undefined;
+  // Where no power is shown, what was last done about it stands in; never done and not to be seen is not as wished.
+  const isUnseen = live === undefined || live.status === undefined;
+  const power = isUnseen
+    ? recorded?.power
+    : live.phase === "running" || live.phase === "stopped"
+      ? live.phase
+      : undefined;
   // An interrupted run stopped it for a flush and did not get to start it again.
   const wantedPower = desired.power ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
-  if (wantedPower !== undefined && power !== undefined && power !== wantedPower)
+  if (wantedPower !== undefined && power !== wantedPower && (power !== undefined || isUnseen))
     differ(
       fieldChange(vmFields.power, power, wantedPower, wantedPower === "running" ? "start" : "stop"),
       recorded?.power === desired.power,
     );
+  if (desired.power !== undefined && isUnseen && power === undefined)
+    diagnostics.push({
+      severity: "note",
+      code: "plan/power-unobserved",
+      summary: `whether ${desired.address} runs cannot be seen: the service does not show it, and no run has ${desired.power === "stopped" ? "stopped" : "started"} it yet`,
+      detail: `The ${desired.power === "stopped" ? "stop" : "start"} is sent, and what the service answers is what is known of it.`,
+      fix: "lifecycle.ignore_changes: [power], to leave it as it is",
+      address: desired.address,
+      source: desired.source,
+    });
 
   return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
 }

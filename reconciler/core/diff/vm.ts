@@ -353,6 +353,7 @@ function updateVm(
     !ignored.has("power");
   const unsettled =
     live?.phase === "changing" &&
+    live.status !== undefined &&
     (recorded?.building === true ||
       adopted === "interrupted" ||
       fields.length > 0 ||

@@ -240,6 +240,17 @@ function updateVolume(
     );
     if (recorded === undefined || isOurs || recorded.attachedTo === attachedTo) intended = true;
   }
+  const unanswered = recorded?.attaching;
+  const isCarried = (vmId: string): boolean | undefined => {
+    const vm = sightVm(context.live, vmId);
+    return vm.seen === "gone"
+      ? false
+      : vm.seen === "yes"
+        ? vm.value.volumes?.some((disk) => disk.id === id)
+        : undefined;
+  };
+  if (unanswered !== undefined && live?.attachedTo === undefined && isCarried(unanswered) === undefined)
+    diagnostics.push(attachUnknown(pair, id, unanswered));
   if (live?.failed === true)
     diagnostics.push({
       severity: "warning",
@@ -304,6 +315,17 @@ const referenceLabel = (reference: { readonly address?: Address } | { readonly i
   "address" in reference && reference.address !== undefined
     ? reference.address
     : ((reference as { id?: string }).id ?? "");
+
+/** An attach whose answer was lost, where the service does not show what a volume hangs on. */
+const attachUnknown = ({ address, desired }: Pair, id: string, vmId: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/outcome-unknown",
+  summary: `outcome unknown: volume ${id} (${address}) was to be attached to VM ${vmId}, and the answer was lost`,
+  detail: "This service does not show what a volume hangs on. Look in the service's console.",
+  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
+  address,
+  source: desired?.source,
+});
 
 const shrinkRefused = (pair: Pair, before: number, after: number): Diagnostic => ({
   severity: "error",

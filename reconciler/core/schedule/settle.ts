@@ -33,6 +33,9 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
   if (wait.for === "gone") return live === undefined ? settled : pending;
   if (live === undefined) return pending;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
+  // A record without a status never shows an arrival: the acknowledgement has to do.
+  if (live.status === undefined && live.phase === "changing" && wait.for !== "resized" && wait.for !== "rebuilt")
+    return settled;
   const steady = live.phase === "running" || live.phase === "stopped";
   switch (wait.for) {
     case "built":

@@ -132,8 +132,12 @@ export const planning = {
     "Apply it in a checkout, from the folder it was made in.",
   ),
   "plan/outcome-unknown": row(
-    "An earlier create got no answer, and this service gives no way to look it up.",
-    "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
+    "An earlier create or attach got no answer or does not show, and nothing the service shows settles it.",
+    "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach --attached or --detached.",
+  ),
+  "plan/power-unobserved": row(
+    "The service shows no power state, and no run has started or stopped the VM yet.",
+    "The stop or start is sent; lifecycle.ignore_changes: [power] leaves it as it is.",
   ),
   "plan/port-range": row(
     "A rule with a range of ports is to be created, and the dialect does not say how this service takes a range in one rule.",

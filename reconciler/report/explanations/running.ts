@@ -43,8 +43,8 @@ export const running = {
     "Run the same command again; service.timing.vm_create_timeout allows more time.",
   ),
   "apply/outcome-unknown": row(
-    "The answer to a create was lost and the service gives no way to look it up. Repeating it could make a second one.",
-    "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not.",
+    "A create was accepted and does not show, or an answer was lost and nothing shows what became of it. Repeating it could make a second one.",
+    "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach --attached or --detached.",
   ),
   "apply/resize-undone": row(
     "The service took a resize back by itself; the VM is as it was.",

@@ -1,0 +1,121 @@
+/** What nobody can see is not taken for granted: a person answers, and the answer has to fit what is open. */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { emptyState } from "../../reconciler/core/state/fold";
+import { readState, writeSnapshot } from "../../reconciler/core/state/text";
+import { type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+
+let folder: string;
+let emulator: RunningEmulator;
+let proxy: MeddlingProxy;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+  proxy = await startMeddlingProxy(emulator.url);
+});
+afterEach(async () => {
+  await proxy.close();
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url } });
+const apply = (): Promise<Ran> => reconcile("apply", "-y");
+const said = ({ stdout, stderr }: Ran): string => (stdout + stderr).replace(/\s+/g, " ");
+const path = () => join(folder, "reconcile.state.json");
+const resources = () => JSON.parse(readFileSync(path(), "utf8")).resources;
+
+const declare = (blocks: object): void =>
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    JSON.stringify({
+      version: 1,
+      project: "acme",
+      region: "in-west-1",
+      service: { timing: { poll_interval: "5ms", discovery_window: "50ms", vm_create_timeout: "2s" } },
+      defaults: {
+        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+      },
+      ...blocks,
+    }),
+  );
+
+/** Takes fields out of what is shown, as a service does whose records have none. */
+const hide = (fields: RegExp, drop: RegExp = /$^/): void =>
+  proxy.meddle(async (exchange, forward) => {
+    const answer = await forward();
+    if (drop.test(exchange.path)) throw new Error("the answer is lost");
+    if (exchange.method !== "GET" || answer.body === "") return answer;
+    return json(
+      JSON.parse(answer.body, (key, value: unknown) => (fields.test(key) ? undefined : value)),
+      answer.status,
+    );
+  });
+
+/** Changes a record as a run that was cut off would have left it. */
+function leave(address: string, patch: object): void {
+  const read = readState({ snapshot: readFileSync(path(), "utf8"), journal: [] }, "none");
+  if (!read.ok) throw new Error(read.problem);
+  const record = read.state.resources.get(address);
+  if (record === undefined) throw new Error(`no ${address}`);
+  const resourcesLeft = new Map([...read.state.resources, [address, { ...record, ...patch }]]);
+  writeFileSync(path(), writeSnapshot({ ...emptyState("x"), ...read.state, resources: resourcesLeft }));
+}
+
+it("a power that no record shows is sent before it counts as done", async () => {
+  hide(/^(status|state)$/);
+  declare({ vms: { web: {} } });
+  expect((await apply()).exitCode).toBe(0);
+  declare({ vms: { web: { power: "stopped" } } });
+  const planned = await reconcile("plan");
+  expect(said(planned)).toContain("whether vm.web runs cannot be seen");
+  const ran = await apply();
+  expect([ran.exitCode, proxy.writes.filter((write) => write.includes("/vm/stop/")).length], ran.stderr).toEqual([
+    0, 1,
+  ]);
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
+it("an attach whose answer was lost and that no record shows ends with a question, and goes on from its answer", async () => {
+  hide(/^(attached_to|vm_id|attachments|volumes)$/, /\/volume\/attach$/);
+  declare({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web" } } });
+  const question =
+    "reconcile state resolve volume.data --attached (it hangs there), or reconcile state resolve volume.data --detached (it does not)";
+  const ran = await apply();
+  expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
+  const sent = proxy.writes.length;
+  const again = await apply();
+  expect([again.exitCode, said(again).includes(question), proxy.writes.length]).toEqual([1, true, sent]);
+  expect((await reconcile("state", "resolve", "volume.data", "--attached")).exitCode).toBe(0);
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
+describe("state resolve", () => {
+  it.each([
+    ["--confirmed", "m1.large"],
+    ["--reverted", "m1.small"],
+  ])("%s ends an open resize with the flavor that it led to", async (flag, flavor) => {
+    declare({ vms: { web: {} } });
+    await apply();
+    leave("vm.web", { resizing: { from: "m1.small", to: "m1.large" } });
+    expect((await reconcile("state", "resolve", "vm.web", flag)).exitCode).toBe(0);
+    expect(resources()["vm.web"]).toMatchObject({ flavor });
+    expect(resources()["vm.web"].resizing).toBeUndefined();
+  });
+
+  it("refuses an answer to what is not open, and two answers at once", async () => {
+    declare({ vms: { web: {} } });
+    await apply();
+    for (const flag of ["--not-created", "--confirmed", "--reverted", "--attached", "--detached"])
+      expect((await reconcile("state", "resolve", "vm.web", flag)).stderr).toContain("state/nothing-open");
+    expect((await reconcile("state", "resolve", "vm.web", "--confirmed", "--reverted")).stderr).toContain(
+      "state/resolve-how",
+    );
+  });
+});
