@@ -3,6 +3,7 @@
  * read anew each round, so a checkout that moves on is followed. With --apply one watcher at a time holds the state;
  * the others stand by.
  */
+import { readFileSync } from "node:fs";
 import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
@@ -21,6 +22,7 @@ import { asDiagnostics } from "../crash";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, carryOut, grantsOf, planOptions, prepareBeside, type Session } from "../planning";
 import { startStatusServer } from "../status-server";
+import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
 
@@ -70,6 +72,17 @@ export async function run(invocation: Invocation): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
+/** A file that stays as it is for so long is taken for whole. */
+const stillMs = 500;
+
+function textNow(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
 type Listener = Parameters<typeof createPorts>[2];
 
 async function oneRound(
@@ -81,7 +94,10 @@ async function oneRound(
 ): Promise<Ended> {
   try {
     const held = lease === undefined ? store : await lease.hold();
-    const workspace: Workspace = readWorkspace(invocation);
+    const workspace = await readWhenStill((): Workspace => readWorkspace(invocation), {
+      textOf: textNow,
+      pause: () => systemClock.sleep(stillMs, stop.soft),
+    });
     const service = await openService(workspace, invocation);
     try {
       return await look({ invocation, workspace, service, store: held, signal: stop.soft }, stop, listen);

@@ -39,6 +39,10 @@ export const planning = {
     "What was imported differs from the file in something that the service cannot change in place.",
     "Write into the file what the service has; else the next plan would replace it, and asks before it does.",
   ),
+  "watch/files-changing": row(
+    "The files changed each time they were read, so what they declare is not known.",
+    "Put a whole new file in place of the old one: write it beside it, then rename it.",
+  ),
   "exposure/gap": row(
     "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",
     "Look at the step and the traffic that are named; apply the change in two halves if that moment matters.",

@@ -1,0 +1,34 @@
+/**
+ * Files that somebody may be writing just now: a file that is cut at the end of a line reads as a whole one that
+ * declares less. They are acted on when they stayed as they were read.
+ */
+import { CommandFailed } from "./crash";
+
+interface Read {
+  readonly sources: readonly { readonly file: string; readonly text: string }[];
+}
+
+export interface Looks {
+  /** `undefined`: it is not there, or cannot be read. */
+  readonly textOf: (file: string) => string | undefined;
+  /** So long a writer may take from one write to the next. */
+  readonly pause: () => Promise<void>;
+}
+
+const mostReads = 20;
+
+export async function readWhenStill<T extends Read>(read: () => T, { textOf, pause }: Looks): Promise<T> {
+  for (let tried = 0; tried < mostReads; tried++) {
+    const found = read();
+    await pause();
+    if (found.sources.every(({ file, text }) => textOf(file) === text)) return found;
+  }
+  throw new CommandFailed([
+    {
+      severity: "error",
+      code: "watch/files-changing",
+      summary: `the files changed each of the ${mostReads} times that they were read`,
+      fix: "put a whole new file in place of the old one (write it beside it, then rename it)",
+    },
+  ]);
+}
