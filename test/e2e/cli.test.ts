@@ -143,14 +143,16 @@ describe("exit codes", () => {
     const ran = await reconcile("apply");
     expect(ran.exitCode).toBe(3);
     for (const code of codes) expect(ran.stderr.split(`error[${code}]`)).toHaveLength(2);
-    expect(ran.stdout).toContain("of 5 GB is deleted with its data");
+    expect(ran.stdout.replaceAll(/\s+/g, " ")).toContain("of 5 GB is deleted with its data");
     expect(ran.stderr).not.toContain("of 5 GB is deleted with its data");
     const { diagnostics } = summaryOf(await reconcile("apply", "--json")) as unknown as {
       diagnostics: { severity: string; code: string; summary: string; fix: string }[];
     };
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     expect(errors.map(({ code }) => code).sort()).toEqual(codes);
-    expect(errors.map(({ summary }) => summary)).toContain("volume data of 5 GB is deleted with its data");
+    expect(errors.map(({ summary }) => summary)).toContainEqual(
+      expect.stringMatching(/^volume data \(.*\) of 5 GB is deleted with its data$/),
+    );
     expect((await reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "volume.data")).exitCode).toBe(0);
   });
 

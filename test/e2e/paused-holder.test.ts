@@ -23,7 +23,7 @@ it("what it had not sent when its lock was taken over is never sent, and it says
         volumes: Object.fromEntries(volumes.map((name) => [name, { name: `${name}-data`, size: 5 }])),
       }),
     );
-  const apply = ["apply", "-y", "--allow-data-loss"];
+  const apply = ["apply", "-y", "--allow-data-loss", "--allow-removal", "all"];
   const control = async (method: string, path: string, body?: object): Promise<unknown> => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${emulator.url}/_control${path}`, { method, headers, body: JSON.stringify(body) });
