@@ -20,6 +20,7 @@ const why: Partial<Record<MissingConsent["kind"], string>> = {
   flush: "nothing was sent: nobody said that what comes off a running VM is flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
   empty: "nothing was sent: the desired state is empty",
+  recreate: "nothing was sent: what is gone would be made anew",
   removal: "nothing was sent: more than half of what the state has would go",
 };
 
@@ -44,6 +45,8 @@ function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingCons
     const each = addresses.map((address) => `--allow-loss ${address}`).join(" ");
     return addresses.length > mostFlags ? "--allow-data-loss" : `${each} (or --allow-data-loss for everything listed)`;
   }
+  if (kind === "recreate")
+    return alike.length > mostFlags ? "--recreate all" : alike.map((one) => `--recreate ${one.address}`).join(" ");
   if (kind !== "flush") return grant;
   const flags =
     alike.length > mostFlags ? ["--confirm-flush all"] : alike.map((one) => `--confirm-flush ${one.address}`);

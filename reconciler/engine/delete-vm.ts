@@ -3,7 +3,16 @@ import { isGone } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
-import { done, failedBy, optionsFor, type Run, recordOf, type StepResult } from "./perform";
+import {
+  done,
+  failedBy,
+  missingInstead,
+  noteDeleting,
+  optionsFor,
+  type Run,
+  recordOf,
+  type StepResult,
+} from "./perform";
 import { patchRecord } from "./recorder";
 import { canSee, findVm, learnt, onceSteady, waitForVm } from "./watch-vm";
 
@@ -21,11 +30,15 @@ export async function deleteVm(
   const record = before === undefined ? undefined : (patchRecord(before, seen) as RecordedVm);
   if (record !== undefined && seen.dataVolumeId !== undefined)
     await run.recorder.record([{ type: "resource", address: step.address, record }]);
+  const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await onceSteady(step, run, id, () =>
     client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
   );
   const outcome = await confirmGone(deleted, canSee(run) ? () => findVm(run, id) : undefined);
-  if (outcome.status !== "accepted") return failedBy(outcome);
+  if (outcome.status !== "accepted") {
+    if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+    return failedBy(outcome);
+  }
   const managed = new Set(action.managedVolumes);
   const named = outcome.value?.preservedVolumes;
   const preserved = named ?? lastKnownVolumes(id, record, run);
@@ -46,6 +59,7 @@ export async function deleteVm(
     }),
   );
   const changes: StateChange[] = orphans.map((orphan) => ({ type: "orphan", key: orphanKey(orphan), orphan }));
+  changes.push(...missingInstead(step, id, run, deleted, sentBefore));
   await run.recorder.record([...changes, ...recordOf(step, run)]);
   for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
   if (run.hasFollowers(step)) {

@@ -11,7 +11,20 @@ import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
 import { createOnce, lookThrough } from "./create-once";
-import { done, failedBy, idOf, noId, optionsFor, type Run, recordDone, type StepResult, sendAndLook } from "./perform";
+import {
+  done,
+  failedBy,
+  idOf,
+  missingInstead,
+  noId,
+  noteDeleting,
+  optionsFor,
+  type Run,
+  recordDone,
+  recordOf,
+  type StepResult,
+  sendAndLook,
+} from "./perform";
 import { patchRecord } from "./recorder";
 
 type GroupAction = Extract<StepAction, { operation: `group.${string}` }>;
@@ -256,9 +269,11 @@ async function deleteGroup(
   run: Run,
 ): Promise<StepResult> {
   const { client } = run.ports;
+  const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await client.deleteGroup(id, optionsFor(step, run));
   const outcome = await confirmGone(deleted, () => client.listRules(id, { signal: run.signal }));
   if (outcome.status !== "accepted") {
+    if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);
     const namers = await stillNaming(id, run);
     if (namers.length > 0) return refusedAsNamed(step, action, id, namers, run);
@@ -271,7 +286,10 @@ async function deleteGroup(
       };
     return failedBy(outcome);
   }
-  if (!action.retired) return recordDone(step, run);
+  if (!action.retired) {
+    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
+    return done;
+  }
   const record = run.recorder.state.resources.get(step.address);
   if (record?.kind !== "group") return done;
   const retired = (record.retired ?? []).filter((group) => group.id !== id);

@@ -11,10 +11,13 @@ import {
   done,
   failedBy,
   idOf,
+  missingInstead,
   noId,
+  noteDeleting,
   optionsFor,
   type Run,
   recordDone,
+  recordOf,
   type Seen,
   type StepResult,
   sendAndLook,
@@ -88,10 +91,16 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
       return settle(outcome, { for: "grown", sizeGb: action.sizeGb });
     }
     case "volume.delete": {
+      const sentBefore = await noteDeleting(step, id, run, true);
       const deleted = await onceVolumeSteady(step, run, id, () => client.deleteVolume(id, options));
       if (deleted.status === "accepted") return settle(deleted, { for: "gone" });
       const outcome = await confirmVolumeGone(deleted, id, client);
-      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+      if (outcome.status === "accepted") {
+        await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
+        return done;
+      }
+      if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+      return failedBy(outcome);
     }
     default:
       return action satisfies never;

@@ -3,10 +3,12 @@
  * on, and writes down what became true. Which step comes when is the scheduler's business.
  */
 import type { Index } from "../core/canonical/catalogue";
+import { kindOf } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
-import type { Live } from "../core/model/live";
-import { type Failure, notSent, type Outcome } from "../core/model/outcome";
-import { type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
+import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Failure, isGone, notSent, type Outcome } from "../core/model/outcome";
+import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
+import { missingOrphan } from "../core/plan/missing";
 import type { Step, StepAction } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import { performGroupStep } from "./perform-group";
@@ -174,6 +176,50 @@ const followsSnapshot: ReadonlySet<string> = new Set([
   "vm.resize.revert",
   "vm.delete",
 ]);
+
+/**
+ * Written down before a delete is sent: should the run be cut off after it, what is gone then was meant to go. A refusal
+ * takes it back. Returns whether an earlier run had sent one.
+ */
+export async function noteDeleting(step: Step, id: string, run: Run, deleting: true | undefined): Promise<boolean> {
+  const { resources, orphans } = run.recorder.state;
+  const record = resources.get(step.address);
+  const changes: StateChange[] = [];
+  let sentBefore = false;
+  if (record?.id === id) {
+    sentBefore = record.deleting === true;
+    changes.push({ type: "resource", address: step.address, record: patchRecord(record, { deleting }) });
+  }
+  const key = orphanKey({ kind: kindOf(step.address), id });
+  const orphan = orphans.get(key);
+  if (orphan !== undefined) {
+    const { deleting: before, ...kept } = orphan;
+    sentBefore ||= before === true;
+    changes.push({ type: "orphan", key, orphan: deleting === true ? { ...kept, deleting } : kept });
+  }
+  await run.recorder.record(changes);
+  return sentBefore;
+}
+
+/**
+ * A delete of what nobody saw before, answered with not-found: somebody else deleted it, or it is not shown. Either way
+ * this run did not, so its record is kept as missing and not forgotten.
+ */
+export function missingInstead(
+  step: Step,
+  id: string,
+  run: Run,
+  deleted: Outcome<unknown>,
+  sentBefore: boolean,
+): StateChange[] {
+  const kind = kindOf(step.address);
+  const record = run.recorder.state.resources.get(step.address);
+  if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
+  const sighting = { vm: sightVm, volume: sightVolume, group: sightGroup }[kind](run.live, id);
+  if (sighting.seen === "yes") return [];
+  const orphan = missingOrphan(record, id, "its delete was answered with not-found, and nobody had seen it before");
+  return recordedAt([{ type: "missing", orphan }], isoNow(run));
+}
 
 export async function recordDone(step: Step, run: Run, extra: object = {}): Promise<StepResult> {
   await run.recorder.record(recordOf(step, run, extra));

@@ -16,10 +16,19 @@ import {
   type Unobserved,
   weigh,
 } from "../core/model/evidence";
-import type { Catalogue, CatalogueEntry, Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import {
+  type Catalogue,
+  type CatalogueEntry,
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type LiveVolume,
+  sightGroup,
+  sightVm,
+} from "../core/model/live";
 import type { Operation } from "../core/model/operation";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
-import { orphanKey, type RecordedVm, type State } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedVm, type State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import { scopeOf } from "./scope";
 
@@ -284,11 +293,21 @@ async function observeVolumes(
 }
 
 /** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
-export async function observeOrphans(client: ServiceClient, desired: Desired, state: State, ids: readonly string[]) {
+export async function observeOrphans(
+  client: ServiceClient,
+  desired: Desired,
+  state: State,
+  orphans: readonly Orphan[],
+) {
+  const ids = orphans.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
   const looks = new Map<string, Look<LiveVolume>>();
   const findings: Diagnostic[] = [];
   const [{ live }] = await Promise.all([
-    refresh(client, desired, state),
+    // What is missing is looked for by its id, and so are these.
+    refresh(client, desired, {
+      ...state,
+      orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),
+    }),
     observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),
   ]);
   const all = {
@@ -304,7 +323,12 @@ export async function observeOrphans(client: ServiceClient, desired: Desired, st
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });
-  return { volumes: new Map([...looks].map(([id, look]) => [id, weigh(look, verdict)])), findings };
+  const sight = ({ kind, id }: Orphan): Sighting<LiveVm | LiveVolume | LiveGroup> => {
+    const look = looks.get(id);
+    if (kind === "volume" && look !== undefined) return weigh(look, verdict);
+    return kind === "vm" ? sightVm(live, id) : kind === "group" ? sightGroup(live, id) : cannotLook(`one ${kind}`);
+  };
+  return { sight, findings };
 }
 
 const isSeen = <T>(entry: [string, Look<T> | Sighting<T>]): entry is [string, { seen: "yes"; value: T }] =>

@@ -67,7 +67,13 @@ export function summaryLine(input: SummaryInput): object {
     changes: countChanges(plan?.changes ?? []),
     steps: stepCounts(run),
     diagnostics: input.diagnostics.map(diagnosticEntry),
-    orphans: input.orphans.map(({ kind, id, name, reason }) => ({ kind, id, name, reason })),
+    orphans: input.orphans.map(({ kind, id, name, reason, missingSince }) => ({
+      kind,
+      id,
+      name,
+      reason,
+      ...(missingSince === undefined ? {} : { missing_since: missingSince }),
+    })),
     duration_ms: Math.round(input.durationMs),
     ...input.extra,
   };

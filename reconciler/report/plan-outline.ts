@@ -87,7 +87,10 @@ function verbOf(change: Change, steps: readonly Step[]): string {
     case "forget":
       return steps.some(leavesOrphan)
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
-        : withRemarks("forget", change.reason === "gone" ? ["it is gone already"] : ["it stays alive, unmanaged"]);
+        : withRemarks(
+            "forget",
+            change.reason === "gone" ? ["it is gone; the orphans keep it as missing"] : ["it stays alive, unmanaged"],
+          );
     default:
       return change.action satisfies never;
   }
@@ -187,7 +190,7 @@ export function consentBlocks(consents: readonly Consent[]): ConsentBlock[] {
     else list.push(consent);
   }
   // The gravest last, where it is read last.
-  return (["flush", "prevent_destroy", "removal", "empty", "data_loss"] as const).flatMap((kind) => {
+  return (["flush", "prevent_destroy", "recreate", "removal", "empty", "data_loss"] as const).flatMap((kind) => {
     const list = byKind.get(kind);
     return list === undefined ? [] : [consentBlock(kind, list)];
   });
@@ -207,6 +210,13 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
       return { kind, title: `PROTECTED: prevent_destroy forbids ${countOf(count, "change")} of this plan`, consents };
     case "empty":
       return { kind, title: "EMPTY FILE: everything would be deleted", consents };
+    case "recreate":
+      return {
+        kind,
+        title: `GONE: ${countOf(count, "thing")} of the state would be made anew`,
+        consents,
+        ...(count > 1 ? { grant: "--recreate with the address of each, or all" } : {}),
+      };
     case "removal":
       return { kind, title: "MUCH WOULD GO: more than half of what the state has", consents };
     case "data_loss":

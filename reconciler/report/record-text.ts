@@ -18,6 +18,8 @@ type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, Row<T>>>;
 
 const yes = (value: boolean | undefined, words = "yes"): string | undefined => (value === true ? words : undefined);
 
+const deletingRow: Row<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
+
 const vmRows: Rows<RecordedVm> = {
   id: ["id", ({ id }) => id ?? "(not known yet)"],
   name: [vmFields.name.field, ({ name }) => name],
@@ -49,6 +51,7 @@ const vmRows: Rows<RecordedVm> = {
     ({ resizing }) => resizing && `${resizing.from === undefined ? "" : `${resizing.from} → `}${resizing.to}`,
   ],
   stoppedForFlush: ["stopped", ({ stoppedForFlush }) => yes(stoppedForFlush, "for a flush, and not started again yet")],
+  deleting: deletingRow,
   dataVolumeDetached: ["data volume", ({ dataVolumeDetached }) => yes(dataVolumeDetached, "detached to be grown")],
 };
 
@@ -66,6 +69,7 @@ const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
   ],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  deleting: deletingRow,
 });
 
 const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
@@ -86,6 +90,7 @@ const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
     "told to be",
     ({ updating }) => updating && `${Object.values(updating).join(", ")} (no answer came, and nobody can look)`,
   ],
+  deleting: deletingRow,
   retired: ["replaced", ({ retired }) => retired?.map(({ name, id }) => `${name} (${id}), still to delete`)],
 });
 

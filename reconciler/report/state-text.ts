@@ -1,6 +1,6 @@
 /** The state for people: a table of what it holds, and the orphans. One record in full is record-text's. */
 import { compareAddresses } from "../core/model/address";
-import type { LiveVolume, Sighting } from "../core/model/live";
+import type { LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
 import { columnsOf, countOf, padTo } from "./style";
@@ -35,28 +35,34 @@ function remarkOf(record: RecordedResource | undefined, intent: Intent | undefin
 }
 
 /** `seen`: what the service says of each, by its id, where it was asked. */
-export function orphansText(orphans: readonly Orphan[], seen?: ReadonlyMap<string, Sighting<LiveVolume>>): string {
+const sinceText = ({ missingSince, reason }: Orphan): string =>
+  missingSince === undefined ? reason : `missing since ${missingSince}: ${reason}`;
+
+export function orphansText(
+  orphans: readonly Orphan[],
+  seen?: (orphan: Orphan) => Sighting<LiveVolume | LiveVm | LiveGroup>,
+): string {
   if (orphans.length === 0)
     return "No orphans: everything in the service that was managed here still is, or is gone.\n";
-  const rows = sortOrphans(orphans).map(({ kind, id, name, sizeGb, reason }) => [
-    kind,
-    id,
-    name,
-    sizeGb === undefined ? "" : `${sizeGb} GB`,
-    ...(seen === undefined ? [] : [sightingText(seen.get(id))]),
-    reason,
+  const rows = sortOrphans(orphans).map((orphan) => [
+    orphan.kind,
+    orphan.id,
+    orphan.name,
+    orphan.sizeGb === undefined ? "" : `${orphan.sizeGb} GB`,
+    ...(seen === undefined ? [] : [sightingText(seen(orphan))]),
+    sinceText(orphan),
   ]);
   const head = ["KIND", "ID", "NAME", "SIZE", ...(seen === undefined ? [] : ["NOW"]), "WHY"];
-  const gone = orphans.some(({ id }) => seen?.get(id)?.seen === "gone")
+  const gone = orphans.some((orphan) => seen?.(orphan).seen === "gone")
     ? "Not found: deleted since, or no longer shown to this credential. None is forgotten by itself.\n"
     : "";
   return `${table([head, ...rows])}\n${gone}End one with: reconcile orphans delete ID\n`;
 }
 
-function sightingText(sighting: Sighting<LiveVolume> | undefined): string {
-  if (sighting?.seen === "gone") return "not found";
-  if (sighting?.seen !== "yes") return "not read";
-  const { attachedTo } = sighting.value;
+function sightingText(sighting: Sighting<LiveVolume | LiveVm | LiveGroup>): string {
+  if (sighting.seen === "gone") return "not found";
+  if (sighting.seen !== "yes") return "not read";
+  const attachedTo = sighting.value.kind === "volume" ? sighting.value.attachedTo : undefined;
   return attachedTo === undefined || attachedTo === null ? "there" : `attached to ${attachedTo}`;
 }
 

@@ -70,8 +70,8 @@ export function differencesFromDesired(desired: Desired, stage: VirtualWorld, st
   for (const volume of tables.volume.values())
     if (!volume.root && !known.has(volume.id) && !state.orphans.has(`volume:${volume.id}`))
       problems.push(`volume ${volume.name} is known to nobody`);
-  for (const { id } of state.orphans.values())
-    if (!tables.volume.has(id)) problems.push(`the orphan ${id} does not exist any more`);
+  for (const { id, missingSince } of state.orphans.values())
+    if (missingSince === undefined && !tables.volume.has(id)) problems.push(`the orphan ${id} does not exist any more`);
   return problems;
 }
 

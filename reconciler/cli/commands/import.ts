@@ -223,7 +223,10 @@ async function lettingGo(
   const plan = makePlan({ desired, state, live, has, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
   if (!isGone) return undefined;
-  return recordedNow(plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : [])));
+  return recordedNow([
+    ...plan.bookkeeping.filter(({ type }) => type === "missing"),
+    ...plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : [])),
+  ]);
 }
 
 /** A VM may be given by its name. What no VM is called is taken for an id. */

@@ -1,6 +1,6 @@
 /** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
 import type { Desired } from "../../core/model/desired";
-import { hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { isGone } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { confirmVolumeGone } from "../../engine/confirm-gone";
@@ -34,14 +34,15 @@ interface Asked {
 async function list({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
-  const ids = orphans.filter(({ kind }) => kind === "volume").map(({ id }) => id);
-  const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, ids);
+  const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
   const { orphansText } = require("../../report/state-text") as typeof import("../../report/state-text");
   for (const orphan of orphans) {
-    const seen = looked === undefined ? {} : { seen: looked.volumes.get(orphan.id)?.seen ?? "unobserved" };
-    output.event({ type: "orphan", ...orphan, ...seen });
+    const seen = looked === undefined ? {} : { seen: looked.sight(orphan).seen };
+    const { missingSince, record: _, deleting: __, ...told } = orphan;
+    const since = missingSince === undefined ? {} : { missing_since: missingSince };
+    output.event({ type: "orphan", ...told, ...since, ...seen });
   }
-  output.print(orphansText(orphans, looked?.volumes));
+  output.print(orphansText(orphans, looked?.sight));
   const diagnostics = looked?.findings ?? [];
   return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics });
 }
@@ -59,13 +60,19 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
       return orphan;
     });
-    const groups = wanted.filter(({ kind }) => kind === "group");
+    const asked: Asked = { client, desired: workspace.desired };
+    const groups = wanted.filter(({ kind, missingSince }) => kind === "group" && missingSince === undefined);
     if (groups.length > 0) {
       if (groups.length < wanted.length)
         throw fail("cli/bad-flag", "groups and volumes are deleted one sort at a time", "reconcile orphans delete ID");
       for (const orphan of groups) {
         const outcome = await client.deleteGroup(orphan.id);
-        if (outcome.status !== "accepted" && !isGone(outcome)) {
+        if (isGone(outcome)) {
+          const problems = await forgetGone([orphan], invocation, store, state, asked);
+          if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
+          continue;
+        }
+        if (outcome.status !== "accepted") {
           const failure = failedBy(outcome);
           throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
         }
@@ -74,20 +81,29 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       }
       return output.finish({ exitCode: 0 });
     }
-    if (!client.has("volume.delete"))
-      return forgetDeleted(wanted, invocation, store, state, { client, desired: workspace.desired });
+    const deletable = wanted.filter(
+      ({ kind, missingSince }) => kind === "volume" && missingSince === undefined && client.has("volume.delete"),
+    );
+    if (deletable.length === 0) return forgetDeleted(wanted, invocation, store, state, asked);
     if (flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
-        diagnostics: wanted.map((orphan) => ({
+        diagnostics: deletable.map((orphan) => ({
           severity: "error",
           code: "consent/data-loss",
           summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`,
           fix: "--allow-data-loss",
         })),
       });
-    for (const orphan of wanted) {
-      const outcome = await confirmVolumeGone(await client.deleteVolume(orphan.id), orphan.id, client);
+    for (const orphan of deletable) {
+      const deleted = await client.deleteVolume(orphan.id);
+      // Another project's credential is told "not found" as well: it takes the proof that any other "gone" takes.
+      if (isGone(deleted)) {
+        const problems = await forgetGone([orphan], invocation, store, state, asked);
+        if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
+        continue;
+      }
+      const outcome = await confirmVolumeGone(deleted, orphan.id, client);
       if (outcome.status !== "accepted") {
         const failure = failedBy(outcome);
         throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
@@ -95,33 +111,52 @@ function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspa
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       output.print(`Deleted volume ${orphan.name} (${orphan.id}).`);
     }
-    return output.finish({ exitCode: 0 });
+    return forgetDeleted(
+      wanted.filter((orphan) => !deletable.includes(orphan)),
+      invocation,
+      store,
+      state,
+      asked,
+    );
   });
 }
 
-/** What was deleted in the service's console comes off the list, because its user says so and the service agrees. */
-async function forgetDeleted(
+async function forgetDeleted(...given: Parameters<typeof forgetGone>): Promise<number> {
+  const diagnostics = await forgetGone(...given);
+  return given[1].output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
+}
+
+/** What was deleted in the service's console comes off the list, because its user says so and the service proves it. */
+async function forgetGone(
   wanted: readonly Orphan[],
   invocation: Invocation,
   store: StateStore,
   state: State,
   { client, desired }: Asked,
-): Promise<number> {
-  const { output } = invocation;
-  const ids = wanted.map(({ id }) => id);
-  const { volumes, findings } = await observeOrphans(client, desired, state, ids);
+): Promise<readonly Diagnostic[]> {
+  if (wanted.length === 0) return [];
+  const { sight, findings } = await observeOrphans(client, desired, state, wanted);
   const diagnostics = [...findings];
   for (const orphan of wanted) {
-    if (volumes.get(orphan.id)?.seen === "gone") {
+    const { kind, name, id } = orphan;
+    const sighting = sight(orphan);
+    if (sighting.seen === "gone") {
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
-      output.print(`Forgot volume ${orphan.name} (${orphan.id}): the service does not find it.`);
-    } else
+      invocation.output.print(`Forgot ${kind} ${name} (${id}): the service does not find it.`);
+    } else if (kind === "volume" && sighting.seen === "yes" && client.has("volume.delete"))
+      diagnostics.push({
+        severity: "error",
+        code: "plan/shown-again",
+        summary: `volume ${name} (${id}) was missing and shows again`,
+        fix: "reconcile apply, after which it is an orphan like any other",
+      });
+    else
       diagnostics.push({
         severity: "error",
         code: "service/unsupported",
-        summary: `volume ${orphan.name} (${orphan.id}) is not known to be gone, and this service cannot delete volumes`,
-        fix: `delete it in the service's console, then: reconcile orphans delete ${orphan.id}`,
+        summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind === "volume" && !client.has("volume.delete") ? ", and this service cannot delete volumes" : ""}`,
+        fix: `delete it in the service's console, then: reconcile orphans delete ${id}`,
       });
   }
-  return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
+  return diagnostics;
 }

@@ -18,9 +18,16 @@ export interface Sightings<L extends LiveVolume | LiveGroup> {
   sight(id: string): Sighting<L>;
 }
 
+/** What a record manages and the service proved not to have any more. */
+export interface Vanished {
+  readonly id: string;
+  /** The evidence, as a clause. */
+  readonly because: string;
+}
+
 export type Found<L> =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
-  | { readonly how: "absent"; readonly gone?: string }
+  | { readonly how: "absent"; readonly gone?: Vanished }
   | { readonly how: "known"; readonly id: string; readonly live?: L; readonly adopted?: Reason };
 
 export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
@@ -51,7 +58,8 @@ export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightin
     if (sighting.seen === "gone" && pair.recorded === undefined) return error(importGone(pair, what, known));
     if (sighting.seen === "gone") {
       const inItsPlace = pair.desired === undefined ? undefined : strangers(pair.desired.name)[0];
-      return inItsPlace === undefined ? { how: "absent", gone: known } : error(nameTaken(pair, what, inItsPlace));
+      const gone = { id: known, because: sighting.because };
+      return inItsPlace === undefined ? { how: "absent", gone } : error(nameTaken(pair, what, inItsPlace));
     }
     return {
       how: "known",

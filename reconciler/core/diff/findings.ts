@@ -3,6 +3,7 @@ import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Intent } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
+import type { Vanished } from "./find";
 import type { Pair } from "./pair";
 
 export type What = "VM" | "volume" | "security group";
@@ -24,6 +25,11 @@ export const nameTaken = (
   address: pair.address,
   source: pair.desired?.source,
 });
+
+export const letGo = "a removed entry says to let it go";
+export const neverMade = "it was never made";
+export const noLongerExists = (what: What, { id, because }: Vanished): string =>
+  `${what} ${id} no longer exists in the service: ${because}`;
 
 export const severalNamed = (
   pair: Pair,
@@ -59,12 +65,12 @@ export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
   source: pair.import?.source,
 });
 
-export const goneNote = (pair: Pair, what: What, id: string, then: string): Diagnostic => ({
+export const goneNote = (pair: Pair, what: What, { id, because }: Vanished, then: string): Diagnostic => ({
   severity: "warning",
   code: "plan/gone",
-  summary: `${pair.address}: the service no longer shows ${what} ${id}; ${then}`,
-  detail: "It was deleted, or the credential lost the right to see it: both look the same from here.",
-  fix: "if it still exists, stop here and check the credential's project and rights",
+  summary: `${pair.address}: ${what} ${id} is gone from the service; ${then}`,
+  detail: `The evidence: ${because}, and the credential sees other things of this state. It is kept among the orphans as missing, and is taken back should it show again.`,
+  fix: `if it still exists, stop here and check the credential's rights; if another one took its place: reconcile import ${pair.address} ID`,
   address: pair.address,
   source: pair.desired?.source,
 });

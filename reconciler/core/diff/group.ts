@@ -14,8 +14,8 @@ import type { Change, Difference, FieldChange, Reason } from "./changes";
 import { fieldChange } from "./changes";
 import { type DiffContext, groupsSeen } from "./context";
 import { explain } from "./explain";
-import { type Found, find } from "./find";
-import { goneNote } from "./findings";
+import { type Found, find, type Vanished } from "./find";
+import { goneNote, letGo, neverMade, noLongerExists } from "./findings";
 import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
 import type { Pair } from "./pair";
 
@@ -79,7 +79,7 @@ function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, Found<Live
     const entry = found.get(pair.address);
     if (pair.desired === undefined && !pair.forget && entry?.how === "known") dying.add(entry.id);
     // Gone already: rules that still name it are the service's to drop.
-    if (entry?.how === "absent" && entry.gone !== undefined) dying.add(entry.gone);
+    if (entry?.how === "absent" && entry.gone !== undefined) dying.add(entry.gone.id);
     for (const retired of (pair.recorded as RecordedGroup | undefined)?.retired ?? []) dying.add(retired.id);
   }
   for (const record of state.resources.values())
@@ -211,9 +211,11 @@ function removeGroup(
       fields: [],
       reason: pair.forget ? "let_go" : gone ? "gone" : destroy ? "destroy" : "removed",
       because: pair.forget
-        ? "a removed entry says to let it go"
+        ? letGo
         : gone
-          ? "it no longer exists in the service"
+          ? entry.gone === undefined
+            ? neverMade
+            : noLongerExists("security group", entry.gone)
           : destroy
             ? "everything in the state is to be destroyed"
             : "it is no longer declared",
@@ -222,7 +224,7 @@ function removeGroup(
   };
 }
 
-function createChange(desired: DesiredGroup, gone: string | undefined, identify: GroupIdentity): Change {
+function createChange(desired: DesiredGroup, gone: Vanished | undefined, identify: GroupIdentity): Change {
   const fields: FieldChange[] = [fieldChange(groupFields.name, undefined, desired.name, "create")];
   if (desired.description !== undefined)
     fields.push(fieldChange(groupFields.description, undefined, desired.description, "create"));
@@ -235,10 +237,7 @@ function createChange(desired: DesiredGroup, gone: string | undefined, identify:
     name: desired.name,
     fields,
     reason: gone === undefined ? "declared" : "gone",
-    because:
-      gone === undefined
-        ? "it is declared and does not exist yet"
-        : `security group ${gone} no longer exists in the service`,
+    because: gone === undefined ? "it is declared and does not exist yet" : noLongerExists("security group", gone),
     losses: [],
     source: desired.source,
   };

@@ -12,8 +12,8 @@ import { type Action, type Change, type Difference, type FieldChange, fieldChang
 import { type DiffContext, mayBe } from "./context";
 import { judgeMade } from "./evidence";
 import { explain } from "./explain";
-import { unclearCreate } from "./find";
-import { goneNote, importManaged, nameTaken, severalNamed } from "./findings";
+import { unclearCreate, type Vanished } from "./find";
+import { goneNote, importManaged, letGo, nameTaken, neverMade, noLongerExists, severalNamed } from "./findings";
 import type { Pair } from "./pair";
 import { compareVm, findDataVolume } from "./vm-fields";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, importUnseen, vmImportGone } from "./vm-findings";
@@ -50,7 +50,7 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
       return { ...base, diagnostics: [found.diagnostic] };
     case "id-unknown":
       return recorded !== undefined && pair.forget
-        ? { ...base, change: forget(recorded, "let_go", "a removed entry says to let it go"), diagnostics: [] }
+        ? { ...base, change: forget(recorded, "let_go", letGo), diagnostics: [] }
         : { ...base, idUnknown: true, diagnostics: [] };
     case "absent":
       if (desired !== undefined)
@@ -64,7 +64,9 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
         ? { ...base, diagnostics: [] }
         : {
             ...base,
-            change: forget(recorded, "gone", "it no longer exists in the service"),
+            change: pair.forget
+              ? forget(recorded, "let_go", letGo)
+              : forget(recorded, "gone", found.gone === undefined ? neverMade : noLongerExists("VM", found.gone)),
             diagnostics: [],
             ...strandedBy(recorded, context),
           };
@@ -89,7 +91,7 @@ export function diffVm(pair: Pair, context: DiffContext): VmDifference {
 type Found =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
   | { readonly how: "id-unknown" }
-  | { readonly how: "absent"; readonly gone?: string }
+  | { readonly how: "absent"; readonly gone?: Vanished }
   | { readonly how: "known"; readonly id: string; readonly live?: LiveVm; readonly adopted?: Reason };
 
 export function findVm(pair: Pair, context: DiffContext): Found {
@@ -212,7 +214,7 @@ function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pic
 
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): Found =>
   sighting.seen === "gone"
-    ? { how: "absent", gone: id }
+    ? { how: "absent", gone: { id, because: sighting.because } }
     : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
 
 /** What a VM that goes takes with it, and what it leaves. */
@@ -241,7 +243,7 @@ function farewell(
 function createVm(
   desired: DesiredVm,
   recorded: RecordedVm | undefined,
-  gone: string | undefined,
+  gone: Vanished | undefined,
   pair: Pair,
   context: DiffContext,
 ): Pick<VmDifference, "change" | "diagnostics" | "imageId"> {
@@ -255,8 +257,8 @@ function createVm(
     .map((key) => fieldChange({ ...vmFields[key], effect: "in_place" }, undefined, desired[key], "create"));
   const reason: Reason = gone !== undefined ? "gone" : pair.intent !== undefined ? "interrupted" : "declared";
   const because =
-    reason === "gone"
-      ? `VM ${gone} no longer exists in the service`
+    gone !== undefined
+      ? noLongerExists("VM", gone)
       : reason === "interrupted"
         ? "an interrupted run did not get to create it"
         : "it is declared and does not exist yet";

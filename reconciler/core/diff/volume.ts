@@ -12,8 +12,8 @@ import type { RecordedVolume, State } from "../model/recorded";
 import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, referenceId, volumesSeen } from "./context";
 import { explain } from "./explain";
-import { type Found, find } from "./find";
-import { goneNote } from "./findings";
+import { type Found, find, type Vanished } from "./find";
+import { goneNote, letGo, neverMade, noLongerExists } from "./findings";
 import type { Pair } from "./pair";
 
 export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
@@ -53,7 +53,13 @@ export function diffVolume(pair: Pair, context: DiffContext, state: State, fates
     }
     if (recorded === undefined) return { ...base, diagnostics: [] };
     if (found.how === "absent")
-      return { ...base, change: forget(recorded, "gone", "it no longer exists in the service"), diagnostics: [] };
+      return {
+        ...base,
+        change: pair.forget
+          ? forget(recorded, "let_go", letGo)
+          : forget(recorded, "gone", found.gone === undefined ? neverMade : noLongerExists("volume", found.gone)),
+        diagnostics: [],
+      };
     return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
   }
   const wantedOn = wantedVm(desired, state, fates);
@@ -95,7 +101,7 @@ function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeD
   return id === undefined ? { address } : { address, id };
 }
 
-function createChange(desired: DesiredVolume, gone: string | undefined): Change {
+function createChange(desired: DesiredVolume, gone: Vanished | undefined): Change {
   const fields: FieldChange[] = [
     fieldChange({ ...volumeFields.name, effect: "in_place" }, undefined, desired.name, "create"),
     fieldChange(volumeFields.sizeGb, undefined, desired.sizeGb, "create"),
@@ -109,8 +115,7 @@ function createChange(desired: DesiredVolume, gone: string | undefined): Change 
     name: desired.name,
     fields,
     reason: gone === undefined ? "declared" : "gone",
-    because:
-      gone === undefined ? "it is declared and does not exist yet" : `volume ${gone} no longer exists in the service`,
+    because: gone === undefined ? "it is declared and does not exist yet" : noLongerExists("volume", gone),
     losses: [],
     source: desired.source,
   };

@@ -44,6 +44,8 @@ export interface RecordedVm {
   readonly stoppedForFlush?: boolean;
   /** Taken off its VM to be grown, and not put back yet. */
   readonly dataVolumeDetached?: boolean;
+  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  readonly deleting?: boolean;
 }
 
 export interface RecordedVolume {
@@ -57,6 +59,8 @@ export interface RecordedVolume {
   /** The VM that it was to be attached to when an answer was last waited for. */
   readonly attaching?: string;
   readonly flush: FlushPolicy;
+  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  readonly deleting?: boolean;
   readonly preventDestroy: boolean;
 }
 
@@ -80,6 +84,8 @@ export interface RecordedGroup {
   readonly updating?: { readonly name?: string; readonly description?: string };
   /** Old groups that a replacement left, still attached to VMs. */
   readonly retired?: readonly RetiredGroup[];
+  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  readonly deleting?: boolean;
 }
 
 export type RecordedResource = RecordedVm | RecordedVolume | RecordedGroup;
@@ -123,6 +129,8 @@ export interface Orphan {
   readonly missingSince?: string;
   /** Of something missing: the record that managed it, with which it is taken back when it shows again. */
   readonly record?: RecordedResource;
+  /** A delete of it was sent. */
+  readonly deleting?: boolean;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { DesiredGroup, Reference } from "../model/desired";
 import type { Live } from "../model/live";
 import {
   movedIntent,
+  type PlannedChange,
   type RecordedGroup,
   type RecordedResource,
   type RecordedVm,
@@ -17,6 +18,7 @@ import {
   type StateChange,
 } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
+import { vanished } from "./missing";
 import type { Difference } from "./plan";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 import type { Step } from "./step";
@@ -28,8 +30,8 @@ export function bookkeeping(
   live: Live,
   steps: readonly Step[],
   resolve: (group: Reference) => string | undefined,
-): StateChange[] {
-  const changes: StateChange[] = [];
+): PlannedChange[] {
+  const changes: PlannedChange[] = [...vanished(differences, pairs, before)];
   const moved = new Map<Address, Address>();
   for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
   const intents = new Set(pairs.filter((pair) => pair.intent !== undefined).map((pair) => pair.address));
@@ -70,19 +72,23 @@ const isOver = (difference: Difference): boolean =>
 
 /**
  * Written down before the step that would have left it behind, or for a VM that was out of sight for a moment; or
- * deleted since, by whomever: the service says so itself, absence from a list is not enough.
+ * deleted by a run that was cut off before it could say so. What somebody else deleted is missing from now on.
  */
-function endedOrphans(differences: readonly Difference[], before: State, live: Live): StateChange[] {
+function endedOrphans(differences: readonly Difference[], before: State, live: Live): PlannedChange[] {
   if (before.orphans.size === 0) return [];
   const kept = new Set<string>();
   for (const { kind, recorded, live, change } of differences) {
     if (recorded?.id === undefined || change?.action === "replace" || change?.action === "delete") continue;
+    if (change?.reason === "gone") continue;
     kept.add(`${kind}:${recorded.id}`);
     if (recorded.kind === "vm" && live !== undefined) kept.add(`volume:${recorded.dataVolumeId}`);
   }
-  return [...before.orphans]
-    .filter(([key, { kind, id }]) => kept.has(key) || (kind === "volume" && live.volumes.get(id)?.seen === "gone"))
-    .map(([key]) => ({ type: "orphan", key, orphan: null }));
+  return [...before.orphans].flatMap(([key, orphan]): PlannedChange[] => {
+    const { kind, id, missingSince, deleting } = orphan;
+    const gone = kind === "volume" && live.volumes.get(id)?.seen === "gone";
+    if (kept.has(key) || (gone && deleting === true)) return [{ type: "orphan", key, orphan: null }];
+    return gone && missingSince === undefined ? [{ type: "missing", orphan }] : [];
+  });
 }
 
 /** What a snapshot was taken for is done or not wanted any more, so it is nobody's to be found again. */
@@ -138,6 +144,7 @@ function nextRecord(
         ...old,
         ...vmRecord(difference.desired!, difference.imageId ?? old.imageId),
         id: old.id,
+        deleting: undefined,
         power: difference.desired!.power ?? undefined,
         ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
         ...(settled ? { building: undefined } : {}),
@@ -169,6 +176,7 @@ function nextRecord(
         ...old,
         ...volumeRecord(difference.desired!),
         id: old.id,
+        deleting: undefined,
         ...(difference.attachedTo === undefined
           ? { attachedTo: undefined }
           : { attachedTo: difference.desired!.attachTo === undefined ? old.attachedTo : difference.attachedTo }),
@@ -188,6 +196,7 @@ function nextRecord(
           difference.platformRules.length > 0 ? difference.platformRules : old.platformRules,
         ),
         id: old.id,
+        deleting: undefined,
         updating: stillOpen(old, difference.desired!, pending),
         // What is there already, and what is there still; the steps of each rule say the rest.
         rules: recordRules(

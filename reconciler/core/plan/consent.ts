@@ -9,7 +9,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import type { Loss } from "../model/loss";
 import type { Step } from "./step";
 
-export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty" | "removal";
+export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty" | "removal" | "recreate";
 
 export interface Consent {
   readonly kind: ConsentKind;
@@ -63,13 +63,15 @@ export const everyGrant: Grants = {
   acceptService: true,
 };
 
-type RecordedOf = (address: Address) => { readonly preventDestroy: boolean } | undefined;
+type RecordedOf = (address: Address) => { readonly preventDestroy: boolean; readonly deleting?: boolean } | undefined;
 
 export function consentsFor(
   changes: readonly Change[],
   steps: readonly Step[],
   desiredOf: (address: Address) => DesiredResource | undefined,
   recordedOf: RecordedOf,
+  /** How many resources the state holds. */
+  managed: number,
 ): Consent[] {
   const consents: Consent[] = [];
   for (const change of changes) {
@@ -94,6 +96,7 @@ export function consentsFor(
         loss,
       });
   }
+  consents.push(...recreations(changes, desiredOf, recordedOf, managed));
   for (const step of steps)
     if (step.action.operation === "vm.snapshot" && step.action.unproven === true)
       consents.push({
@@ -111,6 +114,45 @@ export function consentsFor(
         grant: `--confirm-flush ${step.address}${kindOf(step.address) === "volume" ? " (or flush.via: command or stop)" : ""}`,
       });
   return consents;
+}
+
+/** More vanish at once for a reason that is not theirs. */
+const fewGone = 3;
+
+/**
+ * What vanished is made anew as anything else is, one VM or group at a time. A volume comes back empty, what is
+ * protected was never to go, and where much is gone at once something else is wrong: those are named first.
+ */
+function recreations(
+  changes: readonly Change[],
+  desiredOf: (address: Address) => DesiredResource | undefined,
+  recordedOf: RecordedOf,
+  managed: number,
+): Consent[] {
+  const gone = changes.filter(
+    ({ action, reason, address }) => action === "create" && reason === "gone" && recordedOf(address)?.deleting !== true,
+  );
+  const many = gone.length > fewGone || (gone.length > 1 && gone.length * 2 > managed);
+  return gone.flatMap((change): Consent[] => {
+    const { address, kind, because } = change;
+    const why =
+      kind === "volume"
+        ? "an empty volume would take its place"
+        : isProtected(change, desiredOf, recordedOf)
+          ? "it has prevent_destroy"
+          : many
+            ? `${gone.length} of the ${managed} resources in the state are gone at once`
+            : undefined;
+    if (why === undefined) return [];
+    return [
+      {
+        kind: "recreate",
+        address,
+        detail: `${address} would be made anew: ${because}; ${why}`,
+        grant: `--recreate ${address} (or all)`,
+      },
+    ];
+  });
 }
 
 /** What a change does that prevent_destroy stands against. */
@@ -168,6 +210,12 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
       case "removal":
         return (
           grants.allowRemoval !== "all" && (consent.count ?? 0) > grants.allowRemoval && !approved.has(nameOf(consent))
+        );
+      case "recreate":
+        return (
+          grants.recreate !== "all" &&
+          !grants.recreate.includes(consent.address ?? "") &&
+          !approved.has(nameOf(consent))
         );
       case "flush":
         return !flushes.has("all") && !flushes.has(consent.address ?? "");

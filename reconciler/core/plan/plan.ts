@@ -23,6 +23,7 @@ import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
+import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesTaken } from "./names-taken";
 import { rangesRefused } from "./port-ranges";
@@ -66,10 +67,11 @@ export function makePlan(input: PlanInput): Plan {
   const { options, live } = input;
   const desired =
     options.destroy === true ? { ...input.desired, resources: [], imports: [], moved: [], removed: [] } : input.desired;
-  const paired = pairResources(desired, input.state);
+  const back = takeBack(input.state, desired, live);
+  const paired = pairResources(desired, back.state);
   const { state } = paired;
   const context = withClaims(paired.pairs, diffContext({ desired, state, live, has: input.has, options }));
-  const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...paired.diagnostics];
+  const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...back.diagnostics, ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
@@ -122,6 +124,7 @@ export function makePlan(input: PlanInput): Plan {
     (address) => byAddress.get(address),
     // One that an interrupted run made has only its intent to remember for it.
     (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
+    state.resources.size,
   );
   const abandoned = changes.filter(isAbandoned).length;
   if (options.destroy !== true && abandoned > 0) {
@@ -137,9 +140,12 @@ export function makePlan(input: PlanInput): Plan {
     options,
     changes,
     steps,
-    bookkeeping: bookkeeping(differences, pairs, input.state, live, draft.steps, (group: Reference) =>
-      "id" in group ? group.id : state.resources.get(group.address)?.id,
-    ),
+    bookkeeping: [
+      ...back.changes,
+      ...bookkeeping(differences, pairs, back.state, live, draft.steps, (group: Reference) =>
+        "id" in group ? group.id : state.resources.get(group.address)?.id,
+      ),
+    ],
     consents,
     diagnostics: sortDiagnostics(diagnostics),
     orphans: [...state.orphans.values()],

@@ -64,6 +64,7 @@ const shapes: Record<Kind, Record<string, Check>> = {
     building: optional(flag),
     resizing: optional((value) => object(value) && text((value as Record<string, unknown>).to)),
     dataVolumeDetached: optional(flag),
+    deleting: optional(flag),
     stoppedForFlush: optional(flag),
   },
   volume: {
@@ -71,6 +72,7 @@ const shapes: Record<Kind, Record<string, Check>> = {
     name: optional(text),
     sizeGb: optional(number),
     attachedTo: optional(text),
+    deleting: optional(flag),
     attaching: optional(text),
     flush: (value) =>
       object(value) && ["ask", "command", "stop"].includes((value as Record<string, unknown>).via as string),
@@ -83,6 +85,7 @@ const shapes: Record<Kind, Record<string, Check>> = {
     rules: (value) => Array.isArray(value) && value.every(rule),
     platformRules: (value) => Array.isArray(value) && value.every(text),
     preventDestroy: flag,
+    deleting: optional(flag),
     updating: optional((value) => object(value) && Object.values(value as object).every(text)),
     retired: optional(
       (value) =>

@@ -23,6 +23,10 @@ export const planning = {
     "A resource that is protected would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
     "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
   ),
+  "consent/recreate": row(
+    "Something that the state knows is gone from the service, and would be made anew: a volume comes back empty, something protected was never to go, or much is gone at once.",
+    "Look whether it is really gone, and not another project's credential; then --recreate ADDR for each, or all.",
+  ),
   "consent/removal": row(
     "The file no longer declares more than half of what the state has, and at least five resources: more often a file that was cut than a wish.",
     "Look whether the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
@@ -79,8 +83,12 @@ export const planning = {
     "Use a credential that may read it.",
   ),
   "plan/gone": row(
-    "A resource the state knows is no longer shown. It was deleted, or the credential lost the right to see it: both look the same.",
+    "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is taken back should it show again.",
     "If it still exists, stop and check the credential before applying.",
+  ),
+  "plan/shown-again": row(
+    "Something that was missing shows again. It is taken back where its address is declared and free; else it is an orphan like any other.",
+    "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID.",
   ),
   "plan/group-named": row(
     "A group is to be deleted while rules of other groups name it. The service may drop those rules, or refuse.",

@@ -1,0 +1,82 @@
+/**
+ * What vanished is never forgotten: its record goes along into an orphan that is "missing since". Where that shows again
+ * it is taken back, or told, because something else has its place by now.
+ */
+import type { Pair } from "../diff/pair";
+import type { Address } from "../model/address";
+import type { Desired } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { type Live, sightGroup, sightVm, sightVolume } from "../model/live";
+import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
+import type { Difference } from "./plan";
+
+/** The records of what is gone, kept beside whatever takes their place. */
+export function vanished(differences: readonly Difference[], pairs: readonly Pair[], before: State): PlannedChange[] {
+  const recordedAt = new Map(pairs.map(({ address, recorded }) => [address, recorded]));
+  return differences.flatMap(({ change }): PlannedChange[] => {
+    const record = change?.reason === "gone" ? recordedAt.get(change.address) : undefined;
+    if (change === undefined || record?.id === undefined || record.deleting === true) return [];
+    const orphan = missingOrphan(record, record.id, change.because);
+    // Missing already, since an earlier run that did not get further.
+    return before.orphans.get(orphanKey(orphan))?.missingSince === undefined ? [{ type: "missing", orphan }] : [];
+  });
+}
+
+export const missingOrphan = (record: RecordedResource, id: string, because: string): Omit<Orphan, "missingSince"> => ({
+  kind: record.kind,
+  id,
+  name: record.name ?? id,
+  reason: `it was ${record.address}; ${because}`,
+  ...(record.kind === "volume" && record.sizeGb !== undefined ? { sizeGb: record.sizeGb } : {}),
+  record,
+});
+
+export interface Reappeared {
+  readonly state: State;
+  readonly changes: readonly PlannedChange[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function takeBack(state: State, desired: Desired, live: Live): Reappeared {
+  const resources = new Map(state.resources);
+  const orphans = new Map(state.orphans);
+  const changes: PlannedChange[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const declared = new Set<Address>(desired.resources.map(({ address }) => address));
+  const managed = new Set([...state.resources.values()].map(({ id }) => id));
+  for (const [key, orphan] of state.orphans) {
+    if (orphan.missingSince === undefined || !isShown(orphan, live) || managed.has(orphan.id)) continue;
+    const { missingSince, record, ...found } = orphan;
+    if (record !== undefined && declared.has(record.address) && isFree(record.address, state)) {
+      resources.set(record.address, record);
+      orphans.delete(key);
+      changes.push({ type: "resource", address: record.address, record }, { type: "orphan", key, orphan: null });
+      diagnostics.push({
+        severity: "warning",
+        code: "plan/shown-again",
+        summary: `${record.address}: ${orphan.kind} ${orphan.id} was missing since ${missingSince} and shows again; it is taken back`,
+        address: record.address,
+      });
+    } else {
+      const shown = { ...found, reason: `${found.reason}; it shows again` };
+      orphans.set(key, shown);
+      changes.push({ type: "orphan", key, orphan: shown });
+      diagnostics.push({
+        severity: "warning",
+        code: "plan/shown-again",
+        summary: `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince} and shows again`,
+        detail: "Something else has its place by now, or its block is gone from the file, so it is an orphan.",
+        fix: `reconcile orphans list; to manage it again: reconcile import ADDR ${orphan.id}`,
+      });
+    }
+  }
+  return { state: changes.length === 0 ? state : { ...state, resources, orphans }, changes, diagnostics };
+}
+
+const isFree = (address: Address, { resources, intents }: State): boolean =>
+  !resources.has(address) && !intents.has(address);
+
+function isShown({ kind, id }: Orphan, live: Live): boolean {
+  if (kind === "image") return false;
+  return { vm: sightVm, volume: sightVolume, group: sightGroup }[kind](live, id).seen === "yes";
+}
