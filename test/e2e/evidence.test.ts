@@ -1,0 +1,237 @@
+/**
+ * Not to be seen is no proof of being gone: the command as a process, against a service that shows nothing because the
+ * credential, the address or a proxy in front of it is not the right one.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, request, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+let proxy: { readonly url: string; readonly server: Server; answers: Answers | undefined };
+
+/** What the proxy says in the service's place; `undefined`: it lets the request through. */
+type Answers = (path: string, response: ServerResponse) => boolean;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+  proxy = await startProxy();
+});
+afterEach(async () => {
+  await new Promise((resolve) => proxy.server.close(resolve));
+  await emulator.close();
+});
+
+async function startProxy(): Promise<typeof proxy> {
+  const { hostname, port } = new URL(emulator.url);
+  const server = createServer((from, to) => {
+    if (proxy.answers?.(from.url ?? "", to) === true) return;
+    const { method, headers, url: path } = from;
+    from.pipe(
+      request({ hostname, port, method, headers, path }, (answer) => {
+        to.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(to);
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port: own } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${own}`, server, answers: undefined };
+}
+
+const answer =
+  (status: number, body: string, type = "text/html"): Answers =>
+  (path, response) => {
+    if (!/\/(volume|vm|security-group)\//.test(path)) return false;
+    response.writeHead(status, { "content-type": type }).end(body);
+    return true;
+  };
+
+const reconcile = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+  runCli([...args], { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url, ...env } });
+const volumesNamed = (name: string) => emulator.dump().volume.filter((one) => one.name === name);
+const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+const stateText = (): string => readFileSync(join(folder, "reconcile.state.json"), "utf8");
+const world = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms, discovery_window: 1s } }
+vms:
+  db: { name: db-1, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+volumes: { spare: { size: 7 } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 443 } ] } }
+`;
+
+async function applied(text = world): Promise<void> {
+  writeFileSync(join(folder, "reconcile.yaml"), text);
+  const ran = await reconcile(["apply", "-y"]);
+  expect(ran.exitCode, ran.stderr).toBe(0);
+}
+
+/** Everything that could forget or make a twin, while the service is not itself. */
+async function nothingHappens(env: Record<string, string>, exitCodes: readonly number[], says: RegExp): Promise<void> {
+  const before = { state: stateText(), writes: writes() };
+  for (const args of [
+    ["apply", "-y"],
+    ["destroy", "-y", "--allow-data-loss", "--allow-removal", "all"],
+  ]) {
+    const ran = await reconcile(args, env);
+    expect(exitCodes, ran.stderr + ran.stdout).toContain(ran.exitCode);
+    expect(ran.stderr + ran.stdout).toMatch(says);
+  }
+  const watching = await watchOnce(env);
+  expect(watching).toMatch(says);
+  expect({ state: stateText(), writes: writes() }).toEqual(before);
+  proxy.answers = undefined;
+  const after = await reconcile(["plan", "--detailed-exitcode"]);
+  expect(after.exitCode, after.stdout + after.stderr).toBe(0);
+}
+
+/** The first round of `watch --apply`; it is stopped once it has said how the round ended. */
+async function watchOnce(env: Record<string, string>): Promise<string> {
+  const watching = startCli(["watch", "--apply", "--interval", "1h", "--json"], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url, ...env },
+  });
+  const round = await eventually("the end of a round", () =>
+    watching
+      .output()
+      .stdout.split("\n")
+      .find((line) => line.includes('"type":"round"')),
+  );
+  watching.child.kill("SIGINT");
+  await watching.finished;
+  return round;
+}
+
+describe("nothing counts as gone, and nothing is made twice,", () => {
+  it("with another project's credential", async () => {
+    await applied();
+    await nothingHappens({ RECONCILE_TOKEN: "outsider-token" }, [3], /--accept-service/);
+  });
+
+  it("at another address", async () => {
+    await applied();
+    const other = await startEmulator({ timeScale: 0 });
+    try {
+      await nothingHappens({ RECONCILE_BASE_URL: other.url }, [3], /--accept-service/);
+      expect(other.requests().log.filter(({ method }) => method !== "GET")).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it.each([
+    ["answers 404 in HTML", answer(404, "<html>not here</html>")],
+    ["answers an empty 404", answer(404, "")],
+    ["shows a login page", answer(200, "<html>log in</html>")],
+  ])("behind a proxy that %s", async (_, answers) => {
+    await applied();
+    proxy.answers = answers;
+    await nothingHappens({}, [1], /service\/|not_proven|not JSON|answered 404|dialect/);
+  });
+
+  it("behind a proxy that answers 404 for the volume alone", async () => {
+    await applied();
+    proxy.answers = (path, response) =>
+      path.includes("/volume/") && answer(404, "<html>not here</html>")(path, response);
+    await nothingHappens({}, [1], /volume/);
+    expect(volumesNamed("spare")).toHaveLength(1);
+  });
+});
+
+describe("a state from before scopes", () => {
+  it("is refused where nothing of it shows, and remembers its scope with the first run that writes", async () => {
+    await applied();
+    const path = join(folder, "reconcile.state.json");
+    writeFileSync(path, stateText().replace(/^"scope":.*\n/m, ""));
+    expect(stateText()).not.toContain('"scope"');
+    const refused = await reconcile(["apply", "-y"], { RECONCILE_TOKEN: "outsider-token" });
+    expect(refused.exitCode, refused.stderr).toBe(3);
+    writeFileSync(join(folder, "reconcile.yaml"), world.replace("size: 7", "size: 8"));
+    const ran = await reconcile(["apply", "-y"]);
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    expect(stateText()).toContain(`"scope":{"origin":"${proxy.url}","project":"acme"}`);
+  });
+});
+
+describe("a service that moved", () => {
+  it("is taken for the state's own with --accept-service, once", async () => {
+    await applied();
+    const direct = { RECONCILE_BASE_URL: emulator.url };
+    const refused = await reconcile(["plan"], direct);
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain("--accept-service");
+    const sent = writes();
+    const accepted = await reconcile(["apply", "-y", "--accept-service"], direct);
+    expect(accepted.exitCode, accepted.stderr).toBe(0);
+    expect((await reconcile(["plan", "--detailed-exitcode"], direct)).exitCode).toBe(0);
+    expect((await reconcile(["plan"])).exitCode).toBe(3);
+    expect(writes()).toBe(sent);
+  });
+});
+
+describe("what is really gone", () => {
+  const drop = (kind: "volume" | "vm", name: string): Promise<void> => {
+    const world = emulator.dump();
+    return emulator.load(
+      kind === "vm"
+        ? { ...world, vm: world.vm.filter((one) => one.name !== name) }
+        : { ...world, volume: world.volume.filter((one) => one.name !== name) },
+    );
+  };
+
+  it("is made anew where that was named, and kept as missing; a volume always asks", async () => {
+    await applied();
+    await drop("volume", "spare");
+    const refused = await reconcile(["apply", "-y"]);
+    expect(refused.exitCode, refused.stderr).toBe(3);
+    expect(refused.stderr).toContain("--recreate volume.spare");
+    const drift = await reconcile(["drift"]);
+    expect(drift.exitCode).toBe(2);
+    const ran = await reconcile(["apply", "-y", "--recreate", "volume.spare"]);
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    const listed = await reconcile(["orphans", "list", "--json"]);
+    expect(jsonLines(listed.stdout)[0]).toMatchObject({
+      type: "orphan",
+      kind: "volume",
+      name: "spare",
+      missing_since: expect.any(String),
+    });
+    expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
+  });
+
+  it("is kept as missing when its block is removed, and is an orphan when it shows again", async () => {
+    await applied();
+    const before = emulator.dump();
+    const id = volumesNamed("spare")[0]!.id;
+    await drop("volume", "spare");
+    writeFileSync(join(folder, "reconcile.yaml"), world.replace("volumes: { spare: { size: 7 } }\n", ""));
+    expect((await reconcile(["apply", "-y"])).exitCode).toBe(0);
+    const listed = await reconcile(["orphans", "list"]);
+    expect(listed.stdout).toContain("missing since");
+    await emulator.load(before);
+    writeFileSync(join(folder, "reconcile.yaml"), world.replace("spare: { size: 7 }", "other: { size: 3 }"));
+    expect((await reconcile(["apply", "-y"])).exitCode).toBe(0);
+    const shown = await reconcile(["orphans", "list"]);
+    expect(shown.stdout).toContain(id);
+    expect(shown.stdout).not.toContain("missing since");
+    expect(volumesNamed("spare")).toHaveLength(1);
+  });
+
+  it("is made anew without more where it is one VM among others that show", async () => {
+    await applied();
+    await drop("vm", "db-1");
+    const ran = await reconcile(["apply", "-y"]);
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    expect(emulator.dump().vm).toHaveLength(1);
+    expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
+  });
+});
