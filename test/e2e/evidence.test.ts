@@ -56,7 +56,7 @@ const answer =
 
 const reconcile = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
   runCli([...args], { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url, ...env } });
-const volumesNamed = (name: string) => emulator.dump().volume.filter((one) => one.name === name);
+const volumesNamed = (name: string) => emulator.dump().volumes.filter((one) => one.name === name);
 const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
 const stateText = (): string => readFileSync(join(folder, "reconcile.state.json"), "utf8");
 const world = `version: 1
@@ -183,8 +183,8 @@ describe("what is really gone", () => {
     const world = emulator.dump();
     return emulator.load(
       kind === "vm"
-        ? { ...world, vm: world.vm.filter((one) => one.name !== name) }
-        : { ...world, volume: world.volume.filter((one) => one.name !== name) },
+        ? { ...world, vms: world.vms.filter((one) => one.name !== name) }
+        : { ...world, volumes: world.volumes.filter((one) => one.name !== name) },
     );
   };
 
@@ -231,7 +231,7 @@ describe("what is really gone", () => {
     await drop("vm", "db-1");
     const ran = await reconcile(["apply", "-y"]);
     expect(ran.exitCode, ran.stderr).toBe(0);
-    expect(emulator.dump().vm).toHaveLength(1);
+    expect(emulator.dump().vms).toHaveLength(1);
     expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
   });
 });
