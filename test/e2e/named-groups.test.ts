@@ -129,7 +129,13 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
     body: JSON.stringify({ name: "web", rules }),
   });
   const record = {
-    ...{ kind: "group" as const, address: "group.web", name: "web", rules: [], platformRules: [] },
+    ...{ kind: "group" as const, address: "group.web", name: "web", platformRules: [] },
+    rules: [
+      {
+        ...{ direction: "ingress" as const, ethertype: "IPv4" as const, protocol: "tcp" as const },
+        ...{ ports: { min: 443, max: 443 }, remote: { kind: "any" as const } },
+      },
+    ],
     preventDestroy: false,
   };
   const intent = {
@@ -146,7 +152,7 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
       .sort();
   for (let run = 1; run <= 2; run++) {
     const ran = await reconcile("apply", "-y");
-    expect([ran.exitCode, directions()]).toEqual([0, ["egress", "egress", "ingress"]]);
+    expect([ran.exitCode, directions()], ran.stdout + ran.stderr).toEqual([0, ["egress", "egress", "ingress"]]);
   }
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
   expect(emulator.requests().counts["group.rule.delete"] ?? 0).toBe(0);
