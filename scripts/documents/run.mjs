@@ -25,7 +25,8 @@ export function runDocument(root, name, text) {
       env: environment(home),
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 240_000,
+      // As long as one test may take (test/support/patience.mts): a busy machine runs a long document for minutes.
+      timeout: Number(process.env.TEST_PATIENCE ?? 1) * 30 * 60_000,
     });
     const problems =
       ran.status === 0 ? [] : [`${name}: ${ran.stderr.trim() || `ended with ${ran.status ?? ran.signal}`}`];
