@@ -33,6 +33,9 @@ const shape =
       check(Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined),
     );
 
+const listsByName: Check = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(list(text));
+
 const source = optional(shape({ file: text, line: number, column: optional(number) }));
 const reference: Check = (value) => shape({ address })(value) || shape({ id: text })(value);
 const argv: Check = (value) => list(text)(value) && (value as unknown[]).length > 0;
@@ -143,6 +146,7 @@ const parts: Readonly<Record<string, Check>> = {
   desired,
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
+  attached: optional(listsByName),
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 

@@ -44,6 +44,8 @@ export interface SavedPlan {
   readonly diagnostics: Plan["diagnostics"];
   readonly estimate: Plan["estimate"];
   readonly unchanged: number;
+  /** Absent where nothing could be seen, and in a plan that an older version saved. */
+  readonly attached?: Plan["attached"];
 }
 
 export interface Origin {
@@ -71,7 +73,11 @@ export function savePlan(plan: Plan, desired: Desired, origin: Origin): SavedPla
 
 function essenceOf(plan: Plan) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
-  return { lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged };
+  const { attached } = plan;
+  return {
+    ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
+    ...(attached === undefined ? {} : { attached }),
+  };
 }
 
 /** What a run that follows no saved plan is called in the state. */
@@ -164,7 +170,21 @@ export function whatChanged(saved: SavedPlan, now: Plan): string[] {
           : `${address} would change now, and did not then`,
       );
   for (const address of before.keys()) if (!after.has(address)) differences.push(`${address} needs no change any more`);
+  differences.push(...(saved.attached === undefined ? [] : otherAttachments(saved.attached, now.attached ?? {})));
   if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps))
     differences.push("the steps would be others now");
   return differences;
+}
+
+function otherAttachments(before: NonNullable<Plan["attached"]>, after: NonNullable<Plan["attached"]>): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((address) => {
+    const [then, now] = [before[address] ?? [], after[address] ?? []];
+    const came = now
+      .filter((id) => !then.includes(id))
+      .map((id) => `volume ${id} hangs on ${address} now, and did not then`);
+    const went = then
+      .filter((id) => !now.includes(id))
+      .map((id) => `volume ${id} does not hang on ${address} any more`);
+    return [...came, ...went];
+  });
 }

@@ -29,6 +29,7 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
   if (id === undefined) return noId(action.vm);
   const { client } = run.ports;
   const options = optionsFor(step, run);
+  if (mayStart.has(action.operation)) run.stopped.delete(id);
   switch (action.operation) {
     case "vm.settle":
       return waitThenRecord(step, run, id, { for: isResizing(step, run) ? "arrived" : "built" });
@@ -102,6 +103,7 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
           await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
         return failedBy(outcome);
       }
+      run.stopped.add(id);
       // The call has blocked until the VM was stopped: there is nothing to wait for.
       return forFlush === true ? done : recordDone(step, run);
     }
@@ -131,6 +133,16 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       return action satisfies never;
   }
 }
+
+/** After one of these nobody knows any more that the VM is stopped. */
+const mayStart: ReadonlySet<VmAction["operation"]> = new Set([
+  "vm.rebuild",
+  "vm.resize",
+  "vm.resize.confirm",
+  "vm.resize.revert",
+  "vm.start",
+  "vm.reboot",
+]);
 
 const isStoppedForFlush = (step: Step, run: Run): boolean => {
   const record = run.recorder.state.resources.get(step.address);

@@ -22,6 +22,7 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
+import { proveStopped } from "./prove-stopped";
 import { patchRecord } from "./recorder";
 import { isConflict, onceSteady, readVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume } from "./watch-volume";
@@ -71,6 +72,10 @@ export async function performVolumeStep(step: Step, action: VolumeAction, run: R
     case "volume.detach": {
       const vmId = idOf(action.vm, run);
       if (vmId === undefined) return noId(action.vm);
+      if (action.flush === "stop") {
+        const proof = await proveStopped(step, run, vmId);
+        if (proof.result !== undefined) return proof.result;
+      }
       const look = lookForAttachment(run, id, vmId, false);
       const outcome = await onceVolumeSteady(step, run, id, () =>
         onceSteady(step, run, vmId, () =>

@@ -5,7 +5,7 @@
 import type { Index } from "../core/canonical/catalogue";
 import { kindOf } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
-import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Live, type LiveVm, type LiveVolume, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import { type Failure, isGone, notSent, type Outcome } from "../core/model/outcome";
 import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
@@ -48,6 +48,11 @@ export interface Run {
   readonly hasFollowers: (step: Step) => boolean;
   readonly progress: (step: Step, message: string) => void;
   readonly priority: (step: Step) => number;
+  /** The lists, asked for after the call and once for all who call at the same time. */
+  readonly listVms: () => Promise<Outcome<readonly LiveVm[]>>;
+  readonly listVolumes: () => Promise<Outcome<readonly LiveVolume[]>>;
+  /** VMs whose stop this run has sent, and the service accepted, and that it has not sent anywhere else since. */
+  readonly stopped: Set<string>;
   /** Adds up time in which only the service works. */
   readonly waited: (step: Step, ms: number) => void;
 }

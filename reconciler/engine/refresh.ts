@@ -174,9 +174,24 @@ interface Observed<T> {
   readonly forbidden: readonly string[];
 }
 
+/** The data volumes that go with their VM, which a plan names by their size as it is now. */
+function volumesThatMayGo(desired: Desired, state: State): string[] {
+  const wished = new Map(
+    desired.resources.flatMap((one) => (one.kind === "vm" ? [[one.address, one.lifecycle.preservedVolumes]] : [])),
+  );
+  return [...state.resources.values()].flatMap((record) =>
+    record.kind === "vm" &&
+    record.dataVolumeId !== undefined &&
+    (wished.get(record.address) ?? record.onDelete.preservedVolumes) === "delete"
+      ? [record.dataVolumeId]
+      : [],
+  );
+}
+
 function knownIds(desired: Desired, state: State): Record<Kind, Set<string>> {
   const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
   for (const record of state.resources.values()) if (record.id !== undefined) ids[record.kind].add(record.id);
+  for (const id of volumesThatMayGo(desired, state)) ids.volume.add(id);
   for (const { to, id } of desired.imports) {
     const kind = parseAddress(to)?.kind;
     if (id !== undefined && kind !== undefined && !state.resources.has(to)) ids[kind].add(id);

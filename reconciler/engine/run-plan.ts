@@ -16,6 +16,7 @@ import { performStep, type Run, type StepResult } from "./perform";
 import { createPoller } from "./poller";
 import type { Ports } from "./ports";
 import { isStateError, type Recorder } from "./recorder";
+import { sharedLook } from "./shared-look";
 
 export interface StepReport {
   readonly step: Step;
@@ -128,6 +129,9 @@ export async function runPlan(
     hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
+    listVms: sharedLook(() => ports.client.listVms({ signal: halt.signal })),
+    listVolumes: sharedLook(() => ports.client.listVolumes({ signal: halt.signal })),
+    stopped: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
 

@@ -10,7 +10,7 @@ import { done, failedBy, type Run, recordDone, type Seen, type StepResult } from
 export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
   const { client } = run.ports;
   if (!client.has("vm.list")) return client.getVm(id, { signal: run.signal });
-  const listed = await client.listVms({ signal: run.signal });
+  const listed = await run.listVms();
   if (listed.status !== "accepted") return listed;
   const found = listed.value.find((vm) => vm.id === id);
   return found === undefined

@@ -137,9 +137,9 @@ function stepRemarks(steps: readonly Step[]): string[] {
     switch (action.operation) {
       case "vm.delete":
         remarks.push(
-          action.preservedVolumes === "delete"
-            ? "volumes on it that are not declared are deleted too"
-            : "strands volumes on it that are not declared",
+          action.deletesVolume === undefined
+            ? "strands volumes on it that are not declared"
+            : `its data volume ${action.deletesVolume.id} of ${action.deletesVolume.sizeGb} GB is deleted too`,
         );
         break;
       case "volume.detach":

@@ -110,6 +110,7 @@ export function* bodyLines(
   if (showOrder && orderMatters) yield* orderLines(steps, look);
   if (downtimeMs !== undefined && downtimeMs > 0)
     yield `      ${padTo("downtime", 12)}  about ${durationText(downtimeMs)}`;
+  for (const left of change.leaves ?? []) yield* hang(`      ${padTo("left behind", 12)}  `, printable(left), width);
 }
 
 const placeText = (source: SourcePosition | undefined): string =>

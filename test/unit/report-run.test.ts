@@ -124,7 +124,7 @@ describe("the live view", () => {
     let state = startLive(plan);
     for (const { at, event } of events) state = updateLive(state, event, at);
     const [first] = liveView(state, { width: 120, now: 65_000 });
-    expect(first).toMatch(/17 of 21 steps · 1 failed · 2 skipped · 1 waiting/);
+    expect(first).toMatch(/19 of 23 steps · 1 failed · 2 skipped · 1 waiting/);
   });
 });
 

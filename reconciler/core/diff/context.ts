@@ -45,6 +45,19 @@ export interface DiffContext {
   /** Which address manages an id. */
   readonly addressOfId: ReadonlyMap<string, Address>;
   readonly replace: ReadonlySet<Address>;
+  /** By VM id: the volumes that hang on it by their own records, or by this state's where those do not show it. */
+  readonly volumesOn: ReadonlyMap<string, readonly Hanging[]>;
+  /** Whether `volumesOn` would show every volume of the project. */
+  readonly hostsShown: boolean;
+}
+
+/** A disk on a VM. */
+export interface Hanging {
+  readonly id: string;
+  readonly name?: string;
+  readonly sizeGb?: number;
+  /** Absent: no record tells. */
+  readonly root?: boolean;
 }
 
 export function diffContext(input: {
@@ -81,7 +94,32 @@ export function diffContext(input: {
     groupsByName: live.groupsListed ? groupByName(seen(live.groups)) : new Map(),
     addressOfId,
     replace: new Set(input.options.replace ?? []),
+    ...indexHosts(live, state),
   };
+}
+
+function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "hostsShown"> {
+  const volumesOn = new Map<string, Hanging[]>();
+  const add = (vm: string, { id, name, sizeGb }: Hanging): void => {
+    const disk = { id, ...(name === undefined ? {} : { name }), ...(sizeGb === undefined ? {} : { sizeGb }) };
+    const disks = volumesOn.get(vm);
+    if (disks === undefined) volumesOn.set(vm, [disk]);
+    else disks.push(disk);
+  };
+  let hostsShown = live.volumesListed;
+  for (const sighting of live.volumes.values()) {
+    if (sighting.seen !== "yes") continue;
+    const { attachedTo } = sighting.value;
+    if (attachedTo === undefined) hostsShown = false;
+    else if (attachedTo !== null) add(attachedTo, sighting.value);
+  }
+  for (const record of state.resources.values()) {
+    if (record.kind !== "volume" || record.attachedTo === undefined) continue;
+    const sighting = live.volumes.get(record.id);
+    const isKnown = sighting?.seen === "gone" || (sighting?.seen === "yes" && sighting.value.attachedTo !== undefined);
+    if (!isKnown) add(record.attachedTo, record);
+  }
+  return { volumesOn, hostsShown };
 }
 
 /** Whether what has an id can be what an address is looking for: nobody else manages it. */

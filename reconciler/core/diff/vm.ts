@@ -6,7 +6,7 @@ import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { vmFields } from "../model/fields";
 import { type LiveVm, type Sighting, sightVm, sightVolume } from "../model/live";
-import { rootDiskLoss, volumeLoss } from "../model/loss";
+import { rootDiskLoss } from "../model/loss";
 import type { Intent, Orphan, RecordedVm } from "../model/recorded";
 import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
 import { type DiffContext, mayBe } from "./context";
@@ -15,6 +15,7 @@ import { explain } from "./explain";
 import { unclearCreate, type Vanished } from "./find";
 import { goneNote, importManaged, letGo, nameTaken, neverMade, noLongerExists, severalNamed } from "./findings";
 import type { Pair } from "./pair";
+import { type Departure, farewell } from "./vm-departure";
 import { compareVm, findDataVolume } from "./vm-fields";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, importUnseen, vmImportGone } from "./vm-findings";
 
@@ -36,6 +37,8 @@ export interface VmDifference extends Difference<DesiredVm, RecordedVm, LiveVm> 
   readonly dataVolumeOff?: boolean;
   /** It vanished, and its data volume outlived it. */
   readonly strands?: Orphan;
+  /** For one that goes: what it takes along and leaves. */
+  readonly departure?: Departure;
   /** It waits in VERIFY_RESIZE for a decision. */
   readonly verify?: "confirm" | "revert";
 }
@@ -217,29 +220,6 @@ const fromSighting = (id: string, sighting: Sighting<LiveVm>): Found =>
     ? { how: "absent", gone: { id, because: sighting.because } }
     : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
 
-/** What a VM that goes takes with it, and what it leaves. */
-function farewell(
-  id: string | undefined,
-  name: string,
-  recorded: RecordedVm | undefined,
-  dataVolumeId: string | undefined,
-  desired: DesiredVm | undefined,
-  context: DiffContext,
-): Pick<Change, "losses" | "leaves"> {
-  const root = rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is deleted with it");
-  // Under an address of its own it is neither lost nor left.
-  if (dataVolumeId !== undefined && context.addressOfId.has(dataVolumeId)) return { losses: [root] };
-  const preserved = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
-  const size = recorded?.sizeGb === undefined ? "" : ` of ${recorded.sizeGb} GB`;
-  const volume = `${dataVolumeId === undefined ? "the data volume" : `data volume ${dataVolumeId}`}${size} of VM ${name}`;
-  // What the records do not name cannot be lost by its name.
-  if (preserved === "delete" && context.has("volume.delete") && dataVolumeId !== undefined)
-    return {
-      losses: [root, volumeLoss({ id: dataVolumeId, sizeGb: recorded?.sizeGb }, `${volume} is deleted with its data`)],
-    };
-  return { losses: [root], leaves: [`${volume} stays behind as an orphan`] };
-}
-
 function createVm(
   desired: DesiredVm,
   recorded: RecordedVm | undefined,
@@ -284,33 +264,42 @@ function removeVm(
   recorded: RecordedVm,
   live: LiveVm | undefined,
   context: DiffContext,
-): Pick<VmDifference, "change" | "diagnostics" | "live"> {
+): Pick<VmDifference, "change" | "departure" | "diagnostics" | "live"> {
   if (pair.forget)
     return { live, change: forget(recorded, "let_go", "a removed entry says to let it go"), diagnostics: [] };
   const destroy = context.options.destroy === true;
+  const name = live?.name ?? recorded.name;
+  const said = farewell(
+    {
+      ...{ id: recorded.id, name, live, recorded, desired: undefined },
+      dataVolumeId: findDataVolume(recorded, live, context),
+      young: isYoung(live, recorded.building === true || pair.intent?.operation === "vm.create"),
+    },
+    pair,
+    context,
+  );
   return {
     live,
     change: {
       address: pair.address,
       kind: "vm",
       action: "delete",
-      name: live?.name ?? recorded.name,
+      name,
       id: recorded.id,
       fields: [],
       reason: destroy ? "destroy" : "removed",
       because: destroy ? "everything in the state is to be destroyed" : "it is no longer declared",
-      ...farewell(
-        recorded.id,
-        live?.name ?? recorded.name,
-        recorded,
-        findDataVolume(recorded, live, context),
-        undefined,
-        context,
-      ),
+      losses: said.losses,
+      ...(said.leaves === undefined ? {} : { leaves: said.leaves }),
     },
-    diagnostics: [],
+    departure: said.departure,
+    diagnostics: said.notes,
   };
 }
+
+/** Half-built it does not show its disks yet, and nothing was ever in use on it. */
+const isYoung = (live: LiveVm | undefined, building: boolean): boolean =>
+  building && live?.phase === "changing" && (live.volumes ?? []).length === 0;
 
 const forget = (recorded: RecordedVm, reason: Reason, because: string): Change => ({
   address: recorded.address,
@@ -366,13 +355,19 @@ function updateVm(
   if (replaces || fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, sends).diagnostics);
 
   const name = live?.name ?? recorded?.name ?? desired.name;
-  const lost = replaces
-    ? farewell(id, name, recorded, dataVolumeId, desired, context)
-    : {
-        losses: fields.some((field) => field.verb === "rebuild")
-          ? [rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is wiped by the rebuild")]
-          : [],
-      };
+  const young = isYoung(live, recorded?.building === true || adopted === "interrupted");
+  const said = replaces
+    ? farewell({ id, name, live, recorded, desired, dataVolumeId, young }, pair, context)
+    : undefined;
+  if (said !== undefined) diagnostics.push(...said.notes);
+  const lost =
+    said !== undefined
+      ? { losses: said.losses, ...(said.leaves === undefined ? {} : { leaves: said.leaves }) }
+      : {
+          losses: fields.some((field) => field.verb === "rebuild")
+            ? [rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is wiped by the rebuild")]
+            : [],
+        };
   const action: Action | undefined = replaces
     ? "replace"
     : adopted !== undefined
@@ -406,6 +401,7 @@ function updateVm(
     dataVolumeId,
     ...(dataVolumeOff ? { dataVolumeOff } : {}),
     ...(adopted === undefined ? {} : { adopts: true }),
+    ...(said === undefined ? {} : { departure: said.departure }),
     ...(unsettled ? { unsettled: true } : {}),
     ...(comparison.verify === undefined ? {} : { verify: comparison.verify }),
     change:

@@ -131,6 +131,7 @@ function removeVolume(
   if (pair.forget)
     return {
       live,
+      attachedTo: hangsOn(recorded, live, context),
       detaches: false,
       change: forget(recorded, "let_go", "a removed entry says to let it go"),
       diagnostics: [],

@@ -103,7 +103,15 @@ export function consentsFor(
         kind: "data_loss",
         address: step.address,
         detail: `whether the snapshot ${step.action.name} is there before what it is to save is touched cannot be proved: this service has no list of images (operations.image.list)`,
-        grant: "--allow-data-loss",
+        grant: `--allow-loss ${step.address} (or --allow-data-loss for everything that is listed)`,
+      });
+  for (const step of steps)
+    if (step.action.operation === "vm.delete" && step.action.flush === "ask")
+      consents.push({
+        kind: "flush",
+        address: step.address,
+        detail: `${step.title}, which cannot be stopped before: volumes outlive it, and what was not written to them is gone`,
+        grant: `--confirm-flush ${step.address}`,
       });
   for (const step of steps)
     if (step.action.operation === "volume.detach" && step.action.flush === "ask")

@@ -17,6 +17,7 @@ export interface Draft {
   readonly state: State;
   readonly steps: Step[];
   readonly changes: Change[];
+  readonly changeAt: ReadonlyMap<Address, Change>;
   readonly diagnostics: Diagnostic[];
   /** The step after which an address has its (new) id. */
   readonly ready: Map<Address, string>;
@@ -35,6 +36,8 @@ export interface Draft {
   readonly reverts: Map<string, string>;
   /** VMs that may run after this plan's rebuild or resize although they were stopped before: the contract does not say. */
   readonly mayRestart: Set<string>;
+  /** By VM id: the flush commands and the detaches that want it running, which come before it is stopped. */
+  readonly whileRunning: Map<string, string[]>;
   /** VMs that are stopped while volumes come off, by their id. */
   readonly stops: Map<string, FlushStop>;
 }

@@ -12,6 +12,7 @@ export function orderAcrossResources(draft: Draft): void {
   deleteVolumeAfterItsVm(draft);
   takeNameAfterItIsFree(draft);
   stopAfterVmChanges(draft);
+  stopAfterFlushCommands(draft);
   startAfterFlushes(draft);
   deleteGroupsAfterVms(draft);
   deleteNamedGroupsLast(draft);
@@ -89,6 +90,24 @@ function stopAfterVmChanges(draft: Draft): void {
     const list = before.get(stop);
     if (list === undefined) before.set(stop, [need(step.id, "end")]);
     else list.push(need(step.id, "end"));
+  }
+  editSteps(draft, (step) => before.get(step.id) ?? []);
+}
+
+/**
+ * A command that flushes a volume needs the VM that it runs in. One that goes is stopped last of all, so that a flush or
+ * a detach that failed leaves it as it was.
+ */
+function stopAfterFlushCommands(draft: Draft): void {
+  if (draft.whileRunning.size === 0) return;
+  const before = new Map<string, Need[]>();
+  const commands = new Set(draft.steps.flatMap((step) => (step.action.operation === "flush" ? [step.id] : [])));
+  for (const [id, steps] of draft.whileRunning) {
+    const power = draft.powers.get(id);
+    const stops = new Set([draft.stops.get(id)?.stop, power?.operation === "vm.stop" ? power.step : undefined]);
+    const goes = draft.vmDeletes.has(id);
+    const needs = steps.filter((step) => goes || commands.has(step)).map((step) => need(step, goes ? "done" : "end"));
+    for (const stop of stops) if (stop !== undefined) before.set(stop, needs);
   }
   editSteps(draft, (step) => before.get(step.id) ?? []);
 }

@@ -8,6 +8,7 @@ import { diffContext, type PlanOptions } from "../diff/context";
 import { diffGroups, type GroupDifference } from "../diff/group";
 import { pairResources } from "../diff/pair";
 import { diffVm, type VmDifference } from "../diff/vm";
+import { attachmentsOf } from "../diff/vm-departure";
 import { diffVolume, type VolumeDifference } from "../diff/volume";
 import { type Address, compareAddresses } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
@@ -57,6 +58,8 @@ export interface Plan {
   readonly consents: readonly Consent[];
   readonly diagnostics: readonly Diagnostic[];
   readonly orphans: readonly Orphan[];
+  /** The disks that hang on each VM it changes, where that can be seen: it holds only while it is so. */
+  readonly attached?: Readonly<Record<Address, readonly string[]>>;
   readonly estimate: Estimate;
   readonly unchanged: number;
 }
@@ -133,6 +136,10 @@ export function makePlan(input: PlanInput): Plan {
     if (many !== undefined) consents.unshift(many);
   }
 
+  const attached = attachmentsOf(
+    vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
+    context,
+  );
   const steps = hasErrors(diagnostics) ? [] : sortSteps(draft.steps);
   return {
     lineage: state.lineage,
@@ -149,6 +156,7 @@ export function makePlan(input: PlanInput): Plan {
     consents,
     diagnostics: sortDiagnostics(diagnostics),
     orphans: [...state.orphans.values()],
+    ...(Object.keys(attached).length === 0 ? {} : { attached }),
     estimate: estimate(steps),
     unchanged: differences.filter(
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),
@@ -162,6 +170,7 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     state,
     steps: [],
     changes,
+    changeAt: new Map(changes.map((change) => [change.address, change])),
     diagnostics,
     ready: new Map(),
     adopted: new Map(),
@@ -172,6 +181,7 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
     powers: new Map(),
     reverts: new Map(),
     mayRestart: new Set(),
+    whileRunning: new Map(),
     stops: new Map(),
   };
 }

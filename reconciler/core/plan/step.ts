@@ -46,9 +46,16 @@ export type StepAction =
       readonly operation: "vm.delete";
       readonly vm: Reference;
       readonly deleteFloatingIp?: boolean;
-      /** Volumes that this plan or the state takes care of; whatever else outlives the VM is an orphan. */
+      /** Every disk that was seen to hang on it; absent: nobody could look. Nothing else may hang there at the delete. */
+      readonly hanging?: readonly string[];
+      /** Those that this plan or the state takes care of. */
       readonly managedVolumes: readonly string[];
-      readonly preservedVolumes: "retain" | "delete";
+      /** What hangs there and lives on without an address: it becomes an orphan. */
+      readonly leaves: readonly { readonly id: string; readonly name?: string; readonly sizeGb?: number }[];
+      /** The VM's own data volume, which goes with it: this one, of this size, and no other. */
+      readonly deletesVolume?: { readonly id: string; readonly sizeGb: number };
+      /** Why the volumes that outlive it are flushed: it is stopped, or the user says so. Absent: there are none. */
+      readonly flush?: "stop" | "ask";
     }
   | { readonly operation: "volume.create"; readonly name: string; readonly sizeGb: number }
   | { readonly operation: "volume.attach"; readonly volume: Reference; readonly vm: Reference }

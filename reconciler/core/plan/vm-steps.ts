@@ -3,6 +3,7 @@ import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, Reference, SnapshotReason } from "../model/desired";
 import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
+import { stopForFlush } from "./flush-stop";
 import { holdBack, patchFor, type Unidentified, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need, type VmBlueprint } from "./step";
@@ -109,10 +110,10 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
     difference.live?.phase === "verify_resize" ||
     (difference.live?.phase === "changing" && recorded.resizing !== undefined);
   // Volumes that other addresses manage are taken care of by their own steps.
-  const managedVolumes = (difference.live?.volumes ?? [])
-    .map((disk) => disk.id)
-    .filter((disk) => draft.context.addressOfId.has(disk));
-  if (verifies && (snapshots || managedVolumes.length > 0)) {
+  const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
+  const managedVolumes = (hanging ?? []).filter((disk) => draft.context.addressOfId.has(disk));
+  const flush = flushOnDelete(difference, recorded, verifies, draft);
+  if (verifies && (snapshots || managedVolumes.length > 0 || flush === "stop")) {
     const then: Then = (step) =>
       addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
     const revert = revertPending(difference, vm, name, then);
@@ -121,6 +122,11 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
     draft.reverts.set(id, revert);
   }
   if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
+  const replaced = difference.change?.action === "replace";
+  if (flush === "stop") {
+    const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: replaced });
+    if (stop !== undefined) needs.push(need(stop));
+  }
   const lifecycle = difference.desired?.lifecycle;
   const deleteFloatingIp = lifecycle === undefined ? recorded.onDelete.deleteFloatingIp : lifecycle.deleteFloatingIp;
   const step = addStep(draft, {
@@ -130,18 +136,49 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
       operation: "vm.delete",
       vm,
       ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
+      ...(hanging === undefined ? {} : { hanging }),
       managedVolumes,
-      preservedVolumes: lifecycle === undefined ? recorded.onDelete.preservedVolumes : lifecycle.preservedVolumes,
+      leaves,
+      ...(deletes === undefined ? {} : { deletesVolume: deletes }),
+      ...(flush === undefined ? {} : { flush }),
     },
     title: `delete VM ${name}`,
     needs,
     holds,
     forgets: true,
-    ...(difference.change?.action === "replace" ? { downtimeOf: address } : {}),
+    ...(replaced ? { downtimeOf: address } : {}),
   });
   draft.frees.set(nameKey("vm", name), step);
   draft.vmDeletes.set(id, step);
   return step;
+}
+
+/**
+ * A volume that outlives its VM is flushed like any other: the VM is stopped before it is deleted, or a person says that
+ * it is flushed where nobody can stop it. Not so where nothing was ever in use on it, or nothing that hangs there lives on.
+ */
+function flushOnDelete(
+  difference: VmDifference,
+  recorded: RecordedVm,
+  verifies: boolean,
+  draft: Draft,
+): "stop" | "ask" | undefined {
+  const phase = difference.live?.phase;
+  const isNew =
+    recorded.building === true ||
+    difference.made !== undefined ||
+    (difference.adopts === true && difference.desired === undefined);
+  if (isNew && (phase === "changing" || phase === "failed")) return undefined;
+  const { hanging, leaves } = difference.departure ?? { leaves: [] };
+  const livesOn = (disk: string): boolean => {
+    const address = draft.context.addressOfId.get(disk);
+    const change = address === undefined ? undefined : draft.changeAt.get(address);
+    if (address === undefined) return leaves.some((one) => one.id === disk);
+    return change?.action !== "delete" && !(change?.action === "replace" && draft.context.has("volume.delete"));
+  };
+  if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
+  const cannotStop = phase === "failed" || (verifies && !draft.context.has("vm.resize.revert"));
+  return cannotStop ? "ask" : "stop";
 }
 
 /** One that is still being built, or on its way to another state, refuses what else is to be done with it. */

@@ -5,7 +5,8 @@
 import type { VolumeDifference } from "../diff/volume";
 import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
 import { orphanKey, type RecordedVolume } from "../model/recorded";
-import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
+import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { stopForFlush } from "./flush-stop";
 import { holdBack, type Unidentified, volumeRecord } from "./records";
 import { type FlushReason, type Need, need } from "./step";
 
@@ -77,19 +78,7 @@ function detach(difference: VolumeDifference, policy: FlushPolicy, draft: Draft,
   // A failed VM can be stopped by nobody, so whether its volumes are flushed is for a person to say.
   const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
   const reason: FlushReason = flush.via;
-  if (flush.via === "command")
-    before.push(
-      need(
-        addStep(draft, {
-          id: `${address}/flush`,
-          address,
-          action: { operation: "flush", argv: flush.argv },
-          title: `flush volume ${label}: ${flush.argv.join(" ")}`,
-          needs,
-          holds: [hold(address)],
-        }),
-      ),
-    );
+  if (flush.via === "command") before.push(need(flushBy(flush.argv, address, label, vm.id, draft, needs)));
   const stop = flush.via === "stop" ? stopForFlush(vm, draft) : undefined;
   if (stop?.stop !== undefined) before.push(need(stop.stop));
   const step = addStep(draft, {
@@ -102,46 +91,42 @@ function detach(difference: VolumeDifference, policy: FlushPolicy, draft: Draft,
     record: { attachedTo: undefined, attaching: undefined },
   });
   stop?.users.push(step);
+  if (stop === undefined) noteWhileRunning(vm.id, step, draft);
   const detaches = draft.detachesOf.get(vm.id);
   if (detaches === undefined) draft.detachesOf.set(vm.id, [step]);
   else detaches.push(step);
   return step;
 }
 
+function flushBy(
+  argv: readonly string[],
+  address: string,
+  label: string,
+  vm: string,
+  draft: Draft,
+  needs: readonly Need[],
+): string {
+  const step = addStep(draft, {
+    id: `${address}/flush`,
+    address,
+    action: { operation: "flush", argv },
+    title: `flush volume ${label}: ${argv.join(" ")}`,
+    needs,
+    holds: [hold(address)],
+  });
+  noteWhileRunning(vm, step, draft);
+  return step;
+}
+
+function noteWhileRunning(vm: string, step: string, draft: Draft): void {
+  const steps = draft.whileRunning.get(vm);
+  if (steps === undefined) draft.whileRunning.set(vm, [step]);
+  else steps.push(step);
+}
+
 function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
   const live = draft.context.live.vmById.get(vm.id);
   return live?.seen === "yes" && live.value.phase === "failed";
-}
-
-/** One stop for all volumes of a VM, its own where the file asks for one; edges.ts starts it again when the last is done. */
-function stopForFlush(vm: { readonly id: string }, draft: Draft): FlushStop {
-  const known = draft.stops.get(vm.id);
-  if (known !== undefined) return known;
-  const live = draft.context.live.vmById.get(vm.id);
-  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
-  const managed = draft.context.addressOfId.get(vm.id);
-  const address = managed ?? vm.id;
-  const power = draft.powers.get(vm.id);
-  const stop =
-    power?.operation === "vm.stop"
-      ? power.step
-      : stopped && !draft.mayRestart.has(vm.id)
-        ? undefined
-        : addStep(draft, {
-            id: `${address}/flush-stop`,
-            address,
-            action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
-            title: stopped
-              ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
-              : `stop VM ${vmLabel(draft, vm)} so that its volumes are flushed`,
-            needs: [...(draft.reverts.has(vm.id) ? [need(draft.reverts.get(vm.id)!, "end")] : [])],
-            holds: [vmHold(draft, vm)],
-            ...(stopped ? {} : { downtimeOf: address }),
-            ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
-          });
-  const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
-  draft.stops.set(vm.id, made);
-  return made;
 }
 
 function removeVolume(difference: VolumeDifference, draft: Draft): void {
@@ -151,6 +136,17 @@ function removeVolume(difference: VolumeDifference, draft: Draft): void {
   // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
   const noted = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
   const needs = difference.detaches ? [need(detach(difference, recorded.flush, draft, noted))] : noted;
+  // It stays on a VM that goes and lives on: what the user has for flushing it runs while the VM still does.
+  if (
+    !difference.detaches &&
+    change.action === "forget" &&
+    change.reason !== "gone" &&
+    recorded.flush.via === "command"
+  ) {
+    const { attachedTo } = difference;
+    if (attachedTo !== undefined && draft.vmDeletes.has(attachedTo))
+      flushBy(recorded.flush.argv, address, change.name, attachedTo, draft, noted);
+  }
   if (change.action === "delete") {
     addStep(draft, {
       id: `${address}/delete`,

@@ -68,6 +68,14 @@ export const planning = {
     "Detach it there first, or name the VM it is on.",
   ),
   "plan/bad-id": row("An id that is put together of two parts is not.", "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."),
+  "plan/attachments-unseen": row(
+    "A VM is to be deleted, and no record shows which volumes hang on it. They live on; those that the answer names become orphans.",
+    "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it.",
+  ),
+  "plan/data-volume-kept": row(
+    "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size and hanging on it. This one is not that, so it stays as an orphan.",
+    "reconcile orphans list names it once the VM is gone; reconcile orphans delete ID deletes it.",
+  ),
   "plan/data-volume-unknown": row(
     "The data volume of a VM cannot be grown, because the service's records do not show which one it is.",
     "Describe records.vm.volumes in the dialect, or declare a volume of its own.",

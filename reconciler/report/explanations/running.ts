@@ -6,6 +6,10 @@ export const running = {
     "After a create, several new VMs bear its name, so it cannot be told which one is yours.",
     "Import the right one by its id and delete the other in the service.",
   ),
+  "apply/attached-since": row(
+    "Directly before a VM was to be deleted, something hung on it that the plan did not know, or its data volume was not the one that the plan named. It was not deleted.",
+    "Run the same command again: the new plan names what hangs there.",
+  ),
   "apply/check-failed": row(
     "The health check after a resize did not pass in time. With on_failure: revert the VM went back to its old size.",
     "Look at why the VM does not answer; allow more time with verify_resize.timeout.",
@@ -41,6 +45,10 @@ export const running = {
   "apply/not-listed": row(
     "A create was accepted, but the VM did not show in the list in time.",
     "Run the same command again; service.timing.vm_create_timeout allows more time.",
+  ),
+  "apply/not-stopped": row(
+    "A volume comes off a VM, or outlives it, flushed by the VM being stopped, and the VM is not, or nothing shows whether it is. Nothing was sent.",
+    "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR.",
   ),
   "apply/outcome-unknown": row(
     "A create was accepted and does not show, or an answer was lost and nothing shows what became of it. Repeating it could make a second one.",

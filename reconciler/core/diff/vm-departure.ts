@@ -1,0 +1,178 @@
+/**
+ * What a VM that goes takes with it and what it leaves, decided once: the losses and leavings of the plan text, the
+ * consents, and the steps all follow from it. Only the data volume that was created with the VM may go along, and only
+ * when it is known by its id and size and hangs where it was made; whatever else hangs there lives on.
+ */
+import type { DesiredVm } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { type LiveVm, sightVm, sightVolume } from "../model/live";
+import { rootDiskLoss, volumeLabel, volumeLoss } from "../model/loss";
+import type { RecordedVm } from "../model/recorded";
+import type { Change } from "./changes";
+import type { DiffContext, Hanging } from "./context";
+import type { Pair } from "./pair";
+
+export interface Departure {
+  /**
+   * Every disk that hangs on it, the root disk and those under an address of their own included: at the delete there may
+   * be no other. Absent: nothing shows what hangs there.
+   */
+  readonly hanging?: readonly string[];
+  /** The data volume that goes with it. */
+  readonly deletes?: { readonly id: string; readonly sizeGb: number };
+  /** What lives on and has no address. */
+  readonly leaves: readonly Hanging[];
+}
+
+export interface Farewell extends Required<Pick<Change, "losses">>, Pick<Change, "leaves"> {
+  readonly departure: Departure;
+  readonly notes: readonly Diagnostic[];
+}
+
+export interface Leaving {
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly live: LiveVm | undefined;
+  readonly recorded: RecordedVm | undefined;
+  readonly desired: DesiredVm | undefined;
+  readonly dataVolumeId: string | undefined;
+  /** It is still being built: its record does not show its disks yet, and nothing was ever in use on it. */
+  readonly young: boolean;
+}
+
+export function farewell(leaving: Leaving, pair: Pair, context: DiffContext): Farewell {
+  const { id, name, live, recorded, dataVolumeId, young } = leaving;
+  const root = rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is deleted with it");
+  const hanging = id === undefined || young ? undefined : hangingOn(id, live, context);
+  const isManaged = (volume: string): boolean => context.addressOfId.has(volume);
+  const strangers = (hanging ?? []).filter(
+    (disk) => disk.root !== true && disk.id !== dataVolumeId && !isManaged(disk.id),
+  );
+  // Where no record tells the root disk from the others, it may be any of them.
+  const maybeRoot = hanging?.every((disk) => disk.root === undefined) === true ? ", unless it is its root disk" : "";
+  const own = ownVolume(leaving, hanging, context);
+  const notes: Diagnostic[] = [];
+  if (hanging === undefined && !young && id !== undefined) notes.push(unseen(pair, name));
+  if (own.keeps !== undefined) notes.push(kept(pair, name, own.keeps));
+  const leaves: Hanging[] = [...(own.stays === undefined ? [] : [own.stays]), ...strangers];
+  const said = [
+    ...(own.fate === undefined ? [] : [own.fate]),
+    ...strangers.map(
+      (disk) =>
+        `volume ${volumeLabel(disk)}, which hangs on VM ${name} and is not in this state, stays behind as an orphan${maybeRoot}`,
+    ),
+  ];
+  return {
+    losses:
+      own.deletes === undefined
+        ? [root]
+        : [
+            root,
+            volumeLoss(
+              own.deletes,
+              `data volume ${own.deletes.id} of ${own.deletes.sizeGb} GB of VM ${name} is deleted with its data`,
+            ),
+          ],
+    ...(said.length === 0 ? {} : { leaves: said }),
+    departure: {
+      ...(hanging === undefined ? {} : { hanging: hanging.map((disk) => disk.id) }),
+      ...(own.deletes === undefined ? {} : { deletes: own.deletes }),
+      leaves,
+    },
+    notes,
+  };
+}
+
+/** The VM's record and the volumes' own records, whichever show it; `undefined` when neither does. */
+export function hangingOn(id: string, live: LiveVm | undefined, context: DiffContext): readonly Hanging[] | undefined {
+  const byVolume = context.volumesOn.get(id) ?? [];
+  if (live?.volumes === undefined && !context.hostsShown) return undefined;
+  const disks = new Map<string, Hanging>(byVolume.map((disk) => [disk.id, disk]));
+  for (const { id: disk, root } of live?.volumes ?? []) {
+    const sighting = sightVolume(context.live, disk);
+    const volume = sighting.seen === "yes" ? sighting.value : undefined;
+    disks.set(disk, {
+      id: disk,
+      ...(volume?.name === undefined ? {} : { name: volume.name }),
+      ...(volume?.sizeGb === undefined ? {} : { sizeGb: volume.sizeGb }),
+      ...(root === undefined ? {} : { root }),
+    });
+  }
+  return [...disks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+interface Own {
+  readonly deletes?: { readonly id: string; readonly sizeGb: number };
+  readonly stays?: Hanging;
+  /** What becomes of it, when it lives on. */
+  readonly fate?: string;
+  /** Why it lives on although the file says that it goes. */
+  readonly keeps?: string;
+}
+
+function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
+  const { id: vm, name, recorded, desired, dataVolumeId: id } = leaving;
+  // Under an address of its own it is neither lost nor left.
+  if (id !== undefined && context.addressOfId.has(id)) return {};
+  const sighting = id === undefined ? undefined : sightVolume(context.live, id);
+  if (sighting?.seen === "gone") return {};
+  const seen = sighting?.seen === "yes" ? sighting.value : undefined;
+  const sizeGb = seen?.sizeGb ?? recorded?.sizeGb;
+  const size = sizeGb === undefined ? "" : ` of ${sizeGb} GB`;
+  const label = `${id === undefined ? "the data volume" : `data volume ${id}`}${size} of VM ${name}`;
+  const host = seen?.attachedTo;
+  const isOff = host === null || (host === undefined && id !== undefined && hanging?.every((disk) => disk.id !== id));
+  const elsewhere = typeof host === "string" && host !== vm;
+  const stays: Own = {
+    fate: elsewhere
+      ? `${label}, which hangs on VM ${host}, stays there as an orphan`
+      : `${label} stays behind as an orphan`,
+    ...(id === undefined ? {} : { stays: { id, ...(sizeGb === undefined ? {} : { sizeGb }) } }),
+  };
+  const policy = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
+  if (policy === "retain" || !context.has("volume.delete")) return stays;
+  if (id === undefined) return { ...stays, keeps: "the service's records do not show which volume it is" };
+  if (sizeGb === undefined) return { ...stays, keeps: "its size is not known" };
+  if (elsewhere) return { ...stays, keeps: `it hangs on VM ${host}` };
+  if (isOff && recorded?.dataVolumeDetached !== true) return { ...stays, keeps: "somebody has taken it off the VM" };
+  const isGuessed = recorded?.dataVolumeId === undefined;
+  if (isGuessed && recorded?.sizeGb !== undefined && recorded.sizeGb !== sizeGb)
+    return { ...stays, keeps: `volume ${id} of ${sizeGb} GB is not the one of ${recorded.sizeGb} GB that was made` };
+  return { deletes: { id, sizeGb } };
+}
+
+const kept = ({ address, desired }: Pair, name: string, why: string): Diagnostic => ({
+  severity: "warning",
+  code: "plan/data-volume-kept",
+  summary: `the data volume of VM ${name} is not deleted with it: ${why}`,
+  detail: "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size.",
+  fix: "delete it when the VM is gone: reconcile orphans list names it, reconcile orphans delete ID ends it",
+  address,
+  source: desired?.source,
+});
+
+const unseen = ({ address, desired }: Pair, name: string): Diagnostic => ({
+  severity: "warning",
+  code: "plan/attachments-unseen",
+  summary: `what hangs on VM ${name} cannot be looked at before it is deleted`,
+  detail:
+    "No record shows it. What outlives the VM and has no address here becomes an orphan as far as the answer to the delete names it.",
+  fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or name the list of volumes (operations.volume.list)",
+  address,
+  source: desired?.source,
+});
+
+/** What hangs on each VM that a plan changes, by address: a plan that was saved holds only while it is so. */
+export function attachmentsOf(
+  vms: readonly { readonly address: string; readonly id: string | undefined }[],
+  context: DiffContext,
+): Readonly<Record<string, readonly string[]>> {
+  const attached: Record<string, readonly string[]> = {};
+  for (const { address, id } of vms) {
+    if (id === undefined) continue;
+    const sighting = sightVm(context.live, id);
+    const disks = hangingOn(id, sighting.seen === "yes" ? sighting.value : undefined, context);
+    if (disks !== undefined) attached[address] = disks.map((disk) => disk.id);
+  }
+  return attached;
+}

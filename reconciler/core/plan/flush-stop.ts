@@ -1,0 +1,46 @@
+/**
+ * One stop of a VM for all its volumes that come off it or outlive it, its own where the file asks for one; edges.ts
+ * starts it again when the last is done.
+ */
+import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
+import { type Need, need } from "./step";
+
+interface StopOptions {
+  /** Where the VM is known by an address that no record has yet. */
+  readonly address?: string;
+  readonly after?: readonly Need[];
+  /** False: nobody waits for it to serve again. */
+  readonly serves?: boolean;
+}
+
+export function stopForFlush(vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop {
+  const known = draft.stops.get(vm.id);
+  if (known !== undefined) return known;
+  const live = draft.context.live.vmById.get(vm.id);
+  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
+  const managed = options.address ?? draft.context.addressOfId.get(vm.id);
+  const address = managed ?? vm.id;
+  const holds = [vmHold(draft, managed === undefined ? vm : { address: managed })];
+  const power = draft.powers.get(vm.id);
+  const reverted = draft.reverts.get(vm.id);
+  const stop =
+    power?.operation === "vm.stop"
+      ? power.step
+      : stopped && !draft.mayRestart.has(vm.id)
+        ? undefined
+        : addStep(draft, {
+            id: `${address}/flush-stop`,
+            address,
+            action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
+            title: stopped
+              ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
+              : `stop VM ${managed ?? vm.id} so that its volumes are flushed`,
+            needs: [...(reverted === undefined ? [] : [need(reverted, "end")]), ...(options.after ?? [])],
+            holds,
+            ...(stopped || options.serves === false ? {} : { downtimeOf: address }),
+            ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
+          });
+  const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
+  draft.stops.set(vm.id, made);
+  return made;
+}

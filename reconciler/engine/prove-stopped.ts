@@ -1,0 +1,52 @@
+/**
+ * Right before a volume comes off a VM, or outlives it, because that VM is stopped: is it? Its record says so; where no
+ * record shows the power, only a stop that this very run sent, and that was accepted, says it.
+ */
+import type { LiveVm } from "../core/model/live";
+import { isGone } from "../core/model/outcome";
+import type { Step } from "../core/plan/step";
+import { failedBy, type Run, type StepResult } from "./perform";
+import { canSee, findVm } from "./watch-vm";
+
+export interface Proof {
+  /** Why nothing may be sent; absent: it is stopped, or not there at all. */
+  readonly result?: StepResult;
+  /** As it was just seen. */
+  readonly vm?: LiveVm;
+}
+
+export async function proveStopped(step: Step, run: Run, id: string): Promise<Proof> {
+  const { clock, timing } = run.ports;
+  const started = clock.now();
+  for (;;) {
+    const read = canSee(run) ? await findVm(run, id) : undefined;
+    if (read !== undefined && read.status !== "accepted")
+      return isGone(read) ? {} : { result: { ...failedBy(read), end: "failed" } };
+    const vm = read?.value;
+    if (vm?.phase === "stopped") return { vm };
+    if (vm === undefined || (vm.phase === "changing" && vm.status === undefined))
+      return run.stopped.has(id) ? { ...(vm === undefined ? {} : { vm }) } : { result: unproven(step) };
+    // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
+    const isOver = clock.now() - started >= timing.discoveryWindowMs;
+    if (vm.phase === "failed" || isOver || run.signal.aborted) return { result: notStopped(step, vm) };
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+  }
+}
+
+const notStopped = ({ address }: Step, { name, status, phase }: LiveVm): StepResult => ({
+  end: "failed",
+  code: "apply/not-stopped",
+  message: `nothing was sent: volumes count as flushed only while VM ${name} is stopped, and it is ${status ?? phase}`,
+  fix:
+    phase === "changing"
+      ? `run the same command again. If ${status} means that it is stopped, say so in the dialect: states: { vm: { stopped: [${status}] } }`
+      : `run the same command again: it plans on the VM as it is now; or flush by hand, and say so with --confirm-flush ${address}`,
+});
+
+const unproven = ({ address }: Step): StepResult => ({
+  end: "failed",
+  code: "apply/not-stopped",
+  message:
+    "nothing was sent: volumes count as flushed only while their VM is stopped; no record shows whether it is, and this run has not stopped it",
+  fix: `flush by hand, and say so with --confirm-flush ${address}; or describe the VM's state in the dialect (records.vm.status)`,
+});
