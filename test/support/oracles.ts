@@ -40,7 +40,8 @@ export async function undisturbedRun(theatre: Theatre): Promise<Undisturbed> {
   // What waits for the outside goes on as far as it can.
   for (let more = 0; more < 3; more++) {
     const wrote = last.heard.some(({ asked }) => isWrite(asked));
-    if (more > 0 && !wrote) break;
+    const answered = await answerQuestions(theatre, last.diagnostics);
+    if (more > 0 && !wrote && !answered) break;
     last = await theatre.again();
   }
   const now = theatre.door.truth.dump();

@@ -24,7 +24,7 @@ export function integerIds(): OtherService {
   const numberOf = (id: string): string => {
     const present = numbers.get(id);
     if (present !== undefined) return present;
-    const made = String(90071992547409930n + BigInt(numbers.size));
+    const made = String(90071992547400000n + BigInt(numbers.size));
     numbers.set(id, made);
     uuids.set(made, id);
     return made;
@@ -35,9 +35,9 @@ export function integerIds(): OtherService {
       out: (text) => text.replace(/"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/g, (_, id: string) => numberOf(id)),
       file: (text) => text.replace(uuid, numberOf),
       in: (text) =>
-        text.replace(/"?(9007199254740\d{4})"?/g, (whole, digits: string) => {
-          const id = uuids.get(digits) ?? "99999999-9999-4999-8999-999999999999";
-          return whole.startsWith('"') ? `"${id}"` : id;
+        text.replace(/"(900719925474\d{5})"|(900719925474\d{5})/g, (_, quoted?: string, bare?: string) => {
+          const id = uuids.get(quoted ?? bare ?? "") ?? "99999999-9999-4999-8999-999999999999";
+          return quoted === undefined ? id : `"${id}"`;
         }),
     },
   };
