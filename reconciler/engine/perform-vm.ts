@@ -17,6 +17,7 @@ import {
   type StepResult,
   sendAndLook,
 } from "./perform";
+import { showsPower } from "./prove-stopped";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
 import { snapshotVm } from "./snapshot-vm";
 import { lookAt, onceSteady, readVm, waitThenRecord } from "./watch-vm";
@@ -101,7 +102,11 @@ export async function performVmStep(step: Step, action: VmAction, run: Run): Pro
       if (outcome.status !== "accepted") {
         if (forFlush === true && outcome.status !== "unknown")
           await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
-        return failedBy(outcome);
+        if (forFlush !== true || outcome.status !== "rejected" || (await showsPower(run, id))) return failedBy(outcome);
+        // It may be stopped already, and nothing tells: then it is the user's to say that its volumes are flushed.
+        return run.isFlushConfirmed(step.address)
+          ? done
+          : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
       }
       run.stopped.add(id);
       // The call has blocked until the VM was stopped: there is nothing to wait for.

@@ -42,6 +42,8 @@ export interface Run {
   readonly mayWrite: () => Promise<boolean>;
   /** Whether the plan listed this loss, by its id, and it was permitted. */
   readonly mayLose: (disk: "root" | "volume", id: string) => boolean;
+  /** Whether the user says that what comes off, or outlives, this address is flushed. */
+  readonly isFlushConfirmed: (address: string) => boolean;
   /** On a twin alone. */
   readonly endsProtected: boolean;
   /** Whether another step waits for this one's effect to be visible. */

@@ -25,12 +25,20 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<Pr
     const vm = read?.value;
     if (vm?.phase === "stopped") return { vm };
     if (vm === undefined || (vm.phase === "changing" && vm.status === undefined))
-      return run.stopped.has(id) ? { ...(vm === undefined ? {} : { vm }) } : { result: unproven(step) };
+      return run.stopped.has(id) || run.isFlushConfirmed(step.address)
+        ? { ...(vm === undefined ? {} : { vm }) }
+        : { result: unproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     const isOver = clock.now() - started >= timing.discoveryWindowMs;
     if (vm.phase === "failed" || isOver || run.signal.aborted) return { result: notStopped(step, vm) };
     await clock.sleep(timing.pollIntervalMs, run.signal);
   }
+}
+
+/** Whether anything tells if it runs. */
+export async function showsPower(run: Run, id: string): Promise<boolean> {
+  const read = canSee(run) ? await findVm(run, id) : undefined;
+  return read?.status === "accepted" && read.value.status !== undefined;
 }
 
 const notStopped = ({ address }: Step, { name, status, phase }: LiveVm): StepResult => ({

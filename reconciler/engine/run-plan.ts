@@ -125,6 +125,7 @@ export async function runPlan(
         },
       ),
     mayLose: (disk, id) => permitted.mayLose(disk, id),
+    isFlushConfirmed: (address) => permitted.isFlushConfirmed(address),
     endsProtected: permitted.endsProtected,
     hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),

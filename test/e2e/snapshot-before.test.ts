@@ -51,7 +51,7 @@ function showSnapshot(as: (image: object) => object | undefined): void {
     const body = JSON.parse(answer.body) as Listed;
     const images = (body.data ?? body) as { name: string }[];
     const shown = images.flatMap((image) => (image.name.endsWith("-pre-rebuild") ? (as(image) ?? []) : image));
-    return json(body.data === undefined ? shown : { ...body, data: shown });
+    return json(body.data === undefined ? shown : { data: shown });
   });
 }
 

@@ -264,6 +264,20 @@ describe("a volume that outlives its VM", () => {
   });
 });
 
+it("where no record shows the power, a VM that is stopped already goes when the user says that it is flushed", async () => {
+  await serve();
+  const blind = { records: { vm: { status: [] } } };
+  declare({ vms: { web: {} } });
+  await apply();
+  await ask("POST", `/api/v1/vm/stop/${vmNamed("web")!.id}`);
+  declare({}, blind);
+  const refused = await apply();
+  expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("--confirm-flush vm.web")]);
+  expect(vmNamed("web")).toBeDefined();
+  expect(await apply("--confirm-flush", "vm.web")).toMatchObject({ exitCode: 0 });
+  expect(vmNamed("web")).toBeUndefined();
+});
+
 describe("a detach that relies on a stopped VM", () => {
   const data = (size: number) => ({ name: "data", size, attach_to: "web", flush: { via: "stop" } });
 

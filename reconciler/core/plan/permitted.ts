@@ -23,6 +23,7 @@ export class PermittedPlan {
     readonly plan: Plan,
     /** What prevent_destroy protects may go: only where nothing is lost by it. */
     readonly endsProtected: boolean,
+    private readonly flushed: ReadonlySet<string>,
   ) {
     this.#losses = new Set(
       plan.consents.flatMap(({ loss }) => (loss?.id === undefined ? [] : [keyOf(loss.disk, loss.id)])),
@@ -33,17 +34,22 @@ export class PermittedPlan {
   static of(plan: Plan, grants: Grants): PermittedPlan {
     const missing = missingConsents(plan.consents, grants);
     if (missing.length > 0) throw new ConsentMissing(missing);
-    return new PermittedPlan(plan, false);
+    return new PermittedPlan(plan, false, new Set(grants.confirmFlush));
   }
 
   /** On a twin of the world nothing is lost, so nobody is asked. */
   static onTwin(plan: Plan): PermittedPlan {
-    return new PermittedPlan(plan, true);
+    return new PermittedPlan(plan, true, new Set(["all"]));
   }
 
   /** Only what the plan listed by its id. */
   mayLose(disk: "root" | "volume", id: string): boolean {
     return this.#losses.has(keyOf(disk, id));
+  }
+
+  /** The user says that what comes off, or outlives, this address is flushed. */
+  isFlushConfirmed(address: string): boolean {
+    return this.flushed.has("all") || this.flushed.has(address);
   }
 }
 
