@@ -8,8 +8,8 @@ import {
   connect,
   type Handler,
   type HandlerContext,
-  handlerModule,
   handlerOf,
+  PartialFailure,
   type Props,
 } from "../reconciler/index";
 import { capturedKey, packageName } from "./captured";
@@ -119,7 +119,6 @@ const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props)) as Inp
  * taken for this one, so only texts get out.
  */
 function asDynamicFailure(error: unknown, raw: Inputs, kept: (raw: Inputs, outputs: Props) => Inputs): Error {
-  const { PartialFailure } = handlerModule();
   if (!(error instanceof PartialFailure)) return asPlainError(error);
   return Object.assign(new Error(error.message), {
     id: error.kept.id,

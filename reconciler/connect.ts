@@ -2,6 +2,7 @@
  * From settings to the ports of the engine, for programs: what `cli/compose.ts` is for the command line. Nothing is
  * opened before the first request needs it, and problems are told by the request that runs into them.
  */
+
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read-desired";
@@ -9,11 +10,16 @@ import type { ServiceSettings, Timing } from "./core/model/desired";
 import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
+import { readDialectText, readInlineDialect } from "./dialect/read-dialect";
 import { defaultTiming, embeddedTimeScale, embeddedTiming } from "./engine/ports";
 import { HandlerFailure, type HandlerService } from "./handlers/handler";
 import { systemClock } from "./outside/clock";
+import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
+import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
-import type { HttpServiceClient } from "./service/http-client";
+import { findCredential } from "./service/credential";
+import { createServiceClient, type HttpServiceClient } from "./service/http-client";
+import { checkBaseUrl } from "./service/transport";
 
 export interface Settings {
   /** `embedded`, or http(s)://…; else RECONCILE_BASE_URL. */
@@ -79,7 +85,6 @@ async function locate(settings: Settings, folder: string): Promise<Location> {
       "set baseUrl to embedded (to try it) or to https://…, or RECONCILE_BASE_URL",
     );
   if (baseUrl !== "embedded") return { url: baseUrl };
-  const { shareWorld } = require("./outside/embedded") as typeof import("./outside/embedded");
   const scale = settings.timeScale ?? Number(setting("RECONCILE_TIME_SCALE") ?? embeddedTimeScale);
   return shareWorld(
     join(folder, ".reconcile", "world"),
@@ -92,10 +97,6 @@ function openService(
   folder: string,
   { url, timeScale }: Location,
 ): { readonly service: HandlerService; readonly client: HttpServiceClient } {
-  const { checkBaseUrl } = require("./service/transport") as typeof import("./service/transport");
-  const { findCredential } = require("./service/credential") as typeof import("./service/credential");
-  const { createServiceClient } = require("./service/http-client") as typeof import("./service/http-client");
-  const { checkHealth, runCommand, runHelperIn } = require("./outside/commands") as typeof import("./outside/commands");
   const insecureHttp = settings.insecureHttp === true;
   const refused = checkBaseUrl(url, insecureHttp);
   if (refused !== undefined) throw new HandlerFailure([refused]);
@@ -148,8 +149,6 @@ function folderOfDialect({ dialect }: Settings, folder: string): string {
 function readDialect({ dialect }: Settings, folder: string): Dialect {
   const given = dialect ?? setting("RECONCILE_DIALECT");
   if (given === undefined || given === "") return builtInDialect;
-  const { readDialectText, readInlineDialect } =
-    require("./dialect/read-dialect") as typeof import("./dialect/read-dialect");
   const read =
     typeof given === "string"
       ? readDialectText(readText(resolve(folder, given)), given)

@@ -16,11 +16,11 @@ import {
   connect,
   type Handler,
   type HandlerContext,
-  handlerModule,
   handlerOf,
-  type PartialFailure,
+  PartialFailure,
   type Props,
   type Settings,
+  unknownValue,
   version,
 } from "../../reconciler/index";
 import { packageName } from "../captured";
@@ -44,7 +44,6 @@ export function createService(log: Log) {
   let cancelled = false;
   let settings: Settings = {};
   let connection: Connection | undefined;
-  const { unknownValue } = handlerModule();
 
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
   const nameOf = (urn: string): string => urn.split("::").slice(3).join("::");
@@ -100,8 +99,7 @@ export function createService(log: Log) {
     try {
       return await call();
     } catch (error) {
-      const { PartialFailure: Partial } = handlerModule();
-      throw error instanceof Partial ? initFailed(error, inputs, raw) : error;
+      throw error instanceof PartialFailure ? initFailed(error, inputs, raw) : error;
     }
   }
 

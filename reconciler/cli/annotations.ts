@@ -1,7 +1,7 @@
 /** `--annotations`: standard output holds them and nothing else, also when the files are so wrong that nothing else runs. */
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
-import type { AnnotationFormat } from "../report/annotations";
+import { type AnnotationFormat, annotationsText } from "../report/annotations";
 import { fail } from "./compose";
 import { asDiagnostics } from "./crash";
 import type { Invocation } from "./invocation";
@@ -23,7 +23,6 @@ export function printAnnotations(
   diagnostics: readonly Diagnostic[],
   plan?: Plan,
 ): void {
-  const { annotationsText } = require("../report/annotations") as typeof import("../report/annotations");
   const text = annotationsText(format, diagnostics, plan, args[0] ?? flags.file?.[0] ?? defaultFile);
   if (text !== "") output.print(text);
 }

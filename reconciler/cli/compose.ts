@@ -1,4 +1,5 @@
 /** The one place that knows every part: from a workspace and flags to a client, a store and the engine's ports. */
+
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -9,11 +10,18 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
+import { readDialectText, readInlineDialect } from "../dialect/read-dialect";
 import type { EngineEvent } from "../engine/events";
 import { defaultTiming, embeddedTimeScale, embeddedTiming, type Ports } from "../engine/ports";
 import { systemClock } from "../outside/clock";
+import { checkHealth, runCommand, runHelperIn } from "../outside/commands";
+import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
-import type { HttpServiceClient } from "../service/http-client";
+import { findCredential } from "../service/credential";
+import { createServiceClient, type HttpServiceClient } from "../service/http-client";
+import { checkBaseUrl } from "../service/transport";
+import { openProtectedStore } from "../store/open";
+import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
@@ -51,9 +59,6 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url",
     );
   const parallelism = readCount(flags.parallelism, "--parallelism") ?? 10;
-  const { createServiceClient } = require("../service/http-client") as typeof import("../service/http-client");
-  const { checkBaseUrl } = require("../service/transport") as typeof import("../service/transport");
-  const { findCredential } = require("../service/credential") as typeof import("../service/credential");
   const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
   const closeEmbedded = async (): Promise<void> =>
     embedded?.close((guests) =>
@@ -69,7 +74,6 @@ export async function openService(workspace: Workspace, invocation: Invocation):
         ? process.env
         : { ...process.env, RECONCILE_TOKEN: setting("RECONCILE_TOKEN") ?? "ops-token" };
     const found = findCredential(environment, dialect.authorization, (argv) => {
-      const { runHelperIn } = require("../outside/commands") as typeof import("../outside/commands");
       return runHelperIn(folder)(argv);
     });
     if (found.credential === undefined) throw new CommandFailed(found.diagnostics);
@@ -118,7 +122,6 @@ export async function openService(workspace: Workspace, invocation: Invocation):
 }
 
 async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
-  const { openWorld } = require("../outside/embedded") as typeof import("../outside/embedded");
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
@@ -148,8 +151,6 @@ export function readDialect(
   if (outside === undefined && workspace.dialect !== undefined)
     return { dialect: workspace.dialect, diagnostics: [], folder };
   if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [], folder };
-  const { readDialectText, readInlineDialect } =
-    require("../dialect/read-dialect") as typeof import("../dialect/read-dialect");
   let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
   if (outside === undefined && given !== undefined && "inline" in given) {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
@@ -201,14 +202,12 @@ function readTiming(workspace: Workspace, timeScale: number | undefined): Timing
 
 export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
   const location = flags.state ?? setting("RECONCILE_STATE") ?? join(workspace.folder, "reconcile.state.json");
-  const { openProtectedStore } = require("../store/open") as typeof import("../store/open");
   const store = openProtectedStore(location, {
     environment: process.env,
     insecureHttp: flags["insecure-http"] === true,
   });
   const waitMs = lockTimeoutMs(flags);
   if (waitMs === 0) return store;
-  const { withPatience } = require("../store/patience") as typeof import("../store/patience");
   return withPatience(store, { waitMs, onWait: tellHolder });
 }
 
@@ -226,7 +225,6 @@ export const tellHolder = (holder: Holder): void =>
   void process.stderr.write(`Waiting: the state is locked by ${printable(describeHolder(holder))}.\n`);
 
 export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
-  const { checkHealth, runCommand } = require("../outside/commands") as typeof import("../outside/commands");
   const files = new Map<string, string>();
   for (const resource of workspace.desired.resources)
     if (resource.kind !== "group" && resource.commandFile !== undefined)

@@ -2,6 +2,7 @@
  * Help, made from the tables: an overview by what one wants to do, a page for each command with examples, and the words
  * that may follow the first one of a command with two. Fits the terminal it is printed on.
  */
+import { emulatorFlagHelp } from "../../emulator/main";
 import { nearestName } from "../core/text/nearest";
 import { hang } from "../report/style";
 import { examplesOf } from "./command-examples";
@@ -113,7 +114,6 @@ function commandHelp(command: CommandSpec): string {
   const examples = examplesOf(command.name);
   if (examples.length > 0) lines.push(examples.length === 1 ? "Example" : "Examples", ...exampleLines(examples), "");
   if (command.name === "emulator") {
-    const { emulatorFlagHelp } = require("../../emulator/main") as typeof import("../../emulator/main");
     lines.push("Flags", ...columnsOfFlags(emulatorFlagHelp), "");
   }
   if (own.length > 0) lines.push("Flags", ...flagLines(own), "");

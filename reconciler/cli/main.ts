@@ -5,8 +5,11 @@
 
 import { nearestName } from "../core/text/nearest";
 import { type CommandSpec, commandNames, findCommand } from "./command-table";
+import { asDiagnostics, reportCrash } from "./crash";
 import { readFlags, withFlagsBehind } from "./flags";
+import { groupHelp, printHelp } from "./help";
 import type { CommandModule } from "./invocation";
+import { createOutput } from "./output";
 
 export function main(argv: readonly string[]): void {
   outliveOutput();
@@ -16,7 +19,6 @@ export function main(argv: readonly string[]): void {
     },
     (error: unknown) => {
       process.exitCode = 1;
-      const { reportCrash } = require("./crash") as typeof import("./crash");
       reportCrash(error, argv);
     },
   );
@@ -64,14 +66,12 @@ export async function run(given: readonly string[]): Promise<number> {
     first === "-h" ||
     (first.startsWith("-") && words.length === 0)
   ) {
-    const { printHelp } = require("./help") as typeof import("./help");
     return printHelp(argv.filter((word) => word !== "help" && !word.startsWith("-")));
   }
   const found = findCommand(argv);
   if (found === undefined) return unknownCommand(argv, words);
   const { spec, rest } = found;
   if (rest.includes("--help") || rest.includes("-h")) {
-    const { printHelp } = require("./help") as typeof import("./help");
     return printHelp(spec.name.split(" "));
   }
   if (spec.ownArguments === true)
@@ -88,12 +88,10 @@ async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<n
       read.problems,
       `${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`,
     );
-  const { createOutput } = require("./output") as typeof import("./output");
   const output = createOutput(spec.name, read.flags);
   try {
     return await (spec.load() as CommandModule).run({ spec, args: read.args, flags: read.flags, output });
   } catch (error) {
-    const { asDiagnostics } = require("./crash") as typeof import("./crash");
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
     const { exitCode } = error as { readonly exitCode?: unknown };
@@ -107,7 +105,6 @@ function misused(argv: readonly string[], name: string, problems: readonly strin
     process.stderr.write(text);
     return 1;
   }
-  const { createOutput } = require("./output") as typeof import("./output");
   const fix = `reconcile help${findCommand(name.split(" ")) === undefined ? "" : ` ${name}`}`;
   return createOutput(name, { json: true }).finish({
     exitCode: 1,
@@ -120,7 +117,6 @@ function unknownCommand(argv: readonly string[], words: readonly string[]): numb
   const first = words[0] ?? "";
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
     // `reconcile state`, or `reconcile state lst`: the words that may follow.
-    const { groupHelp } = require("./help") as typeof import("./help");
     const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
     return misused(argv, first, [problem], groupHelp(first, words[1]));
   }

@@ -2,10 +2,13 @@
  * Where a command's words go: people get text on standard output and problems on standard error; `--json` gets one
  * object a line on standard output and nothing else there.
  */
+
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { RunReport } from "../engine/run-plan";
+import { diagnosticsText } from "../report/diagnostics-text";
+import { jsonLine, summaryLine } from "../report/json-lines";
 import type { Flags } from "./flags";
 
 export interface Finish {
@@ -84,12 +87,10 @@ export function createOutput(command: string, flags: Flags): Output {
     },
     event(event) {
       if (!json) return;
-      const { jsonLine } = require("../report/json-lines") as typeof import("../report/json-lines");
       process.stdout.write(jsonLine(event));
     },
     finish({ exitCode, diagnostics = [], plan, run, orphans = run?.orphans ?? [] }) {
       if (json) {
-        const { jsonLine, summaryLine } = require("../report/json-lines") as typeof import("../report/json-lines");
         const durationMs = Math.round(performance.now() - startedAt);
         process.stdout.write(
           jsonLine(
@@ -105,8 +106,6 @@ export function createOutput(command: string, flags: Flags): Output {
           ),
         );
       } else if (diagnostics.length > 0) {
-        const { diagnosticsText } =
-          require("../report/diagnostics-text") as typeof import("../report/diagnostics-text");
         const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
         process.stderr.write(
           diagnosticsText(shown, {

@@ -1,15 +1,28 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
+
 import type { PlanOptions } from "../core/diff/context";
-import type { Exposure } from "../core/exposure/exposure";
+import { type Exposure, exposureOf } from "../core/exposure/exposure";
 import type { Desired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
+import { readState } from "../core/state/text";
+import { applyPlan, hasNothingToDo, StateMovedOn } from "../engine/apply";
+import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
-import type { htmlReport } from "../report/html";
+import { writePrivately } from "../outside/private-file";
+import { exposureText } from "../report/exposure-text";
+import { htmlReport } from "../report/html";
+import { changeEvents } from "../report/json-lines";
+import { planLines } from "../report/plan-text";
+import { runText } from "../report/run-text";
+import { holdStore } from "../store/held";
+import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
+import { version } from "../version";
+import { ask as askOn } from "./ask";
 import {
   createPorts,
   holderOf,
@@ -22,7 +35,10 @@ import {
 } from "./compose";
 import type { Flags } from "./flags";
 import type { Invocation } from "./invocation";
-import type { MissingConsent } from "./refusal";
+import { startProgress } from "./progress";
+import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
+import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
+import { idOfUnsaved } from "./saved-plan";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
@@ -66,9 +82,6 @@ export const withLockedSession = (
       stop.close();
     }
   });
-
-/** A plan alone loads nothing of what carries one out. */
-const applying = () => require("../engine/apply") as typeof import("../engine/apply");
 
 export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.destroy === true ? { destroy: true } : {}),
@@ -129,18 +142,15 @@ export function showPlan(invocation: Invocation, prepared: Prepared): void {
   const { plan } = prepared;
   const { output, flags } = invocation;
   if (output.json) {
-    const { changeEvents } = require("../report/json-lines") as typeof import("../report/json-lines");
     for (const event of changeEvents(plan)) output.event(event);
     return;
   }
   // The plan's last line sums it up and is read first, so what groups admit comes before it.
   const exposure = plannedExposure(prepared);
   if (exposure !== undefined) {
-    const { exposureText } = require("../report/exposure-text") as typeof import("../report/exposure-text");
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
     if (text !== "") output.print(`${text}\n`);
   }
-  const { planLines } = require("../report/plan-text") as typeof import("../report/plan-text");
   const grants = grantsOf(flags);
   output.printLines(
     planLines(plan, { colour: output.colour, width: output.width, steps: flags.steps === true, grants }),
@@ -150,7 +160,6 @@ export function showPlan(invocation: Invocation, prepared: Prepared): void {
 /** What the plan's groups admit; nothing is computed for a plan without groups. */
 export function plannedExposure(prepared: Prepared): Exposure | undefined {
   if (!prepared.plan.changes.some((change) => change.kind === "group")) return undefined;
-  const { exposureOf } = require("../core/exposure/exposure") as typeof import("../core/exposure/exposure");
   return exposureOf(prepared, { touchedOnly: true });
 }
 
@@ -176,7 +185,6 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   use: (held: S) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { holdStore } = require("../store/held") as typeof import("../store/held");
   const held = await holdStore(session.store, holderOf(invocation.spec.name), until, signal);
   let result: T;
   try {
@@ -191,10 +199,8 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
 
 /** Whether the state is no longer the one that was planned on. */
 async function findMove(session: Session, { state }: Prepared): Promise<Error | undefined> {
-  const { readState } = require("../core/state/text") as typeof import("../core/state/text");
   const now = readState(await session.store.read(), state.lineage);
   if (!now.ok || now.state.serial === state.serial) return undefined;
-  const { StateMovedOn } = applying();
   return new StateMovedOn(
     `the state ${session.store.location} was changed by somebody else while this was planned (serial ${state.serial} then, ${now.state.serial} now); plan again`,
   );
@@ -202,7 +208,6 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
 
 /** Whose store is not waited for any more once somebody said stop. */
 export function stoppable(session: Session, signal: AbortSignal): Session {
-  const { withStop } = require("../store/patience") as typeof import("../store/patience");
   return { ...session, store: withStop(session.store, signal) };
 }
 
@@ -212,7 +217,6 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
   const stop = listenForStop(invocation.output);
   const session = stoppable(opened, stop.soft);
   try {
-    const { awaitInterrupted } = require("../engine/await-interrupted") as typeof import("../engine/await-interrupted");
     return await underLock(
       session,
       invocation,
@@ -254,11 +258,9 @@ export async function approveAndApply(
     return invocation.output.finish({ exitCode, diagnostics: [...shown, ...briefly], plan });
   };
   if (hasErrors(diagnostics)) return finish(1);
-  const { hasNothingToDo } = applying();
   if (hasNothingToDo(plan, prepared)) return finish(0);
   const { grants, refused } = await getConsent(invocation, plan, approval, stop.soft);
   if (refused.length > 0) {
-    const { consentMissing, refusalBriefly } = require("./refusal") as typeof import("./refusal");
     const full = refused.map(consentMissing);
     return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
   }
@@ -272,12 +274,9 @@ function writeReport(
   finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded">,
 ): void {
   if (flags.report === undefined) return;
-  const { htmlReport } = require("../report/html") as typeof import("../report/html");
-  const { version } = require("../version") as typeof import("../version");
   const { embedded } = service;
   const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString(), embedded });
   try {
-    const { writePrivately } = require("../outside/private-file") as typeof import("../outside/private-file");
     writePrivately(flags.report, page);
   } catch (error) {
     // What was applied is applied; a report that cannot be written does not undo it.
@@ -293,9 +292,6 @@ export async function carryOut(
   listen?: (event: EngineEvent) => void,
 ): Promise<RunReport> {
   const { service, store, workspace, invocation } = session;
-  const { startProgress } = require("./progress") as typeof import("./progress");
-  const { applyPlan } = applying();
-  const { idOfUnsaved } = require("./saved-plan") as typeof import("./saved-plan");
   const progress = startProgress(invocation.output, prepared.plan, service.timeScale);
   const emit = (event: EngineEvent): void => {
     progress.event(event);
@@ -323,8 +319,6 @@ function finishRun(
   diagnostics: readonly Diagnostic[],
 ): number {
   const { output } = session.invocation;
-  const { runText } = require("../report/run-text") as typeof import("../report/run-text");
-  const { exitCodeOf, runDiagnostics, stateUnclosed } = require("./run-end") as typeof import("./run-end");
   const exitCode = exitCodeOf(report);
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
@@ -393,7 +387,6 @@ async function getConsent(
   };
   const missing = missingConsents(plan.consents, asked);
   if (missing.length > 0) return { grants: asked, refused: missing };
-  const { ask: askOn } = require("./ask") as typeof import("./ask");
   const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
   for (const consent of missingConsents(plan.consents, given))
     if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))

@@ -1,6 +1,9 @@
 /** Shows a run while it goes on: live on a terminal, plain lines elsewhere, JSON lines when asked for. */
+
 import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
+import { stepEvent } from "../report/json-lines";
+import { liveView, progressLine, startLive, updateLive } from "../report/progress";
 import type { Output } from "./output";
 
 export interface Progress {
@@ -12,7 +15,6 @@ const redrawMs = 100;
 
 export function startProgress(output: Output, plan: Plan, timeScale: number): Progress {
   if (output.json) {
-    const { stepEvent } = require("../report/json-lines") as typeof import("../report/json-lines");
     return {
       event: (event) => {
         if (event.type === "step") output.event(stepEvent(event));
@@ -20,7 +22,6 @@ export function startProgress(output: Output, plan: Plan, timeScale: number): Pr
       close: () => undefined,
     };
   }
-  const { progressLine } = require("../report/progress") as typeof import("../report/progress");
   if (!output.live)
     return {
       event: (event) => {
@@ -33,7 +34,6 @@ export function startProgress(output: Output, plan: Plan, timeScale: number): Pr
 }
 
 function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
-  const { liveView, startLive, updateLive } = require("../report/progress") as typeof import("../report/progress");
   let state = startLive(plan, timeScale);
   const draw = (): void =>
     output.frame(

@@ -3,6 +3,7 @@
  * is refused with what changed. It brings its desired state, its dialect and the names of its service and its state, so
  * that another checkout on another machine does the same. It holds no credential.
  */
+
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -13,6 +14,7 @@ import { canonicalJson } from "../core/text/canonical-json";
 import type { Dialect } from "../dialect/dialect";
 import { setting } from "../outside/environment";
 import { writePrivately } from "../outside/private-file";
+import { readKeys, sealFile, unsealFile } from "../store/seal";
 import { version } from "../version";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
@@ -110,7 +112,6 @@ const planId = (body: object): string => createHash("sha256").update(canonicalJs
 
 /** With a key for the state, the plan is under it too: it names the same things. */
 export function writePlan(path: string, saved: SavedPlan): void {
-  const { readKeys, sealFile } = require("../store/seal") as typeof import("../store/seal");
   writePrivately(path, sealFile(readKeys(process.env), "plan", `${canonicalJson(saved, 1)}\n`));
 }
 
@@ -123,7 +124,6 @@ export function readPlan(path: string): SavedPlan | undefined {
   } catch {
     return undefined;
   }
-  const { readKeys, unsealFile } = require("../store/seal") as typeof import("../store/seal");
   text = unsealFile(readKeys(process.env), "plan", path, text);
   let parsed: unknown;
   try {

@@ -2,11 +2,17 @@
  * What may stand where the cursor is: commands, flags that are not given yet, their values, and addresses from the state
  * and the files. For the shells' completion, so it never fails and never asks the service or a remote store anything.
  */
+
+import { emulatorFlagHelp } from "../../emulator/main";
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
+import { openState } from "../engine/plan";
 import { setting } from "../outside/environment";
+import { explanations } from "../report/explanations";
 import { type CommandSpec, commands, findCommand } from "./command-table";
+import { newLineage, openStore } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagTable } from "./flags";
+import { readWorkspace } from "./workspace";
 
 export interface Suggestion {
   readonly word: string;
@@ -89,7 +95,6 @@ function readLoosely(rest: readonly string[]): { readonly flags: Flags; readonly
 
 function flagsOf(spec: CommandSpec, given: Flags): Suggestion[] {
   if (spec.name === "emulator") {
-    const { emulatorFlagHelp } = require("../../emulator/main") as typeof import("../../emulator/main");
     return emulatorFlagHelp.map(({ left, help }) => ({ word: left.split(" ")[0]!, says: help }));
   }
   const open = spec.flags.filter((name) => given[name] === undefined || rowOf(name)!.multiple === true);
@@ -132,7 +137,6 @@ async function positionals(spec: CommandSpec, args: readonly string[], flags: Fl
       return args.length === 0 ? declared(flags).filter(({ word }) => !known.has(word)) : [];
     }
     case "explain": {
-      const { explanations } = require("../report/explanations") as typeof import("../report/explanations");
       return Object.entries(explanations).map(([word, { means }]) => ({ word, says: means }));
     }
     case "completion":
@@ -155,7 +159,6 @@ function declared(flags: Flags): Suggestion[] {
 }
 
 function workspaceOf(flags: Flags) {
-  const { readWorkspace } = require("./workspace") as typeof import("./workspace");
   try {
     return readWorkspace({ args: [], flags }, { needed: false });
   } catch {
@@ -167,8 +170,6 @@ function workspaceOf(flags: Flags) {
 async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
   if ((flags.state ?? setting("RECONCILE_STATE") ?? "").includes("://")) return undefined;
   if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
-  const { newLineage, openStore } = require("./compose") as typeof import("./compose");
-  const { openState } = require("../engine/plan") as typeof import("../engine/plan");
   try {
     // A file that is half-written is the usual case while typing; its state lies beside it all the same.
     const store = openStore(workspaceOf(flags) ?? { folder: process.cwd() }, flags);

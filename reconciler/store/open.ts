@@ -1,5 +1,11 @@
 /** From what `--state` says to a store; each kind is loaded only when it is used. */
+
 import { fileURLToPath } from "node:url";
+import { protectStore } from "./encrypted";
+import { createFileStore } from "./file";
+import { createHttpStore } from "./http";
+import { createPostgresStore } from "./postgres";
+import { createS3Store } from "./s3";
 import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
 
 export interface OpenOptions {
@@ -14,21 +20,17 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   switch (scheme) {
     case undefined:
     case "file": {
-      const { createFileStore } = require("./file") as typeof import("./file");
       return createFileStore(scheme === undefined ? location : fileURLToPath(location), options.times);
     }
     case "http":
     case "https": {
-      const { createHttpStore } = require("./http") as typeof import("./http");
       return createHttpStore(location, options);
     }
     case "s3": {
-      const { createS3Store } = require("./s3") as typeof import("./s3");
       return createS3Store(location, options.times);
     }
     case "postgres":
     case "postgresql": {
-      const { createPostgresStore } = require("./postgres") as typeof import("./postgres");
       return createPostgresStore(location, options.times);
     }
     default:
@@ -40,6 +42,5 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
 
 /** The store, with its state encrypted if a key is given. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
-  const { protectStore } = require("./encrypted") as typeof import("./encrypted");
   return protectStore(openStateStore(location, options), options.environment);
 }

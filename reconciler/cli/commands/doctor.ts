@@ -4,6 +4,7 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { diagnoseService } from "../../engine/doctor";
 import { openState } from "../../engine/plan";
 import { writePrivately } from "../../outside/private-file";
+import { dialectYaml, doctorText } from "../../report/doctor-text";
 import { newLineage } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -20,8 +21,6 @@ export function run(invocation: Invocation): Promise<number> {
       service.dialect,
       known,
     );
-    const { dialectYaml, doctorText } =
-      require("../../report/doctor-text") as typeof import("../../report/doctor-text");
     for (const finding of report.operations)
       output.event({
         type: "operation",

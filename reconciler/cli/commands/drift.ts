@@ -1,7 +1,9 @@
 /** `reconcile drift`: exit 2 when the service is not as the state has it. */
+
 import { hasErrors } from "../../core/model/diagnostic";
 import { findDrift } from "../../engine/drift";
 import { openState } from "../../engine/plan";
+import { driftText } from "../../report/drift-text";
 import { newLineage } from "../compose";
 import type { Invocation } from "../invocation";
 import { withSession } from "../planning";
@@ -20,7 +22,6 @@ export function run(invocation: Invocation): Promise<number> {
         fields: drift.fields,
         ...(drift.id === undefined ? {} : { id: drift.id }),
       });
-    const { driftText } = require("../../report/drift-text") as typeof import("../../report/drift-text");
     const failed = hasErrors(report.diagnostics);
     output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: failed ? 1 : report.drifts.length > 0 ? 2 : 0, diagnostics: report.diagnostics });

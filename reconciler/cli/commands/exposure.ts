@@ -1,6 +1,8 @@
 /** `reconcile exposure`: who can reach what through the groups, before and after the plan. Sends only reads. */
+
 import { exposureOf } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
+import { exposureDiagnostics, exposureEvents, exposureText } from "../../report/exposure-text";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
@@ -14,8 +16,6 @@ export function run(invocation: Invocation): Promise<number> {
     // What cannot be planned has no after.
     if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
     const exposure = exposureOf(prepared);
-    const { exposureDiagnostics, exposureEvents, exposureText } =
-      require("../../report/exposure-text") as typeof import("../../report/exposure-text");
     if (output.json) for (const event of exposureEvents(exposure)) output.event(event);
     output.print(exposureText(exposure, { colour: output.colour, width: output.width }));
     return output.finish({

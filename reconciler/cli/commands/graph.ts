@@ -3,6 +3,7 @@
 import { hasErrors } from "../../core/model/diagnostic";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
+import { graphSvg } from "../../report/graph-svg";
 import { fail } from "../compose";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
@@ -34,7 +35,6 @@ function graphOfPlan(invocation: Invocation, workspace: Workspace, format: strin
 function draw(graph: Graph, format: string): string {
   if (format === "mermaid") return graphMermaid(graph);
   if (format === "dot") return graphDot(graph);
-  const { graphSvg } = require("../../report/graph-svg") as typeof import("../../report/graph-svg");
   return graphSvg(graph);
 }
 

@@ -2,12 +2,15 @@
  * `reconcile group import LISTING.json`: the service's bulk import of a third-party listing, with the YAML that takes the
  * new groups over; or, with `--convert`, that YAML without the service. Nothing is left out silently.
  */
+
 import { readFileSync } from "node:fs";
 import { convertListing, restrictsEgress } from "../../config/convert-listing";
 import { type ListedGroup, readListing } from "../../config/read-listing";
-import type { YamlBlock } from "../../config/write-yaml";
+import { worldBlocks } from "../../config/world-blocks";
+import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import type { ListingOutcome } from "../../report/listing-text";
+import { pullWorld } from "../../engine/pull";
+import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport, ServiceClient } from "../../service/client";
 import { fail, readDialect } from "../compose";
 import type { Invocation } from "../invocation";
@@ -117,8 +120,6 @@ const outcomeOf = ({
 
 /** The blocks are made from the rules that are there now, not from what the listing was meant to become. */
 async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]) {
-  const { pullWorld } = require("../../engine/pull") as typeof import("../../engine/pull");
-  const { worldBlocks } = require("../../config/world-blocks") as typeof import("../../config/world-blocks");
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
   const pulled = await pullWorld(client, { vms: [], volumes: [], groups: [...created.keys()] });
@@ -137,8 +138,6 @@ async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome
 
 function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks: readonly YamlBlock[]): void {
   const { output, flags } = invocation;
-  const { listingLines } = require("../../report/listing-text") as typeof import("../../report/listing-text");
-  const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
   for (const one of outcomes) output.event({ type: "group", ...one });
   const report = listingLines(outcomes);
   const yaml = writeYaml({ head: { version: 1 }, blocks });

@@ -3,6 +3,7 @@
  * address that is not declared yet, the block with its imports entry, and records nothing.
  */
 
+import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
@@ -28,6 +29,7 @@ import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
+import { generateBlock } from "../generate";
 import type { Invocation } from "../invocation";
 import { withLockedSession, withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -260,8 +262,6 @@ async function printYaml(
   state: State,
   withImport: boolean,
 ): Promise<readonly Diagnostic[]> {
-  const { generateBlock } = require("../generate") as typeof import("../generate");
-  const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
   const { block, diagnostics } = await generateBlock(client, address, id, state);
   if (block === undefined) return diagnostics;
   const { id: taken, ...bare } = block;

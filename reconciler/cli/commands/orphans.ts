@@ -1,4 +1,5 @@
 /** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
+
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { isGone } from "../../core/model/outcome";
@@ -8,6 +9,7 @@ import { failedBy } from "../../engine/perform";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameService, scopeOf } from "../../engine/scope";
+import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { fail, newLineage, openStore } from "../compose";
@@ -35,7 +37,6 @@ async function list({ output }: Invocation, store: StateStore, asked?: Asked): P
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
-  const { orphansText } = require("../../report/state-text") as typeof import("../../report/state-text");
   for (const orphan of orphans) {
     const seen = looked === undefined ? {} : { seen: looked.sight(orphan).seen };
     const { missingSince, record: _, deleting: __, ...told } = orphan;

@@ -1,6 +1,9 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
+
 import { hasErrors } from "../../core/model/diagnostic";
 import type { Prepared } from "../../engine/plan";
+import { exposureMarkdown } from "../../report/exposure-text";
+import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import type { Invocation } from "../invocation";
 import { allDiagnostics, plannedExposure, planOptions, prepareBeside, showPlan, withSession } from "../planning";
@@ -19,7 +22,6 @@ async function plan(invocation: Invocation): Promise<number> {
     const diagnostics = allDiagnostics(session, plan);
     if (format !== undefined) printAnnotations(invocation, format, diagnostics, plan);
     else if (flags.markdown === true) {
-      const { commentLimit, planMarkdown } = require("../../report/markdown") as typeof import("../../report/markdown");
       const exposure = plannedMarkdown(prepared, commentLimit / 8);
       output.print(planMarkdown(plan, { limit: commentLimit - exposure.length }) + exposure);
     } else showPlan(invocation, prepared);
@@ -43,6 +45,5 @@ async function plan(invocation: Invocation): Promise<number> {
 function plannedMarkdown(prepared: Prepared, limit: number): string {
   const exposure = plannedExposure(prepared);
   if (exposure === undefined) return "";
-  const { exposureMarkdown } = require("../../report/exposure-text") as typeof import("../../report/exposure-text");
   return exposureMarkdown(exposure, limit);
 }

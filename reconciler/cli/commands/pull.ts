@@ -1,7 +1,10 @@
 /** `reconcile pull`: the YAML, with imports, for what exists; applying it changes nothing. Sends only reads. */
+
 import { dirname, relative, resolve } from "node:path";
+import { worldBlocks } from "../../config/world-blocks";
+import { writeYaml } from "../../config/write-yaml";
 import { hasErrors } from "../../core/model/diagnostic";
-import type { Wanted } from "../../engine/pull";
+import { pullWorld, type Wanted } from "../../engine/pull";
 import { openService } from "../compose";
 import type { Invocation } from "../invocation";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -15,7 +18,6 @@ export async function run(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   const service = await openService(workspace, invocation);
   try {
-    const { pullWorld } = require("../../engine/pull") as typeof import("../../engine/pull");
     const pulled = await pullWorld(service.client, {
       vms: orAll(flags.vm),
       volumes: orAll(flags.volume),
@@ -24,8 +26,6 @@ export async function run(invocation: Invocation): Promise<number> {
     const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
     // Half a world would pass for the whole.
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-    const { worldBlocks } = require("../../config/world-blocks") as typeof import("../../config/world-blocks");
-    const { writeYaml } = require("../../config/write-yaml") as typeof import("../../config/write-yaml");
     const { blocks, left } = worldBlocks(pulled);
     const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0);
     const notes = [

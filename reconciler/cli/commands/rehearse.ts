@@ -2,11 +2,14 @@
  * `reconcile rehearse`: the plan on a twin of the live world before the real service sees a single write. Everything the
  * real service is asked here is a read.
  */
+
 import { randomInt, randomUUID } from "node:crypto";
 import { hasErrors } from "../../core/model/diagnostic";
 import type { Prepared } from "../../engine/plan";
-import type { Rehearsal } from "../../rehearse/rehearsal";
+import { runTrial } from "../../rehearse/chaos";
+import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
+import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
 import type { ServiceClient } from "../../service/client";
 import { fail, readCount, readNumber } from "../compose";
 import type { Invocation } from "../invocation";
@@ -50,9 +53,6 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
   };
   const stop = listenForStop(output);
   try {
-    const { rehearse } = require("../../rehearse/rehearsal") as typeof import("../../rehearse/rehearsal");
-    const { rehearsalEvent, rehearsalText } =
-      require("../../report/rehearsal-text") as typeof import("../../report/rehearsal-text");
     const rehearsal = await rehearse(setting, stop.soft);
     output.event(rehearsalEvent(rehearsal));
     output.print(rehearsalText(rehearsal, plan.estimate, { colour: output.colour, width: output.width }));
@@ -75,9 +75,6 @@ async function tryChaos(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { flags, output } = invocation;
-  const { runTrial } = require("../../rehearse/chaos") as typeof import("../../rehearse/chaos");
-  const { trialEvent, trialText } =
-    require("../../report/rehearsal-text") as typeof import("../../report/rehearsal-text");
   const first = readNumber(flags.seed, "--seed") ?? randomInt(1_000_000);
   output.print(`\nUnder bad luck: lost answers and kills (again with --seed ${first})`);
   let held = true;

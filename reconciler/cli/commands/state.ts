@@ -1,4 +1,5 @@
 /** `reconcile state …`: state surgery. None of it asks the service anything. */
+
 import { readFileSync } from "node:fs";
 import { kindOf, parseAddress } from "../../core/model/address";
 import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
@@ -9,6 +10,9 @@ import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
 import { patchRecord } from "../../engine/recorder";
+import { recordText } from "../../report/record-text";
+import { stateListText } from "../../report/state-text";
+import { openStoredText } from "../../store/encrypted";
 import { describeHolder, type StateStore } from "../../store/store";
 import { fail, holderOf, newLineage, openStore } from "../compose";
 import type { Invocation } from "../invocation";
@@ -49,7 +53,6 @@ async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
 }
 
 function list({ output }: Invocation, state: FoldedState): number {
-  const { stateListText } = require("../../report/state-text") as typeof import("../../report/state-text");
   for (const record of state.resources.values())
     output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
   output.print(stateListText(state));
@@ -61,7 +64,6 @@ function show({ args, output }: Invocation, state: FoldedState): number {
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
-  const { recordText } = require("../../report/record-text") as typeof import("../../report/record-text");
   output.event({ type: "resource", address, record: record ?? null, ...(intent === undefined ? {} : { intent }) });
   const addressOf = new Map([...state.resources.values()].map((known) => [known.id, known.address]));
   output.print(recordText(address, record, intent, { width: output.width, nameOfId: (id) => addressOf.get(id) }));
@@ -130,7 +132,6 @@ async function move(invocation: Invocation, store: StateStore): Promise<number> 
 async function push(invocation: Invocation, store: StateStore): Promise<number> {
   const path = invocation.args[0]!;
   const what = path === "-" ? "standard input" : path;
-  const { openStoredText } = require("../../store/encrypted") as typeof import("../../store/encrypted");
   const text = readFileSync(path === "-" ? 0 : path, "utf8");
   // An empty text is what a command before the pipe leaves when it fails, and never a state.
   const pushed =

@@ -1,5 +1,7 @@
 /** `reconcile validate`: everything that can be checked without the service. */
+
 import type { Kind } from "../../core/model/address";
+import { countOf } from "../../report/style";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { readDialect } from "../compose";
 import type { Invocation } from "../invocation";
@@ -12,7 +14,6 @@ function validate(invocation: Invocation): number {
   const workspace = readWorkspace(invocation);
   const dialect = readDialect(workspace, invocation.flags);
   const { resources, files } = workspace.desired;
-  const { countOf } = require("../../report/style") as typeof import("../../report/style");
   const count = (kind: Kind, word: string): string =>
     countOf(resources.filter((resource) => resource.kind === kind).length, word);
   const diagnostics = [...workspace.diagnostics, ...dialect.diagnostics];

@@ -10,6 +10,7 @@ import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
 import { runPlan } from "../../engine/run-plan";
+import { runText } from "../../report/run-text";
 import { createPorts, fail, holderOf, newLineage } from "../compose";
 import type { Invocation } from "../invocation";
 import { prepare, withLockedSession } from "../planning";
@@ -62,7 +63,6 @@ export function run(invocation: Invocation): Promise<number> {
       });
       const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, "");
       progress.close();
-      const { runText } = require("../../report/run-text") as typeof import("../../report/run-text");
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
       const diagnostics = output.json ? runDiagnostics(report) : [];
       return output.finish({ exitCode: exitCodeOf(report), run: report, plan, diagnostics });

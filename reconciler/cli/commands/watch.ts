@@ -3,6 +3,7 @@
  * read anew each round, so a checkout that moves on is followed. With --apply one watcher at a time holds the state;
  * the others stand by.
  */
+
 import { readFileSync } from "node:fs";
 import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
@@ -16,6 +17,7 @@ import type { Prepared } from "../../engine/plan";
 import type { RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
+import * as status from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
 import { asDiagnostics } from "../crash";
@@ -31,7 +33,6 @@ type Stop = ReturnType<typeof listenForStop>;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
-  const status = require("../../report/watch-status") as typeof import("../../report/watch-status");
   const intervalMs = parseDuration(flags.interval ?? "10m");
   if (intervalMs === undefined)
     throw fail("cli/bad-flag", `--interval ${flags.interval} is no duration`, "--interval 10m (30s, 1h, …)");

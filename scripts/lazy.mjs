@@ -1,0 +1,20 @@
+// Makes the requires of the compiled files lazy: a module is evaluated when something of it is used for the first time, so
+// that a command costs what it uses although the sources import plainly. It relies on how TypeScript writes an import
+// (`const name_1 = require("…")`, used as `name_1.x` alone); a file that has been through it is left as it is.
+const imported = /^(?:const|var) (\w+_\d+) = ((?:__import(?:Default|Star)\()?require\("[^"]+"\)\)?);$/gm;
+
+export function lazily(code) {
+  const names = [];
+  const head = code.replace(imported, (_line, name, load) => {
+    names.push(name);
+    return `let ${name}$; const ${name} = () => (${name}$ ??= ${load});`;
+  });
+  if (names.length === 0) return code;
+  const name = `\\b(${names.join("|")})`;
+  return (
+    head
+      // `new name().X()` would make a new `name`.
+      .replace(new RegExp(`\\bnew ${name}\\.(\\w+(?:\\.\\w+)*)`, "g"), "new ($1().$2)")
+      .replace(new RegExp(`${name}\\.`, "g"), "$1().")
+  );
+}
