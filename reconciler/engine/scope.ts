@@ -49,9 +49,9 @@ export function assertShown(state: State, live: Live): void {
 const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
 
 const rightWay: Record<ScopeDoubt["about"], string> = {
-  origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: ${acceptService}`,
-  project: `give the project's own file or state; if everything of this state is in that project now: ${acceptService}`,
-  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: ${acceptService}, and --recreate ADDR for each that shall be made anew`,
+  origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,
+  project: `give the project's own file or state; if everything of this state is in that project now: reconcile apply ${acceptService}`,
+  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each that shall be made anew`,
 };
 
 const shown = 10;
