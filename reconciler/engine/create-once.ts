@@ -50,13 +50,16 @@ const attempts = 3;
 export async function createOnce<L extends Made>(step: Step, creation: Creation<L>, run: Run): Promise<StepResult> {
   const { kind, name, what } = creation;
   const { address } = step;
+  const operation = `${kind}.create` as const;
+  const earlier = run.openBefore(operation, name);
   let intent: Intent = {
     step: step.id,
     address,
-    operation: `${kind}.create`,
+    operation,
     name,
     sentAt: isoNow(run),
-    idsBefore: run.idsBefore(kind, name),
+    // What an earlier run's create may have made is not among what was there before.
+    idsBefore: earlier?.idsBefore ?? run.idsBefore(kind, name),
     record: creation.record,
   };
   const judge = (named: readonly L[]): Judged<L> => {
@@ -68,8 +71,9 @@ export async function createOnce<L extends Made>(step: Step, creation: Creation<
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
     if (outcome.status === "accepted" && outcome.value !== undefined) return keepOrTell(step, creation, outcome.value);
-    // The name may have been taken by an attempt whose answer was lost.
-    const isTaken = attempt > 1 && isNameConflict(outcome);
+    // The name may have been taken by an attempt whose answer was lost, of this run or of the one before: the list that
+    // lacked it is contradicted.
+    const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     if (!run.ports.client.has(`${kind}.list` satisfies Operation))

@@ -7,7 +7,7 @@ import { kindOf } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Live, type LiveVm, type LiveVolume, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import { type Failure, isGone, notSent, type Outcome } from "../core/model/outcome";
-import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
+import { type Intent, orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
 import type { Step, StepAction } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
@@ -34,6 +34,8 @@ export interface Run {
   /** The observation that the plan was made from. */
   readonly live: Live;
   readonly idsBefore: NamesBefore;
+  /** A create that was open when the run began, whatever its address was then. */
+  readonly openBefore: (operation: Intent["operation"], name: string) => Intent | undefined;
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
   /** Aborts waits when the user insists on stopping at once, or the state cannot be written any more. */

@@ -63,6 +63,7 @@ export async function refresh(
     observeGroups(client, ids.group, state, findings, signalOf(options)),
   ]);
   const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
+  findings.push(...importsForbidden(desired, state, forbidden));
   const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
   const now = scopeOf(client, desired);
   const verdict = judgeScope({
@@ -92,6 +93,24 @@ export async function refresh(
   findings.push(...addressNotes(ids.vm, live.vmById));
   const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, signalOf(options));
   return { live: { ...live, catalogue }, findings };
+}
+
+/** What is known already may be out of sight for a while; what is to be taken over has to be seen. */
+function importsForbidden(desired: Desired, state: State, forbidden: ReadonlySet<string>): Diagnostic[] {
+  return desired.imports.flatMap(({ to, id, source }): Diagnostic[] => {
+    const kind = parseAddress(to)?.kind;
+    if (id === undefined || kind === undefined || state.resources.has(to) || !forbidden.has(`${kind}:${id}`)) return [];
+    return [
+      {
+        severity: "error",
+        code: "plan/import-unseen",
+        summary: `${to} cannot be imported: ${wordOf[kind]} ${id} may not be looked at with this credential`,
+        fix: forbiddenFix,
+        address: to,
+        ...(source === undefined ? {} : { source }),
+      },
+    ];
+  });
 }
 
 const volumeOrphans = ({ orphans }: State): string[] =>
@@ -470,9 +489,11 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
   };
 }
 
+const forbiddenFix = "use a credential that may read this project";
+
 const fixes: Partial<Record<string, string>> = {
   unauthenticated: "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION to a valid credential",
-  forbidden: "use a credential that may read this project",
+  forbidden: forbiddenFix,
   invalid_id: "check the id; the service does not take it for one, which does not say that anything is gone",
   not_proven:
     "check the base URL and what stands before the service; or say in the dialect's errors what this answer means",

@@ -101,6 +101,7 @@ export async function runPlan(
   const followed = new Set<string>();
   for (const step of plan.steps) for (const needed of step.needs) followed.add(needed.step);
   const startedAt = new Map<string, number>();
+  const openBefore = [...recorder.state.intents.values()];
   const run: Run = {
     ports: {
       ...ports,
@@ -113,6 +114,8 @@ export async function runPlan(
     recorder,
     live,
     idsBefore: indexNamesBefore(live),
+    openBefore: (operation, name) =>
+      openBefore.find((intent) => intent.operation === operation && intent.name.toLowerCase() === name.toLowerCase()),
     flavors: indexCatalogue(live.catalogue.flavors),
     images: indexCatalogue(live.catalogue.images),
     signal: halt.signal,

@@ -130,6 +130,10 @@ export const planning = {
     "A moved entry, or remove the imports entry.",
   ),
   "plan/import-not-found": row("What is to be imported is not shown by the service.", "Correct the id or name."),
+  "plan/import-unseen": row(
+    "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
+    "Use a credential that may read it, or correct the id.",
+  ),
   "plan/left-alone": row(
     "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
     "Settle the other one first; the message names it.",
