@@ -41,6 +41,22 @@ const groupNames = () =>
 const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
 const circle = { aaa: { rules: [rule(1, "bbb")] }, bbb: { rules: [rule(2, "aaa")] } };
 
+describe("a service that drops the rules that name what is deleted", () => {
+  it("gives a replaced group the name of a deleted one that is named by what the old group names", async () => {
+    await start({});
+    declare({
+      front: { name: "first-name", rules: [rule(1, "back"), rule(3, "front")] },
+      back: { rules: [rule(2, "admin")] },
+      admin: { name: "wanted-name" },
+    });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    declare({ front: { name: "wanted-name" } });
+    const ran = await reconcile("apply", "-y");
+    expect([ran.exitCode, groupNames()], ran.stderr).toEqual([0, ["wanted-name"]]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});
+
 describe("a service that refuses to delete what is named", () => {
   beforeEach(() => start({ keepsNamedGroups: true }));
 

@@ -64,12 +64,24 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   const namersOf = (id: string): readonly Namer[] => named.get(id) ?? [];
   const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
   const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);
+  const needs = new Map(draft.steps.map((step) => [step.id, step.needs.map((one) => one.step)]));
   const changed = new Map<string, Step>();
   for (const [id, step] of deletes) {
     const namers = going(id);
     const circle = stuck.has(id) ? namers.filter((namer) => stuck.has(namer.id)) : [];
-    const before = namers.filter((namer) => !circle.includes(namer)).map((namer) => deletes.get(namer.id)!.id);
-    const staying = namersOf(id).filter((namer) => !deletes.has(namer.id));
+    const before: string[] = [];
+    const later: Namer[] = [];
+    for (const namer of namers) {
+      if (circle.includes(namer)) continue;
+      const first = deletes.get(namer.id)!.id;
+      // A replaced group goes after its successor, which may wait for the name of this one: the names decide then.
+      if (waitsFor(first, step.id, needs)) later.push(namer);
+      else {
+        before.push(first);
+        needs.get(step.id)!.push(first);
+      }
+    }
+    const staying = [...namersOf(id).filter((namer) => !deletes.has(namer.id)), ...later];
     if (!step.action.retired) draft.diagnostics.push(...warnings(step, circle, staying));
     if (circle.length + before.length === 0) continue;
     changed.set(step.id, {
@@ -84,6 +96,16 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   draft.steps.forEach((step, index) => {
     draft.steps[index] = changed.get(step.id) ?? step;
   });
+}
+
+/** Whether `step` comes after `other`, however many steps lie between. */
+function waitsFor(step: string, other: string, needs: ReadonlyMap<string, readonly string[]>): boolean {
+  const reached = new Set([step]);
+  for (const one of reached) {
+    if (one === other) return true;
+    for (const before of needs.get(one) ?? []) reached.add(before);
+  }
+  return false;
 }
 
 const isGroupDelete = (step: Step): step is GroupDelete => step.action.operation === "group.delete";
