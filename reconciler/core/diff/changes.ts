@@ -87,3 +87,7 @@ export const fieldChange = (
   verb,
   ...(row.effect === "replace" || verb === "replace" ? { forces: "replace" as const } : {}),
 });
+
+/** A resource that has another address from now on. */
+export const movedField = (pair: { readonly address: Address; readonly movedFrom?: Address }): FieldChange[] =>
+  pair.movedFrom === undefined ? [] : [{ field: "address", before: pair.movedFrom, after: pair.address, verb: "move" }];

@@ -11,7 +11,7 @@ import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Change, Difference, FieldChange, Reason } from "./changes";
-import { fieldChange } from "./changes";
+import { fieldChange, movedField } from "./changes";
 import { type DiffContext, groupsSeen } from "./context";
 import { explain } from "./explain";
 import { type Found, find, type Vanished } from "./find";
@@ -140,10 +140,7 @@ function diffGroup(
       : [];
   const allRetired = [...retired, ...former];
   const requested = context.replace.has(pair.address);
-  const moved: FieldChange[] =
-    pair.movedFrom === undefined
-      ? []
-      : [{ field: "address", before: pair.movedFrom, after: pair.address, verb: "move" }];
+  const moved = movedField(pair);
   const acts =
     replaced || entry.adopted !== undefined || fields.length > 0 || moved.length > 0 || allRetired.length > 0;
   const reason: Reason = requested

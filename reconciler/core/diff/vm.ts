@@ -8,7 +8,15 @@ import { vmFields } from "../model/fields";
 import { type LiveVm, type Sighting, sightVm, sightVolume } from "../model/live";
 import { rootDiskLoss } from "../model/loss";
 import type { Intent, Orphan, RecordedVm } from "../model/recorded";
-import { type Action, type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
+import {
+  type Action,
+  type Change,
+  type Difference,
+  type FieldChange,
+  fieldChange,
+  movedField,
+  type Reason,
+} from "./changes";
 import { type DiffContext, mayBe } from "./context";
 import { judgeMade } from "./evidence";
 import { explain } from "./explain";
@@ -391,10 +399,7 @@ function updateVm(
           : pair.movedFrom !== undefined
             ? "moved"
             : "interrupted"));
-  const moved: FieldChange[] =
-    pair.movedFrom === undefined
-      ? []
-      : [{ field: "address", before: pair.movedFrom, after: pair.address, verb: "move" }];
+  const moved = movedField(pair);
   return {
     live,
     imageId: comparison.imageId,

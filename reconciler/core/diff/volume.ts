@@ -6,15 +6,16 @@ import type { Address } from "../model/address";
 import type { DesiredVolume } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
-import { type LiveVolume, sightVm } from "../model/live";
-import { volumeLabel, volumeLoss } from "../model/loss";
+import { type LiveVm, type LiveVolume, type Sighting, sightVm } from "../model/live";
+import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
-import { type Change, type Difference, type FieldChange, fieldChange, type Reason } from "./changes";
+import { type Change, type Difference, type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import { type DiffContext, referenceId, volumesSeen } from "./context";
 import { explain } from "./explain";
 import { type Found, find, type Vanished } from "./find";
 import { goneNote, letGo, neverMade, noLongerExists } from "./findings";
 import type { Pair } from "./pair";
+import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
 export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
   readonly kind: "volume";
@@ -22,8 +23,8 @@ export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolu
   readonly id?: string;
   /** The VM id it hangs on now; `undefined`: on none, or not known. */
   readonly attachedTo?: string;
-  /** The VM it shall hang on: an id, or an address that has no id yet. `undefined`: on none. */
-  readonly wantedOn?: { readonly address?: Address; readonly id?: string };
+  /** The VM it shall hang on. `undefined`: on none. */
+  readonly wantedOn?: Target;
   /** It must come off, go on, or both. */
   readonly detaches: boolean;
   readonly attaches: boolean;
@@ -91,7 +92,7 @@ const createdBy = (pair: Pair, found: Extract<Found<LiveVolume>, { how: "known" 
   id: found.id,
 });
 
-function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): VolumeDifference["wantedOn"] {
+function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): Target | undefined {
   if (desired.attachTo === undefined) return undefined;
   if ("id" in desired.attachTo) return { id: desired.attachTo.id };
   const { address } = desired.attachTo;
@@ -194,128 +195,167 @@ function updateVolume(
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
   found: Extract<Found<LiveVolume>, { how: "known" }>,
-  wished: VolumeDifference["wantedOn"],
+  wished: Target | undefined,
   context: DiffContext,
   fates: VmFates,
 ): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches" | "attaches"> {
   const { live, id, adopted } = found;
-  const diagnostics: Diagnostic[] = [];
-  const ignored = new Set(desired.lifecycle.ignoreChanges);
-  const fields: FieldChange[] = [];
-  let intended = false;
-
-  const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name !== desired.name && !ignored.has("name")) {
-    fields.push(fieldChange(volumeFields.name, name, desired.name));
-    if (recorded?.name !== desired.name) intended = true;
-  }
-  const size = live?.sizeGb ?? recorded?.sizeGb;
-  if (size !== undefined && size !== desired.sizeGb && !ignored.has("size")) {
-    fields.push(fieldChange(volumeFields.sizeGb, size, desired.sizeGb));
-    if (recorded?.sizeGb !== desired.sizeGb) intended = true;
-    if (size > desired.sizeGb) diagnostics.push(shrinkRefused(pair, size, desired.sizeGb));
-  }
-
-  const attachedTo = hangsOn(recorded, live, context);
-  const isOurs =
-    attachedTo !== undefined && (recorded?.attachedTo === attachedTo || recorded?.attaching === attachedTo);
-  const managed = wished !== undefined || isOurs;
-  const staysPut = wished?.id !== undefined && wished.id === attachedTo;
-  const wishedFor =
-    managed && !staysPut && !ignored.has("attach_to") && (attachedTo !== undefined || wished !== undefined);
-  // Where it hangs is not this file's to say, but the VM it hangs on goes: it is flushed and comes off before.
-  const uprooted = !wishedFor && attachedTo !== undefined && fates.deleted.has(attachedTo);
-  const goesAlong = wished?.address !== undefined && context.addressOfId.get(attachedTo ?? "") === wished.address;
-  const wantedOn = uprooted && !goesAlong ? undefined : wished;
-  const moves = wishedFor || uprooted;
-  // Onto the new VM at the same address.
-  const from = attachedTo === undefined ? recorded?.attachedTo : attachedTo;
-  const follows =
-    wantedOn?.address !== undefined &&
-    fates.renewed.has(wantedOn.address) &&
-    from !== undefined &&
-    (context.addressOfId.get(from) ?? wantedOn.address) === wantedOn.address;
-  if (moves) {
-    fields.push(
-      fieldChange(
-        volumeFields.attachTo,
-        attachedTo === undefined ? undefined : (context.addressOfId.get(attachedTo) ?? attachedTo),
-        wantedOn?.address ?? wantedOn?.id,
-        wantedOn === undefined ? "detach" : attachedTo === undefined ? "attach" : follows ? "follow" : "move",
-      ),
-    );
-    if (recorded === undefined || isOurs || recorded.attachedTo === attachedTo) intended = true;
-  }
-  const unanswered = recorded?.attaching;
-  const isCarried = (vmId: string): boolean | undefined => {
-    const vm = sightVm(context.live, vmId);
-    return vm.seen === "gone"
-      ? false
-      : vm.seen === "yes"
-        ? vm.value.volumes?.some((disk) => disk.id === id)
-        : undefined;
-  };
-  if (unanswered !== undefined && live?.attachedTo === undefined && isCarried(unanswered) === undefined)
-    diagnostics.push(attachUnknown(pair, id, unanswered));
-  if (live?.failed === true)
-    diagnostics.push({
-      severity: "warning",
-      code: "plan/volume-failed",
-      summary: `volume ${live.name ?? id} is in the failed state ${live.status ?? ""}`.trimEnd(),
-      detail: "It is left as it is: only you can say whether its data is still wanted.",
-      address: pair.address,
-      source: desired.source,
-    });
+  const values = compareValues(pair, desired, recorded, live);
+  const whereabouts = whereaboutsOf(desired, recorded, live, wished, context, fates);
+  const { host, isOurs } = whereabouts;
+  const { becomes, target } = placementOf(whereabouts);
+  const { verb } = consequences[becomes];
+  const isMoveIntended = verb !== undefined && (recorded === undefined || isOurs || recorded.attachedTo === host?.id);
+  const fields =
+    verb === undefined
+      ? values.fields
+      : [
+          ...values.fields,
+          fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
+        ];
 
   const requested = context.replace.has(pair.address);
   const replaces = requested || fields.some((field) => field.forces === "replace");
-  const lost = { id, name, sizeGb: size };
+  const isIntended = values.isIntended || isMoveIntended;
   const reason: Reason = requested
     ? "requested"
-    : (adopted ?? (fields.length > 0 ? (intended ? "changed" : "drifted") : "moved"));
-  const moved: FieldChange[] =
-    pair.movedFrom === undefined
-      ? []
-      : [{ field: "address", before: pair.movedFrom, after: pair.address, verb: "move" }];
+    : (adopted ?? (fields.length > 0 ? (isIntended ? "changed" : "drifted") : "moved"));
+  const moved = movedField(pair);
   const acts = replaces || adopted !== undefined || fields.length > 0 || moved.length > 0;
   return {
     live,
     id,
-    attachedTo,
-    wantedOn,
+    attachedTo: host?.id,
+    wantedOn: target,
     adopts: adopted !== undefined,
-    detaches: replaces ? attachedTo !== undefined && !fates.deleted.has(attachedTo) : moves && attachedTo !== undefined,
-    attaches: replaces ? wantedOn !== undefined : moves && wantedOn !== undefined,
+    detaches: host !== undefined && (replaces ? !host.goes : verb !== undefined),
+    attaches: target !== undefined && (replaces || verb !== undefined),
     change: acts
       ? {
           address: pair.address,
           kind: "volume",
           action: replaces ? "replace" : adopted !== undefined ? "import" : "update",
-          name: name ?? desired.name,
+          name: values.name ?? desired.name,
           id,
           fields: [...moved, ...fields],
           reason,
-          because:
-            follows && fields.length === 1
-              ? `${wantedOn.address} gets a new VM`
-              : uprooted && fields.length === 1
-                ? `the VM it is attached to, ${context.addressOfId.get(attachedTo) ?? attachedTo}, is deleted`
-                : explain(reason, uprooted ? fields.filter(({ field }) => field !== "attach_to") : fields),
-          losses: replaces
-            ? [
-                volumeLoss(
-                  lost,
-                  `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
-                ),
-              ]
-            : [],
+          because: why(reason, fields, becomes, whereabouts),
+          losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
           movedFrom: pair.movedFrom,
           source: desired.source,
         }
       : undefined,
-    diagnostics,
+    diagnostics: [...values.diagnostics, ...volumeNotes(pair, recorded, found, context)],
   };
 }
+
+interface ComparedValues {
+  /** Where the service shows it or the record remembers it. */
+  readonly name?: string;
+  readonly sizeGb?: number;
+  readonly fields: readonly FieldChange[];
+  /** The file changed; else the service did. */
+  readonly isIntended: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The name and the size. */
+function compareValues(
+  pair: Pair,
+  desired: DesiredVolume,
+  recorded: RecordedVolume | undefined,
+  live: LiveVolume | undefined,
+): ComparedValues {
+  const ignored = new Set(desired.lifecycle.ignoreChanges);
+  const fields: FieldChange[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let isIntended = false;
+  const name = live?.name ?? recorded?.name;
+  if (name !== undefined && name !== desired.name && !ignored.has("name")) {
+    fields.push(fieldChange(volumeFields.name, name, desired.name));
+    if (recorded?.name !== desired.name) isIntended = true;
+  }
+  const sizeGb = live?.sizeGb ?? recorded?.sizeGb;
+  if (sizeGb !== undefined && sizeGb !== desired.sizeGb && !ignored.has("size")) {
+    fields.push(fieldChange(volumeFields.sizeGb, sizeGb, desired.sizeGb));
+    if (recorded?.sizeGb !== desired.sizeGb) isIntended = true;
+    if (sizeGb > desired.sizeGb) diagnostics.push(shrinkRefused(pair, sizeGb, desired.sizeGb));
+  }
+  return { name, sizeGb, fields, isIntended, diagnostics };
+}
+
+function whereaboutsOf(
+  desired: DesiredVolume,
+  recorded: RecordedVolume | undefined,
+  live: LiveVolume | undefined,
+  target: Target | undefined,
+  context: DiffContext,
+  fates: VmFates,
+): Whereabouts {
+  const attachedTo = hangsOn(recorded, live, context);
+  const hostOf = (id: string | undefined): Host | undefined =>
+    id === undefined ? undefined : { id, address: context.addressOfId.get(id), goes: fates.deleted.has(id) };
+  return {
+    host: hostOf(attachedTo),
+    formerHost: hostOf(attachedTo === undefined ? recorded?.attachedTo : undefined),
+    target,
+    isTargetRenewed: target?.address !== undefined && fates.renewed.has(target.address),
+    isOurs: attachedTo !== undefined && (recorded?.attachedTo === attachedTo || recorded?.attaching === attachedTo),
+    isIgnored: desired.lifecycle.ignoreChanges.includes("attach_to"),
+  };
+}
+
+/** Where the attachment is all that changes, what happens to the VM is the reason. */
+function why(reason: Reason, fields: readonly FieldChange[], becomes: Becomes, { host, target }: Whereabouts): string {
+  const { cause, verb, isAsked } = consequences[becomes];
+  if (cause !== undefined && fields.length === 1)
+    return cause === "vm_renewed"
+      ? `${target?.address} gets a new VM`
+      : `the VM it is attached to, ${host?.address ?? host?.id}, is deleted`;
+  const isUnasked = verb !== undefined && !isAsked;
+  return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields);
+}
+
+function volumeNotes(
+  pair: Pair,
+  recorded: RecordedVolume | undefined,
+  { live, id }: Extract<Found<LiveVolume>, { how: "known" }>,
+  context: DiffContext,
+): Diagnostic[] {
+  const notes: Diagnostic[] = [];
+  const unanswered = recorded?.attaching;
+  if (
+    unanswered !== undefined &&
+    live?.attachedTo === undefined &&
+    isCarriedBy(sightVm(context.live, unanswered), id) === undefined
+  )
+    notes.push(attachUnknown(pair, id, unanswered));
+  if (live?.failed === true)
+    notes.push({
+      severity: "warning",
+      code: "plan/volume-failed",
+      summary: `volume ${live.name ?? id} is in the failed state ${live.status ?? ""}`.trimEnd(),
+      detail: "It is left as it is: only you can say whether its data is still wanted.",
+      address: pair.address,
+      source: pair.desired?.source,
+    });
+  return notes;
+}
+
+/** Whether the VM's own record shows the volume; `undefined`: it does not tell. */
+function isCarriedBy(vm: Sighting<LiveVm>, volume: string): boolean | undefined {
+  if (vm.seen === "gone") return false;
+  return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === volume) : undefined;
+}
+
+const replacementLoss = (
+  lost: { readonly id: string; readonly name?: string; readonly sizeGb?: number },
+  context: DiffContext,
+): Loss =>
+  volumeLoss(
+    lost,
+    `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
+  );
 
 const referenceLabel = (reference: { readonly address?: Address } | { readonly id?: string }): string =>
   "address" in reference && reference.address !== undefined
