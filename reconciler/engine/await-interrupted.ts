@@ -10,9 +10,9 @@ import type { Failure, Outcome } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
-import { failedBy } from "./perform";
 import { openState } from "./plan";
 import type { Clock, Ports } from "./ports";
+import { failedBy } from "./run";
 
 interface Listed {
   readonly id: string;

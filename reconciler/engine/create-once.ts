@@ -18,8 +18,8 @@ import type { Operation } from "../core/model/operation";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
-import { failedBy, isoNow, type Run, type StepResult } from "./perform";
 import { blindAfter } from "./poller";
+import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
 export interface Creation<L extends Made> {
   readonly kind: Kind;

@@ -7,7 +7,8 @@ import { accepted } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { createOnce, type Looked } from "./create-once";
-import { isoNow, optionsFor, type Run, recordDone, type StepResult } from "./perform";
+import { recordDone } from "./record-step";
+import { isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { learnt, waitForVm } from "./watch-vm";
 
 type Create = Extract<StepAction, { operation: "vm.create" }>;

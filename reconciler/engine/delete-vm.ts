@@ -7,18 +7,10 @@ import { isGone } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
-import {
-  done,
-  failedBy,
-  missingInstead,
-  noteDeleting,
-  optionsFor,
-  type Run,
-  recordOf,
-  type StepResult,
-} from "./perform";
 import { proveStopped } from "./prove-stopped";
+import { missingInstead, noteDeleting, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
+import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { canSee, findVm, learnt, onceSteady, waitForVm } from "./watch-vm";
 
 type Delete = Extract<StepAction, { operation: "vm.delete" }>;
@@ -28,8 +20,8 @@ export async function deleteVm(step: Step, action: Delete, id: string, run: Run)
   // Written down first: should the answer be lost, nothing else tells which volume outlived it.
   const sighting = run.live.vmById.get(id);
   const seen = learnt(step, run, sighting?.seen === "yes" ? sighting.value : undefined);
-  const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
-  const record = before === undefined ? undefined : (patchRecord(before, seen) as RecordedVm);
+  const before = recordedVm(step, run);
+  const record = before === undefined ? undefined : patchRecord(before, seen);
   if (record !== undefined && seen.dataVolumeId !== undefined)
     await run.recorder.record([{ type: "resource", address: step.address, record }]);
   const refused = await lookAgain(step, action, id, record, run);

@@ -1,86 +1,69 @@
 /** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
 import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
+import type { Reference } from "../core/model/desired";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup, type StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { describeNamers, type Namer, whoNames } from "../core/plan/named-groups";
-import type { Step, StepAction } from "../core/plan/step";
+import type { Step, StepOperation } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
 import { createOnce, lookThrough } from "./create-once";
+import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
+import { patchRecord } from "./recorder";
 import {
+  type ActionOf,
   done,
   failedBy,
   idOf,
-  missingInstead,
   noId,
-  noteDeleting,
+  type OnExisting,
+  onExisting,
   optionsFor,
+  type Performer,
+  type Performers,
   type Run,
-  recordDone,
-  recordOf,
   type StepResult,
-  sendAndLook,
-} from "./perform";
-import { patchRecord } from "./recorder";
+} from "./run";
+import { sendAndLook } from "./send-and-look";
 
-type GroupAction = Extract<StepAction, { operation: `group.${string}` }>;
+type GroupOperation = Extract<StepOperation, `group.${string}`>;
+type OnGroup<O extends GroupOperation> = OnExisting<ActionOf<O>>;
 
-export async function performGroupStep(step: Step, action: GroupAction, run: Run): Promise<StepResult> {
-  if (action.operation === "group.create") return createGroup(step, action, run);
-  const id = idOf(action.group, run);
-  if (id === undefined) return noId(action.group);
+const onGroup = <A extends { readonly group: Reference }>(perform: OnExisting<A>) =>
+  onExisting((action: A) => action.group, perform);
+
+const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;
-  const options = optionsFor(step, run);
-  switch (action.operation) {
-    case "group.update": {
-      const changes = {
-        ...(action.name === undefined ? {} : { name: action.name }),
-        ...(action.description === undefined ? {} : { description: action.description }),
-      };
-      const before = run.recorder.state.resources.get(step.address) as RecordedGroup | undefined;
-      const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
-        if (client.has("group.get") || client.has("group.list") || before?.id !== id) return;
-        await run.recorder.record([
-          { type: "resource", address: step.address, record: patchRecord(before, { updating }) },
-        ]);
-      };
-      await note({ ...before?.updating, ...changes });
-      // Saying the same once more does no harm, so a lost answer is simply asked for again.
-      const outcome = await sendAndLook(
-        () => client.updateGroup(id, changes, options),
-        async () => "not-done",
-        run,
-      );
-      if (outcome.status === "accepted") {
-        const left = Object.entries(before?.updating ?? {}).filter(([field]) => !(field in changes));
-        return recordDone(step, run, { updating: left.length === 0 ? undefined : Object.fromEntries(left) });
-      }
-      if (outcome.status !== "unknown") await note(before?.updating);
-      return failedBy(outcome);
-    }
-    case "group.delete":
-      return deleteGroup(step, action, id, run);
-    case "group.rule.create":
-      return createRule(step, action.rule, id, run);
-    case "group.rule.delete":
-      return deleteRule(step, action, id, run);
-    case "group.verify":
-      return verifyRules(step, action.rules, id, run);
-    default:
-      return action satisfies never;
+  const changes = {
+    ...(action.name === undefined ? {} : { name: action.name }),
+    ...(action.description === undefined ? {} : { description: action.description }),
+  };
+  const recorded = run.recorder.state.resources.get(step.address);
+  const before = recorded?.kind === "group" ? recorded : undefined;
+  const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
+    if (client.has("group.get") || client.has("group.list") || before?.id !== id) return;
+    await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, { updating }) }]);
+  };
+  await note({ ...before?.updating, ...changes });
+  // Saying the same once more does no harm, so a lost answer is simply asked for again.
+  const outcome = await sendAndLook(
+    () => client.updateGroup(id, changes, optionsFor(step, run)),
+    async () => "not-done",
+    run,
+  );
+  if (outcome.status === "accepted") {
+    const left = Object.entries(before?.updating ?? {}).filter(([field]) => !(field in changes));
+    return recordDone(step, run, { updating: left.length === 0 ? undefined : Object.fromEntries(left) });
   }
-}
+  if (outcome.status !== "unknown") await note(before?.updating);
+  return failedBy(outcome);
+};
 
-async function deleteRule(
-  step: Step,
-  action: Extract<GroupAction, { operation: "group.rule.delete" }>,
-  id: string,
-  run: Run,
-): Promise<StepResult> {
+const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
   const key = ruleKey(action.rule, identify);
@@ -97,7 +80,7 @@ async function deleteRule(
     if (outcome.status !== "accepted") return failedBy(outcome);
   }
   return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule, identify) !== key));
-}
+};
 
 async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
   const listed = await run.ports.client.listRules(id, { signal: run.signal });
@@ -138,13 +121,13 @@ function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   };
 }
 
-async function createRule(step: Step, rule: Rule, id: string, run: Run): Promise<StepResult> {
+const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run) => {
   const input = ruleInput(rule, run);
   if ("end" in input) return input;
   const outcome = await addRule(id, input, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
   return changeRules(step, run, (rules) => [...rules, rule]);
-}
+};
 
 /** A 409 on an identical rule is success, which is also why a lost answer may be asked for again. */
 async function addRule(id: string, input: RuleInput, step: Step, run: Run): Promise<Outcome<unknown>> {
@@ -175,11 +158,7 @@ async function changeRules(
   return done;
 }
 
-async function createGroup(
-  step: Step,
-  action: Extract<GroupAction, { operation: "group.create" }>,
-  run: Run,
-): Promise<StepResult> {
+const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const record = step.record as RecordedGroup;
   const rules: RuleInput[] = [];
@@ -217,7 +196,7 @@ async function createGroup(
     },
     run,
   );
-}
+};
 
 /**
  * What the new group has beyond what was sent, the service made by itself. Until it was looked at, the usual is taken
@@ -262,12 +241,7 @@ const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
   .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
   .sort();
 
-async function deleteGroup(
-  step: Step,
-  action: Extract<GroupAction, { operation: "group.delete" }>,
-  id: string,
-  run: Run,
-): Promise<StepResult> {
+const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await client.deleteGroup(id, optionsFor(step, run));
@@ -300,7 +274,7 @@ async function deleteGroup(
   };
   await run.recorder.record([change]);
   return done;
-}
+};
 
 /** Who has a rule that names it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {
@@ -319,7 +293,7 @@ async function stillNaming(id: string, run: Run): Promise<Namer[]> {
 /** The service keeps what is named. Of groups that name each other none can go: they are let go, and told. */
 async function refusedAsNamed(
   step: Step,
-  action: Extract<GroupAction, { operation: "group.delete" }>,
+  action: ActionOf<"group.delete">,
   id: string,
   namers: readonly Namer[],
   run: Run,
@@ -356,7 +330,7 @@ async function refusedAsNamed(
 }
 
 /** After a neighbour is gone: what should be there and is not is put back. */
-async function verifyRules(step: Step, wanted: readonly Rule[], id: string, run: Run): Promise<StepResult> {
+const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
   if (listed.status !== "accepted") return failedBy(listed);
   const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
@@ -370,4 +344,13 @@ async function verifyRules(step: Step, wanted: readonly Rule[], id: string, run:
     run.progress(step, "put a rule back that the deletion had taken");
   }
   return changeRules(step, run, () => wanted);
-}
+};
+
+export const groupPerformers: Performers<GroupOperation> = {
+  "group.create": create,
+  "group.update": onGroup(update),
+  "group.delete": onGroup(remove),
+  "group.rule.create": onGroup(createRule),
+  "group.rule.delete": onGroup(deleteRule),
+  "group.verify": onGroup(verify),
+};

@@ -1,160 +1,168 @@
-/** The steps of a VM: asynchronous all of them, so each knows what to wait for and how to find out after a lost answer. */
+/** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../core/canonical/catalogue";
+import type { Reference } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
+import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { Step, StepOperation } from "../core/plan/step";
 import { createVm } from "./create-vm";
 import { deleteVm } from "./delete-vm";
+import { showsPower } from "./prove-stopped";
+import { recordDone, recordOf } from "./record-step";
+import { check, confirm, resize, waitsInVerify } from "./resize-vm";
 import {
+  type ActionOf,
   done,
   failedBy,
-  idOf,
-  noId,
+  type OnExisting,
+  onExisting,
   optionsFor,
+  type Performers,
   type Run,
-  recordDone,
-  recordOf,
+  recordedVm,
   type StepResult,
-  sendAndLook,
-} from "./perform";
-import { showsPower } from "./prove-stopped";
-import { check, confirm, resize, waitsInVerify } from "./resize-vm";
+} from "./run";
+import { sendAndLook } from "./send-and-look";
 import { snapshotVm } from "./snapshot-vm";
 import { lookAt, onceSteady, readVm, waitThenRecord } from "./watch-vm";
 
-type VmAction = Extract<StepAction, { operation: `vm.${string}` }>;
+type VmOperation = Extract<StepOperation, `vm.${string}`>;
+type OnVm<O extends VmOperation> = OnExisting<ActionOf<O>>;
 
-export async function performVmStep(step: Step, action: VmAction, run: Run): Promise<StepResult> {
-  if (action.operation === "vm.create") return createVm(step, action, run);
-  const id = idOf(action.vm, run);
-  if (id === undefined) return noId(action.vm);
-  const { client } = run.ports;
-  const options = optionsFor(step, run);
-  if (mayStart.has(action.operation)) run.stopped.delete(id);
-  switch (action.operation) {
-    case "vm.settle":
-      return waitThenRecord(step, run, id, { for: isResizing(step, run) ? "arrived" : "built" });
-    case "vm.rename": {
-      const outcome = await sendAndLook(
-        () => client.renameVm(id, action.name, options),
-        lookAt(run, id, (vm) => vm.name.toLowerCase() === action.name),
-        run,
-      );
-      return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
-    }
-    case "vm.rebuild": {
-      const hasImage = ({ image }: LiveVm): boolean =>
-        image !== undefined && isEntry(image, action.image, run.images) === true;
-      // It was on its way somewhere when the plan was made: a run before this one may have sent the very same.
-      const seen = run.live.vmById.get(id);
-      if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAt(run, id, hasImage)()) === "done")
-        return recordDone(step, run);
-      const outcome = await sendAndLook(
-        () => client.rebuildVm(id, action.image, options),
-        lookAt(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
-        run,
-      );
-      return outcome.status === "accepted"
-        ? waitThenRecord(step, run, id, {
-            for: "rebuilt",
-            isOther: (image) => isEntry(image, action.image, run.images) === false,
-          })
-        : failedBy(outcome);
-    }
-    case "vm.resize":
-      return resize(step, action, id, run);
-    case "vm.check":
-      return check(step, action, id, run);
-    case "vm.resize.confirm":
-      return confirm(step, action, id, run);
-    case "vm.resize.revert": {
-      const read = action.looksFirst === true ? await readVm(run, id) : undefined;
-      if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
-        // A service that confirms by itself has left nothing to revert.
-        const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
-        return recordDone(step, run, { flavor: read.vm.flavor ?? before?.flavor });
-      }
-      if (!client.has("vm.resize.revert")) return waitsInVerify(step, "reverted");
-      const outcome = await sendAndLook(
-        () => client.revertResize(id, options),
-        lookAt(run, id, (vm) => vm.phase !== "verify_resize"),
-        run,
-      );
-      return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
-    }
-    case "vm.snapshot":
-      return snapshotVm(step, action, id, run);
-    case "vm.stop": {
-      if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
-        return recordDone(step, run);
-      // Written down first: whatever stops this run, the next one starts the VM again.
-      const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
-      const forFlush = before !== undefined && (step.record as Partial<RecordedVm> | undefined)?.stoppedForFlush;
-      if (forFlush === true) await run.recorder.record(recordOf(step, run));
-      const outcome = await onceSteady(step, run, id, () =>
-        sendAndLook(
-          () => client.stopVm(id, options),
-          lookAt(run, id, (vm) => vm.phase === "stopped"),
-          run,
-          (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
-        ),
-      );
-      if (outcome.status !== "accepted") {
-        if (forFlush === true && outcome.status !== "unknown")
-          await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
-        if (forFlush !== true || outcome.status !== "rejected" || (await showsPower(run, id))) return failedBy(outcome);
-        // It may be stopped already, and nothing tells: then it is the user's to say that its volumes are flushed.
-        return run.isFlushConfirmed(step.address)
-          ? done
-          : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
-      }
-      run.stopped.add(id);
-      // The call has blocked until the VM was stopped: there is nothing to wait for.
-      return forFlush === true ? done : recordDone(step, run);
-    }
-    case "vm.start":
-    case "vm.reboot": {
-      const looksFirst = action.operation === "vm.start" && action.looksFirst === true;
-      // However it came to run again: nothing has to start it any more.
-      const started = isStoppedForFlush(step, run) ? { stoppedForFlush: undefined } : {};
-      if (looksFirst && (await lookAt(run, id, (vm) => vm.phase === "running")()) === "done")
-        return recordDone(step, run, started);
-      const send =
-        action.operation === "vm.start" ? () => client.startVm(id, options) : () => client.rebootVm(id, options);
-      const outcome = await sendAndLook(
-        send,
-        lookAt(run, id, (vm) => vm.phase === "running"),
-        run,
-        (failure) =>
-          action.operation === "vm.start" && failure.status === "rejected" && failure.condition === "invalid_state",
-      );
-      return outcome.status === "accepted"
-        ? waitThenRecord(step, run, id, { for: "running" }, started)
-        : failedBy(outcome);
-    }
-    case "vm.delete":
-      return deleteVm(step, action, id, run);
-    default:
-      return action satisfies never;
-  }
-}
+const onVm = <A extends { readonly vm: Reference }>(perform: OnExisting<A>) =>
+  onExisting((action: A) => action.vm, perform);
 
 /** After one of these nobody knows any more that the VM is stopped. */
-const mayStart: ReadonlySet<VmAction["operation"]> = new Set([
-  "vm.rebuild",
-  "vm.resize",
-  "vm.resize.confirm",
-  "vm.resize.revert",
-  "vm.start",
-  "vm.reboot",
-]);
+const mayStart = <A extends { readonly vm: Reference }>(perform: OnExisting<A>) =>
+  onVm<A>((step, action, id, run) => {
+    run.stopped.delete(id);
+    return perform(step, action, id, run);
+  });
 
-const isStoppedForFlush = (step: Step, run: Run): boolean => {
-  const record = run.recorder.state.resources.get(step.address);
-  return record?.kind === "vm" && record.stoppedForFlush === true;
+const settle: OnVm<"vm.settle"> = (step, _, id, run) =>
+  waitThenRecord(step, run, id, { for: recordedVm(step, run)?.resizing !== undefined ? "arrived" : "built" });
+
+const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
+  const outcome = await sendAndLook(
+    () => run.ports.client.renameVm(id, action.name, optionsFor(step, run)),
+    lookAt(run, id, (vm) => vm.name.toLowerCase() === action.name),
+    run,
+  );
+  return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
 };
 
-const isResizing = (step: Step, run: Run): boolean => {
-  const record = run.recorder.state.resources.get(step.address);
-  return record?.kind === "vm" && record.resizing !== undefined;
+const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
+  const hasImage = ({ image }: LiveVm): boolean =>
+    image !== undefined && isEntry(image, action.image, run.images) === true;
+  // It was on its way somewhere when the plan was made: a run before this one may have sent the very same.
+  const seen = run.live.vmById.get(id);
+  if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAt(run, id, hasImage)()) === "done")
+    return recordDone(step, run);
+  const outcome = await sendAndLook(
+    () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
+    lookAt(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
+    run,
+  );
+  return outcome.status === "accepted"
+    ? waitThenRecord(step, run, id, {
+        for: "rebuilt",
+        isOther: (image) => isEntry(image, action.image, run.images) === false,
+      })
+    : failedBy(outcome);
+};
+
+const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
+  const read = action.looksFirst === true ? await readVm(run, id) : undefined;
+  if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
+    // A service that confirms by itself has left nothing to revert.
+    const before = recordedVm(step, run);
+    return recordDone(step, run, { flavor: read.vm.flavor ?? before?.flavor });
+  }
+  if (!run.ports.client.has("vm.resize.revert")) return waitsInVerify(step, "reverted");
+  const outcome = await sendAndLook(
+    () => run.ports.client.revertResize(id, optionsFor(step, run)),
+    lookAt(run, id, (vm) => vm.phase !== "verify_resize"),
+    run,
+  );
+  return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
+};
+
+const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
+  if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
+    return recordDone(step, run);
+  // Written down first: whatever stops this run, the next one starts the VM again.
+  const before = recordedVm(step, run);
+  const forFlush = before !== undefined && (step.record as Partial<RecordedVm> | undefined)?.stoppedForFlush;
+  if (forFlush === true) await run.recorder.record(recordOf(step, run));
+  const outcome = await onceSteady(step, run, id, () =>
+    sendAndLook(
+      () => run.ports.client.stopVm(id, optionsFor(step, run)),
+      lookAt(run, id, (vm) => vm.phase === "stopped"),
+      run,
+      isInvalidState,
+    ),
+  );
+  if (outcome.status !== "accepted") {
+    if (forFlush === true && outcome.status !== "unknown")
+      await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
+    if (forFlush !== true || outcome.status !== "rejected" || (await showsPower(run, id))) return failedBy(outcome);
+    // It may be stopped already, and nothing tells: then it is the user's to say that its volumes are flushed.
+    return run.isFlushConfirmed(step.address)
+      ? done
+      : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
+  }
+  run.stopped.add(id);
+  // The call has blocked until the VM was stopped: there is nothing to wait for.
+  return forFlush === true ? done : recordDone(step, run);
+};
+
+const start: OnVm<"vm.start"> = async (step, action, id, run) => {
+  if (action.looksFirst === true && (await lookAt(run, id, isRunning)()) === "done")
+    return recordDone(step, run, startedOf(step, run));
+  const outcome = await sendAndLook(
+    () => run.ports.client.startVm(id, optionsFor(step, run)),
+    lookAt(run, id, isRunning),
+    run,
+    isInvalidState,
+  );
+  return onceRunning(step, id, run, outcome);
+};
+
+const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
+  const outcome = await sendAndLook(
+    () => run.ports.client.rebootVm(id, optionsFor(step, run)),
+    lookAt(run, id, isRunning),
+    run,
+  );
+  return onceRunning(step, id, run, outcome);
+};
+
+const isRunning = ({ phase }: LiveVm): boolean => phase === "running";
+
+const isInvalidState = (failure: Failure): boolean =>
+  failure.status === "rejected" && failure.condition === "invalid_state";
+
+const onceRunning = async (step: Step, id: string, run: Run, outcome: Outcome<unknown>): Promise<StepResult> =>
+  outcome.status === "accepted"
+    ? waitThenRecord(step, run, id, { for: "running" }, startedOf(step, run))
+    : failedBy(outcome);
+
+/** However it came to run again: nothing has to start it any more. */
+const startedOf = (step: Step, run: Run): Partial<RecordedVm> =>
+  recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
+
+export const vmPerformers: Performers<VmOperation> = {
+  "vm.create": createVm,
+  "vm.settle": onVm(settle),
+  "vm.rename": onVm(rename),
+  "vm.rebuild": mayStart(rebuild),
+  "vm.resize": mayStart(resize),
+  "vm.check": onVm(check),
+  "vm.resize.confirm": mayStart(confirm),
+  "vm.resize.revert": mayStart(revert),
+  "vm.snapshot": onVm(snapshotVm),
+  "vm.stop": onVm(stop),
+  "vm.start": mayStart(start),
+  "vm.reboot": mayStart(reboot),
+  "vm.delete": onVm(deleteVm),
 };

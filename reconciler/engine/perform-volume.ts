@@ -1,115 +1,125 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
+import type { Reference } from "../core/model/desired";
 import type { LiveVolume } from "../core/model/live";
 import type { Outcome, Unknown } from "../core/model/outcome";
 import type { RecordedVolume } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { Step, StepOperation } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce, lookThrough } from "./create-once";
+import { proveStopped } from "./prove-stopped";
+import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
+import { patchRecord } from "./recorder";
 import {
+  type ActionOf,
   done,
   failedBy,
   idOf,
-  missingInstead,
   noId,
-  noteDeleting,
+  type OnExisting,
+  onExisting,
   optionsFor,
+  type Performer,
+  type Performers,
   type Run,
-  recordDone,
-  recordOf,
-  type Seen,
   type StepResult,
-  sendAndLook,
-} from "./perform";
-import { proveStopped } from "./prove-stopped";
-import { patchRecord } from "./recorder";
+} from "./run";
+import { type Seen, sendAndLook } from "./send-and-look";
 import { isConflict, onceSteady, readVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume } from "./watch-volume";
 
-type VolumeAction = Extract<StepAction, { operation: `volume.${string}` }>;
+type VolumeOperation = Extract<StepOperation, `volume.${string}`>;
+type OnVolume<O extends VolumeOperation> = OnExisting<ActionOf<O>>;
 
-export async function performVolumeStep(step: Step, action: VolumeAction, run: Run): Promise<StepResult> {
-  if (action.operation === "volume.create") return createVolume(step, action, run);
-  const id = idOf(action.volume, run);
-  if (id === undefined) return noId(action.volume);
+const onVolume = <A extends { readonly volume: Reference }>(perform: OnExisting<A>) =>
+  onExisting((action: A) => action.volume, perform);
+
+const attach: OnVolume<"volume.attach"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const options = optionsFor(step, run);
-  const settle = async (outcome: Outcome<unknown>, wait: VolumeWait): Promise<StepResult> => {
-    if (outcome.status !== "accepted") return failedBy(outcome);
-    const settled = await waitForVolume(step, run, id, wait);
-    return settled.end === "done" ? recordDone(step, run) : settled;
+  const vmId = idOf(action.vm, run);
+  if (vmId === undefined) return noId(action.vm);
+  const look = lookForAttachment(run, id, vmId, true);
+  // Written down first: should the file let go of it before the next run, it is still known whose doing it was.
+  const before = run.recorder.state.resources.get(step.address);
+  const note = async (attaching: string | undefined): Promise<void> => {
+    if (before?.kind !== "volume") return;
+    await run.recorder.record([
+      { type: "resource", address: step.address, record: patchRecord(before, { attaching }) },
+    ]);
   };
-  switch (action.operation) {
-    case "volume.attach": {
-      const vmId = idOf(action.vm, run);
-      if (vmId === undefined) return noId(action.vm);
-      const look = lookForAttachment(run, id, vmId, true);
-      // Written down first: should the file let go of it before the next run, it is still known whose doing it was.
-      const before = run.recorder.state.resources.get(step.address);
-      const note = async (attaching: string | undefined): Promise<void> => {
-        if (before?.kind !== "volume") return;
-        await run.recorder.record([
-          { type: "resource", address: step.address, record: patchRecord(before, { attaching }) },
-        ]);
-      };
-      await note(vmId);
-      const outcome = await onceVolumeSteady(step, run, id, () =>
-        onceSteady(step, run, vmId, () =>
-          sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict),
-        ),
-      );
-      if (outcome.status === "accepted") {
-        const settled = await waitForVolume(step, run, id, { for: "attached", vmId });
-        if (settled.end !== "done") return settled;
-        return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
-      }
-      if (outcome.status === "unknown" && before?.kind === "volume")
-        return attachUnknown(step.address, id, vmId, outcome);
-      if (outcome.status !== "unknown") await note(undefined);
-      return failedBy(outcome);
-    }
-    case "volume.detach": {
-      const vmId = idOf(action.vm, run);
-      if (vmId === undefined) return noId(action.vm);
-      if (action.flush === "stop") {
-        const proof = await proveStopped(step, run, vmId);
-        if (proof.result !== undefined) return proof.result;
-      }
-      const look = lookForAttachment(run, id, vmId, false);
-      const outcome = await onceVolumeSteady(step, run, id, () =>
-        onceSteady(step, run, vmId, () =>
-          sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
-        ),
-      );
-      return settle(outcome, { for: "detached", vmId });
-    }
-    case "volume.resize": {
-      const outcome = await onceVolumeSteady(step, run, id, () =>
-        sendAndLook(
-          () => client.resizeVolume(id, action.sizeGb, options),
-          lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
-          run,
-          isConflict,
-        ),
-      );
-      return settle(outcome, { for: "grown", sizeGb: action.sizeGb });
-    }
-    case "volume.delete": {
-      const sentBefore = await noteDeleting(step, id, run, true);
-      const deleted = await onceVolumeSteady(step, run, id, () => client.deleteVolume(id, options));
-      if (deleted.status === "accepted") return settle(deleted, { for: "gone" });
-      const outcome = await confirmVolumeGone(deleted, id, client);
-      if (outcome.status === "accepted") {
-        await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
-        return done;
-      }
-      if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
-      return failedBy(outcome);
-    }
-    default:
-      return action satisfies never;
+  await note(vmId);
+  const outcome = await onceVolumeSteady(step, run, id, () =>
+    onceSteady(step, run, vmId, () => sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict)),
+  );
+  if (outcome.status === "accepted") {
+    const settled = await waitForVolume(step, run, id, { for: "attached", vmId });
+    if (settled.end !== "done") return settled;
+    return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
   }
+  if (outcome.status === "unknown" && before?.kind === "volume") return attachUnknown(step.address, id, vmId, outcome);
+  if (outcome.status !== "unknown") await note(undefined);
+  return failedBy(outcome);
+};
+
+const detach: OnVolume<"volume.detach"> = async (step, action, id, run) => {
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  const vmId = idOf(action.vm, run);
+  if (vmId === undefined) return noId(action.vm);
+  if (action.flush === "stop") {
+    const proof = await proveStopped(step, run, vmId);
+    if (proof.result !== undefined) return proof.result;
+  }
+  const look = lookForAttachment(run, id, vmId, false);
+  const outcome = await onceVolumeSteady(step, run, id, () =>
+    onceSteady(step, run, vmId, () =>
+      sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
+    ),
+  );
+  return settle(step, id, run, outcome, { for: "detached", vmId });
+};
+
+const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  const outcome = await onceVolumeSteady(step, run, id, () =>
+    sendAndLook(
+      () => client.resizeVolume(id, action.sizeGb, options),
+      lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
+      run,
+      isConflict,
+    ),
+  );
+  return settle(step, id, run, outcome, { for: "grown", sizeGb: action.sizeGb });
+};
+
+const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  const sentBefore = await noteDeleting(step, id, run, true);
+  const deleted = await onceVolumeSteady(step, run, id, () => client.deleteVolume(id, options));
+  if (deleted.status === "accepted") return settle(step, id, run, deleted, { for: "gone" });
+  const outcome = await confirmVolumeGone(deleted, id, client);
+  if (outcome.status === "accepted") {
+    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
+    return done;
+  }
+  if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+  return failedBy(outcome);
+};
+
+async function settle(
+  step: Step,
+  id: string,
+  run: Run,
+  outcome: Outcome<unknown>,
+  wait: VolumeWait,
+): Promise<StepResult> {
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const settled = await waitForVolume(step, run, id, wait);
+  return settled.end === "done" ? recordDone(step, run) : settled;
 }
 
 /** Where the service does not show what a volume hangs on, only a person can tell. */
@@ -141,11 +151,7 @@ function lookForAttachment(run: Run, id: string, vmId: string, attached: boolean
   };
 }
 
-async function createVolume(
-  step: Step,
-  action: Extract<VolumeAction, { operation: "volume.create" }>,
-  run: Run,
-): Promise<StepResult> {
+const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const { address } = step;
   const record = step.record as RecordedVolume;
@@ -187,4 +193,12 @@ async function createVolume(
     },
     run,
   );
-}
+};
+
+export const volumePerformers: Performers<VolumeOperation> = {
+  "volume.create": create,
+  "volume.attach": onVolume(attach),
+  "volume.detach": onVolume(detach),
+  "volume.resize": onVolume(grow),
+  "volume.delete": onVolume(remove),
+};

@@ -5,7 +5,7 @@
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
-import { failedBy, type Run, type StepResult } from "./perform";
+import { failedBy, type Run, type StepResult } from "./run";
 import { canSee, findVm } from "./watch-vm";
 
 export interface Proof {

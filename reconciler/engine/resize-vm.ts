@@ -4,8 +4,10 @@ import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { RecordedVm } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
-import { done, failedBy, optionsFor, type Run, recordDone, recordOf, type StepResult, sendAndLook } from "./perform";
+import { recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
+import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
+import { sendAndLook } from "./send-and-look";
 import { canSee, lookAt, readVm, waitForVm, waitThenRecord } from "./watch-vm";
 
 export async function resize(
@@ -22,7 +24,7 @@ export async function resize(
     isEntry(flavor, target, run.flavors) === true ||
     (resolveEntry(flavor, run.flavors).found !== "one" && shownBefore !== undefined && flavor !== shownBefore);
   // Written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
-  const before = run.recorder.state.resources.get(step.address) as RecordedVm | undefined;
+  const before = recordedVm(step, run);
   await run.recorder.record(recordOf(step, run));
   const outcome = await sendAndLook(
     () => run.ports.client.resizeVm(id, action.flavor, optionsFor(step, run)),

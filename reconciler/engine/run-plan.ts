@@ -12,10 +12,11 @@ import { onAbort } from "../service/abort-listeners";
 import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
 import { indexNamesBefore } from "./names-before";
-import { performStep, type Run, type StepResult } from "./perform";
+import { performStep } from "./perform";
 import { createPoller } from "./poller";
 import type { Ports } from "./ports";
 import { isStateError, type Recorder } from "./recorder";
+import type { Run, StepResult } from "./run";
 import { sharedLook } from "./shared-look";
 
 export interface StepReport {

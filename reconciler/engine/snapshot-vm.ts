@@ -9,7 +9,8 @@ import type { LiveImage } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step, StepAction } from "../core/plan/step";
-import { done, failedBy, isoNow, optionsFor, type Run, type Seen, type StepResult, sendAndLook } from "./perform";
+import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
+import { type Seen, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
 type Snapshot = Extract<StepAction, { operation: "vm.snapshot" }>;

@@ -4,7 +4,9 @@ import { accepted, type Failure, isGone, type Outcome } from "../core/model/outc
 import type { RecordedVm } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { settleVm, type Wait } from "../core/schedule/settle";
-import { done, failedBy, type Run, recordDone, type Seen, type StepResult } from "./perform";
+import { recordDone } from "./record-step";
+import { done, failedBy, type Run, type StepResult } from "./run";
+import type { Seen } from "./send-and-look";
 
 /** Reads one VM the cheapest way there is. */
 export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {

@@ -6,7 +6,7 @@ import type { LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { settleVolume, type VolumeWait } from "../core/schedule/settle";
-import { done, type Run, type StepResult } from "./perform";
+import { done, type Run, type StepResult } from "./run";
 import { isConflict } from "./watch-vm";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {

@@ -1,0 +1,79 @@
+/** What a step writes down: what became true when it succeeded, and before a delete, that it is being sent. */
+import { kindOf } from "../core/model/address";
+import { sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { isGone, type Outcome } from "../core/model/outcome";
+import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
+import { missingOrphan } from "../core/plan/missing";
+import type { Step } from "../core/plan/step";
+import { patchRecord } from "./recorder";
+import { done, isoNow, type Run, type StepResult } from "./run";
+
+/** What a successful step makes true in the record, and whatever else it found out. */
+export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[] {
+  const { address } = step;
+  // A snapshot was taken for what has now been done.
+  const taken =
+    run.recorder.state.intents.get(address)?.operation === "vm.snapshot" && followsSnapshot.has(step.action.operation);
+  const settled: StateChange[] = taken ? [{ type: "intent", address, intent: null }] : [];
+  if (step.forgets === true) return [{ type: "resource", address, record: null }, ...settled];
+  const before: RecordedResource | undefined = run.recorder.state.resources.get(address);
+  if (step.record === undefined && Object.keys(extra).length === 0) return [];
+  if (before === undefined) return [];
+  return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }, ...settled];
+}
+
+const followsSnapshot: ReadonlySet<string> = new Set([
+  "vm.rebuild",
+  "vm.resize.confirm",
+  "vm.resize.revert",
+  "vm.delete",
+]);
+
+/**
+ * Written down before a delete is sent: should the run be cut off after it, what is gone then was meant to go. A refusal
+ * takes it back. Returns whether an earlier run had sent one.
+ */
+export async function noteDeleting(step: Step, id: string, run: Run, deleting: true | undefined): Promise<boolean> {
+  const { resources, orphans } = run.recorder.state;
+  const record = resources.get(step.address);
+  const changes: StateChange[] = [];
+  let sentBefore = false;
+  if (record?.id === id) {
+    sentBefore = record.deleting === true;
+    changes.push({ type: "resource", address: step.address, record: patchRecord(record, { deleting }) });
+  }
+  const key = orphanKey({ kind: kindOf(step.address), id });
+  const orphan = orphans.get(key);
+  if (orphan !== undefined) {
+    const { deleting: before, ...kept } = orphan;
+    sentBefore ||= before === true;
+    changes.push({ type: "orphan", key, orphan: deleting === true ? { ...kept, deleting } : kept });
+  }
+  await run.recorder.record(changes);
+  return sentBefore;
+}
+
+/**
+ * A delete of what nobody saw before, answered with not-found: somebody else deleted it, or it is not shown. Either way
+ * this run did not, so its record is kept as missing and not forgotten.
+ */
+export function missingInstead(
+  step: Step,
+  id: string,
+  run: Run,
+  deleted: Outcome<unknown>,
+  sentBefore: boolean,
+): StateChange[] {
+  const kind = kindOf(step.address);
+  const record = run.recorder.state.resources.get(step.address);
+  if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
+  const sighting = { vm: sightVm, volume: sightVolume, group: sightGroup }[kind](run.live, id);
+  if (sighting.seen === "yes") return [];
+  const orphan = missingOrphan(record, id, "its delete was answered with not-found, and nobody had seen it before");
+  return recordedAt([{ type: "missing", orphan }], isoNow(run));
+}
+
+export async function recordDone(step: Step, run: Run, extra: object = {}): Promise<StepResult> {
+  await run.recorder.record(recordOf(step, run, extra));
+  return done;
+}

@@ -1,0 +1,129 @@
+/**
+ * What whoever carries out a step is given, the run, and what it answers with. It stands below all performers and knows
+ * none of them.
+ */
+import type { Index } from "../core/canonical/catalogue";
+import type { Reference } from "../core/model/desired";
+import type { Live, LiveVm, LiveVolume } from "../core/model/live";
+import { type Failure, notSent, type Outcome } from "../core/model/outcome";
+import type { Intent, RecordedVm } from "../core/model/recorded";
+import type { Step, StepAction, StepOperation } from "../core/plan/step";
+import type { NamesBefore } from "./names-before";
+import type { Poller } from "./poller";
+import type { Ports } from "./ports";
+import type { Recorder } from "./recorder";
+
+export interface StepResult {
+  readonly end: "done" | "failed" | "unknown" | "waiting";
+  /** Why, when it is not simply done. */
+  readonly message?: string;
+  /** What to do about it. */
+  readonly fix?: string;
+  readonly code?: string;
+}
+
+export interface Run {
+  readonly ports: Ports;
+  readonly poller: Poller;
+  readonly recorder: Recorder;
+  /** The observation that the plan was made from. */
+  readonly live: Live;
+  readonly idsBefore: NamesBefore;
+  /** A create that was open when the run began, whatever its address was then. */
+  readonly openBefore: (operation: Intent["operation"], name: string) => Intent | undefined;
+  readonly flavors: Index | undefined;
+  readonly images: Index | undefined;
+  /** Aborts waits when the user insists on stopping at once, or the state cannot be written any more. */
+  readonly signal: AbortSignal;
+  /** False once the state is somebody else's, who may have other plans. */
+  readonly mayWrite: () => Promise<boolean>;
+  /** Whether the plan listed this loss, by its id, and it was permitted. */
+  readonly mayLose: (disk: "root" | "volume", id: string) => boolean;
+  /** Whether the user says that what comes off, or outlives, this address is flushed. */
+  readonly isFlushConfirmed: (address: string) => boolean;
+  /** On a twin alone. */
+  readonly endsProtected: boolean;
+  /** Whether another step waits for this one's effect to be visible. */
+  readonly hasFollowers: (step: Step) => boolean;
+  readonly progress: (step: Step, message: string) => void;
+  readonly priority: (step: Step) => number;
+  /** The lists, asked for after the call and once for all who call at the same time. */
+  readonly listVms: () => Promise<Outcome<readonly LiveVm[]>>;
+  readonly listVolumes: () => Promise<Outcome<readonly LiveVolume[]>>;
+  /** VMs whose stop this run has sent, and the service accepted, and that it has not sent anywhere else since. */
+  readonly stopped: Set<string>;
+  /** Adds up time in which only the service works. */
+  readonly waited: (step: Step, ms: number) => void;
+}
+
+export const done: StepResult = { end: "done" };
+
+/** What the plan says about a step of this operation. */
+export type ActionOf<O extends StepOperation> = Extract<StepAction, { readonly operation: O }>;
+
+export type Performer<O extends StepOperation> = (step: Step, action: ActionOf<O>, run: Run) => Promise<StepResult>;
+
+/** One performer for each operation: a new operation does not compile until it has one. */
+export type Performers<O extends StepOperation> = { readonly [K in O]: Performer<K> };
+
+/** The id behind a reference; a plan's own creates have theirs by the time this is asked. */
+export function idOf(reference: Reference, run: Run): string | undefined {
+  return "id" in reference ? reference.id : run.recorder.state.resources.get(reference.address)?.id;
+}
+
+export const noId = (reference: Reference): StepResult => ({
+  end: "failed",
+  code: "apply/no-id",
+  message: `${"address" in reference ? reference.address : reference.id} has no id yet`,
+});
+
+/** How a step acts on what exists already, by its id. */
+export type OnExisting<A> = (step: Step, action: A, id: string, run: Run) => Promise<StepResult>;
+
+/** Looks the id up first: a plan's own creates have theirs only by now. */
+export const onExisting =
+  <A>(referenceOf: (action: A) => Reference, perform: OnExisting<A>) =>
+  async (step: Step, action: A, run: Run): Promise<StepResult> => {
+    const reference = referenceOf(action);
+    const id = idOf(reference, run);
+    return id === undefined ? noId(reference) : perform(step, action, id, run);
+  };
+
+export const optionsFor = (step: Step, run: Run) => ({
+  signal: run.signal,
+  priority: run.priority(step),
+  mayWrite: run.mayWrite,
+});
+
+export function failedBy(failure: Failure): StepResult {
+  if (failure.status === "rejected")
+    return {
+      end: "failed",
+      code: `service/${failure.condition}`,
+      message: `refused${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failure.message}`,
+      ...(failure.hint === undefined ? {} : { fix: failure.hint }),
+    };
+  if (failure.status === "unavailable" && failure.reason === notSent)
+    return { end: "failed", code: "apply/interrupted", message: "it was not sent any more" };
+  if (failure.status === "unavailable")
+    return {
+      end: "failed",
+      code: "service/unavailable",
+      message: `the service is not available: ${failure.reason}; nothing was done`,
+      ...(failure.fix === undefined ? {} : { fix: failure.fix }),
+    };
+  return {
+    end: "unknown",
+    code: "service/unknown",
+    message: `the answer was lost (${failure.reason}), and looking could not tell whether it was done`,
+    fix: "run the same command again: it looks first",
+  };
+}
+
+/** What the state holds of the step's VM. */
+export function recordedVm({ address }: Step, run: Run): RecordedVm | undefined {
+  const record = run.recorder.state.resources.get(address);
+  return record?.kind === "vm" ? record : undefined;
+}
+
+export const isoNow = (run: Run): string => new Date(run.ports.clock.now()).toISOString();

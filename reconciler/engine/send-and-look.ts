@@ -1,0 +1,32 @@
+/** A request whose answer may be lost, and the look that tells whether it was done. */
+import type { Failure, Outcome } from "../core/model/outcome";
+import type { Run } from "./run";
+
+export type Seen = "done" | "not-done" | "cannot-tell";
+
+/** Tries at a request whose answer keeps getting lost. */
+const attempts = 3;
+
+/**
+ * Sends; and when the answer is lost, looks before it sends again. `look` says whether the effect is there.
+ * A refusal that means "already so" counts as done when the look agrees.
+ */
+export async function sendAndLook<T>(
+  send: () => Promise<Outcome<T>>,
+  look: () => Promise<Seen>,
+  run: Run,
+  isAlready: (failure: Failure) => boolean = () => false,
+): Promise<Outcome<T | undefined>> {
+  let outcome = await send();
+  for (let attempt = 1; attempt < attempts && outcome.status === "unknown"; attempt++) {
+    await run.ports.clock.sleep(run.ports.timing.pollIntervalMs, run.signal);
+    const seen = await look();
+    if (seen === "done") return { status: "accepted", value: undefined };
+    if (seen === "cannot-tell") return outcome;
+    outcome = await send();
+  }
+  if (outcome.status === "accepted") return outcome;
+  if ((outcome.status === "unknown" || isAlready(outcome)) && (await look()) === "done")
+    return { status: "accepted", value: undefined };
+  return outcome;
+}
