@@ -282,9 +282,16 @@ async function lookAgain(
   for (const id of unlisted) {
     if (looks.has(id)) continue;
     // Two lists in a row may lack what they have shown already: until its window is over, that says nothing.
-    if (options.young.has(id))
+    if (options.young.has(id)) {
       looks.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
-    else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
+      findings.push({
+        severity: "warning",
+        code: "plan/not-listed-yet",
+        summary: `VM ${id} was created a moment ago, and the list of VMs does not show it`,
+        detail: "A list may be behind for a while (service.timing.discovery_window), so this plan counts it as there.",
+        fix: "plan again when that time is over; apply waits for it and looks again by itself",
+      });
+    } else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
   }
   return [];
 }

@@ -231,12 +231,18 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
   }
 }
 
+/** Findings that say of one resource that it was looked for and not seen. */
+const notSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
+
 /** The one line that says it all. */
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
   const scope = plan.options.targets === undefined ? "" : ", targets only";
   if (isEmpty(plan) && errors === 0) {
     const known = `${countOf(plan.unchanged, "resource")}${scope}`;
+    const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;
+    if (unseen > 0 && plan.options.destroy !== true)
+      return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
     if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
     return plan.bookkeeping.length === 0
       ? `Nothing to do: the service matches the file (${known}).`

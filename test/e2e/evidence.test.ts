@@ -235,3 +235,16 @@ describe("what is really gone", () => {
     expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
   });
 });
+
+describe("a VM so young that a list may not show it yet", () => {
+  it("is not said to match the file while nobody has seen it", async () => {
+    await applied(world.replace("discovery_window: 1s", "discovery_window: 10m"));
+    const { vms } = emulator.dump();
+    const whole = emulator.dump();
+    await emulator.load({ ...whole, vms: vms.filter(({ name }) => name !== "db-1") });
+    const plan = await reconcile(["plan"]);
+    expect(plan.exitCode, plan.stderr).toBe(0);
+    expect(plan.stdout).toContain("Nothing to do as far as could be seen");
+    expect(plan.stderr).toContain("warning[plan/not-listed-yet]");
+  });
+});

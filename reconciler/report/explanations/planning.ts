@@ -130,6 +130,10 @@ export const planning = {
     "A moved entry, or remove the imports entry.",
   ),
   "plan/import-not-found": row("What is to be imported is not shown by the service.", "Correct the id or name."),
+  "plan/not-listed-yet": row(
+    "A VM that was created a moment ago is not in the list of VMs. A list may be behind, so it counts as there for now.",
+    "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself.",
+  ),
   "plan/import-unseen": row(
     "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
     "Use a credential that may read it, or correct the id.",
