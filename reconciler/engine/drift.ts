@@ -3,7 +3,7 @@ import type { FieldValue } from "../core/diff/changes";
 import type { PlanOptions } from "../core/diff/context";
 import { compareAddresses } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan } from "../core/plan/plan";
@@ -73,8 +73,6 @@ export async function findDrift(
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
   return { drifts, compared, recorded: records.length, diagnostics };
 }
-
-const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
 
 const isLookedAt = ({ kind, id }: RecordedResource, live: Live): boolean =>
   id !== undefined && sight[kind](live, id).seen !== "unobserved";

@@ -63,7 +63,6 @@ export async function refresh(
     observeGroups(client, ids.group, state, findings, signalOf(options)),
   ]);
   const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
-  findings.push(...importsForbidden(desired, state, forbidden));
   const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
   const now = scopeOf(client, desired);
   const verdict = judgeScope({
@@ -73,6 +72,7 @@ export async function refresh(
     ...(await witnessesOf(client, state, looks, signalOf(options))),
     forbidden: [...forbidden],
   });
+  findings.push(...importsUnseen(desired, state, looks, forbidden, isDoubt(verdict)));
   const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
     new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
   const live: Live = {
@@ -95,21 +95,35 @@ export async function refresh(
   return { live: { ...live, catalogue }, findings };
 }
 
-/** What is known already may be out of sight for a while; what is to be taken over has to be seen. */
-function importsForbidden(desired: Desired, state: State, forbidden: ReadonlySet<string>): Diagnostic[] {
+/**
+ * What is known already may be out of sight for a while; what is to be taken over has to be seen. An absence in a scope
+ * that is proven is told with the changes.
+ */
+function importsUnseen(
+  desired: Desired,
+  state: State,
+  looks: Looks,
+  forbidden: ReadonlySet<string>,
+  isDoubted: boolean,
+): Diagnostic[] {
   return desired.imports.flatMap(({ to, id, source }): Diagnostic[] => {
     const kind = parseAddress(to)?.kind;
-    if (id === undefined || kind === undefined || state.resources.has(to) || !forbidden.has(`${kind}:${id}`)) return [];
-    return [
-      {
-        severity: "error",
-        code: "plan/import-unseen",
-        summary: `${to} cannot be imported: ${wordOf[kind]} ${id} may not be looked at with this credential`,
-        fix: forbiddenFix,
-        address: to,
-        ...(source === undefined ? {} : { source }),
-      },
-    ];
+    if (id === undefined || kind === undefined || state.resources.has(to)) return [];
+    const at = { address: to, ...(source === undefined ? {} : { source }) };
+    const cannot = `${to} cannot be imported:`;
+    if (forbidden.has(`${kind}:${id}`))
+      return [
+        {
+          severity: "error",
+          code: "plan/import-unseen",
+          summary: `${cannot} ${wordOf[kind]} ${id} may not be looked at with this credential`,
+          fix: forbiddenFix,
+          ...at,
+        },
+      ];
+    if (!isDoubted || looks[kind].get(id)?.seen !== "absent") return [];
+    const summary = `${cannot} the service shows no ${wordOf[kind]} ${id}`;
+    return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
   });
 }
 

@@ -6,7 +6,7 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { acceptService, compareScopes, type ScopeDoubt } from "../core/model/evidence";
-import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
@@ -45,8 +45,6 @@ export function assertShown(state: State, live: Live): void {
   }
   throw refusal(live.doubt, unseen);
 }
-
-const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
 
 const rightWay: Record<ScopeDoubt["about"], string> = {
   origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,

@@ -28,17 +28,25 @@ vms: { app: { for_each: [${vms.join(", ")}], name: "app-\${each}" } }
 `,
   );
 
-const reconcile = (args: readonly string[], baseUrl = emulator.url): Promise<Ran> =>
+const reconcile = (args: readonly string[], baseUrl: string): Promise<Ran> =>
   runCli([...args, "--state", join(folder, "s.json")], {
     cwd: folder,
     env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: baseUrl },
   });
 
-/** The service, which is never quicker to list the VMs than somebody else's apply. */
-async function withMeanwhile<T>(meanwhile: () => Promise<unknown>, use: (url: string) => Promise<T>): Promise<T> {
+/** The service, which is never quicker to list the VMs for `use` than somebody else's apply, at the same address. */
+async function withMeanwhile<T>(
+  meanwhile: (url: string) => Promise<unknown>,
+  use: (url: string) => Promise<T>,
+): Promise<T> {
   const { hostname, port } = new URL(emulator.url);
+  let isElsewhere = false;
   const server = createServer(async (incoming, outgoing) => {
-    if (incoming.url?.startsWith("/api/v1/vm/list") === true) await meanwhile();
+    if (incoming.url?.startsWith("/api/v1/vm/list") === true && !isElsewhere) {
+      isElsewhere = true;
+      await meanwhile(`http://${incoming.headers.host}`);
+      isElsewhere = false;
+    }
     const { method, url: path, headers } = incoming;
     const forwarded = send({ hostname, port, method, path, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
@@ -59,8 +67,8 @@ describe("plan beside an apply", () => {
   it("that has made everything meanwhile: it looks again, and there is nothing to do", async () => {
     write("reconcile.yaml", ["a", "b"]);
     let applied: Promise<Ran> | undefined;
-    const meanwhile = () => {
-      applied ??= reconcile(["apply", "-y"]);
+    const meanwhile = (url: string) => {
+      applied ??= reconcile(["apply", "-y"], url);
       return applied;
     };
     const ran = await withMeanwhile(meanwhile, (url) => reconcile(["plan", "--detailed-exitcode"], url));
@@ -71,10 +79,10 @@ describe("plan beside an apply", () => {
   it("that goes on and on: it says so, and shows no plan that is wrong", async () => {
     write("reconcile.yaml", ["a", "b", "c", "d", "e"]);
     const made: string[] = [];
-    const meanwhile = async () => {
+    const meanwhile = async (url: string) => {
       made.push(["a", "b", "c", "d", "e"][made.length]!);
       write("other.yaml", made);
-      const ran = await reconcile(["apply", "-y", "-f", "other.yaml"]);
+      const ran = await reconcile(["apply", "-y", "-f", "other.yaml"], url);
       expect(ran.exitCode, ran.stderr).toBe(0);
     };
     const ran = await withMeanwhile(meanwhile, (url) => reconcile(["plan"], url));

@@ -114,7 +114,7 @@ describe("a create that is open", () => {
 });
 
 describe("what was deleted by hand, and made again by hand under its name", () => {
-  it("is imported in place of what is gone, whose data volume is then an orphan", async () => {
+  it("is imported in place of what is gone, which is kept as missing, and whose data volume is then an orphan", async () => {
     declare({ vms: { web: {} } });
     await apply();
     const { id, dataVolumeId } = state().resources["vm.web"];
@@ -125,7 +125,9 @@ describe("what was deleted by hand, and made again by hand under its name", () =
     const [, now] = /reconcile import vm\.web (\S+)/.exec(planned.stderr) ?? [];
     expect((await reconcile("import", "vm.web", now!)).exitCode).toBe(0);
     expect(state().resources["vm.web"].id).toBe(now);
-    expect(Object.keys(state().orphans)).toEqual([`volume:${dataVolumeId}`]);
+    const { orphans } = state();
+    expect(Object.keys(orphans)).toEqual([`vm:${id}`, `volume:${dataVolumeId}`]);
+    expect([`vm:${id}`, `volume:${dataVolumeId}`].map((key) => "missingSince" in orphans[key])).toEqual([true, false]);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
 

@@ -11,6 +11,7 @@ import { type Address, parseAddress } from "../../core/model/address";
 import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
+import { sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -103,14 +104,7 @@ export async function run(invocation: Invocation): Promise<number> {
       state.intents.get(address)?.record ??
       (recorded !== undefined && recorded.id === undefined ? recorded : undefined);
     if (declared === undefined && made !== undefined) {
-      const record = { ...made, id } as RecordedResource;
-      const kept: State = { ...state, resources: new Map([[address, record]]), intents: new Map() };
-      if ((await lettingGo(service.client, workspace, kept, address)) !== undefined)
-        throw fail(
-          "plan/import-not-found",
-          `${address} cannot be imported: the service shows no ${id}`,
-          "correct the id",
-        );
+      await assertThere(service.client, workspace, state, { to: address, id });
       await changeState(invocation, store, () => settled(address, made, id));
       output.event({ type: "change", address, action: "import", fields: [], id });
       output.print(`${address} is ${id} now. It is not declared: reconcile plan shows what becomes of it.`);
@@ -121,11 +115,7 @@ export async function run(invocation: Invocation): Promise<number> {
       made === undefined && gone === undefined
         ? state
         : // Other creates that are open stay so: what they made is no stranger.
-          {
-            ...state,
-            intents: new Map([...state.intents].filter(([key]) => key !== address)),
-            resources: new Map([...state.resources].filter(([key]) => key !== address)),
-          };
+          without(state, address);
     const seen = await refresh(service.client, desired, bare);
     const planFor = (wished: Desired): Plan =>
       makePlan({
@@ -230,6 +220,32 @@ async function lettingGo(
     ...plan.steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : [])),
   ]);
 }
+
+/** What no plan takes over, because its block is gone, has to be seen as well; unless nothing here can look at it. */
+async function assertThere(
+  client: ServiceClient,
+  workspace: Workspace,
+  state: State,
+  entry: { to: Address; id: string },
+) {
+  const desired = { ...workspace.desired, resources: [], imports: [entry], moved: [], removed: [] };
+  const { live, findings } = await refresh(client, desired, without(state, entry.to));
+  if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
+  const kind = parseAddress(entry.to)?.kind;
+  if (kind !== undefined && sight[kind](live, entry.id).seen === "gone")
+    throw fail(
+      "plan/import-not-found",
+      `${entry.to} cannot be imported: the service shows no ${entry.id}`,
+      "correct the id",
+    );
+}
+
+/** As if nothing was known of an address, and no create of it was open. */
+const without = (state: State, address: Address): State => ({
+  ...state,
+  intents: new Map([...state.intents].filter(([key]) => key !== address)),
+  resources: new Map([...state.resources].filter(([key]) => key !== address)),
+});
 
 /** A VM may be given by its name. What no VM is called is taken for an id. */
 async function idOfVm(client: ServiceClient, given: string): Promise<string> {

@@ -110,3 +110,4 @@ export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById
 export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>
   live.volumes.get(id) ?? live.unlisted.volume;
 export const sightGroup = (live: Live, id: string): Sighting<LiveGroup> => live.groups.get(id) ?? live.unlisted.group;
+export const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;

@@ -6,7 +6,7 @@ import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { type Live, sightGroup, sightVm, sightVolume } from "../model/live";
+import { type Live, sight } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import type { Difference } from "./plan";
 
@@ -78,5 +78,5 @@ const isFree = (address: Address, { resources, intents }: State): boolean =>
 
 function isShown({ kind, id }: Orphan, live: Live): boolean {
   if (kind === "image") return false;
-  return { vm: sightVm, volume: sightVolume, group: sightGroup }[kind](live, id).seen === "yes";
+  return sight[kind](live, id).seen === "yes";
 }
