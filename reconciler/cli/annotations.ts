@@ -2,9 +2,9 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { type AnnotationFormat, annotationsText } from "../report/annotations";
+import type { Invocation } from "./command";
 import { fail } from "./compose";
 import { asDiagnostics } from "./crash";
-import type { Invocation } from "./invocation";
 import { defaultFile } from "./workspace";
 
 export function readAnnotations({ flags }: Invocation): AnnotationFormat | undefined {

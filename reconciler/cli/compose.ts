@@ -23,9 +23,9 @@ import { checkBaseUrl } from "../service/transport";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
+import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
-import type { Invocation } from "./invocation";
 import type { Workspace } from "./workspace";
 
 export interface Service {

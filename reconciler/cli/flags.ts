@@ -1,7 +1,6 @@
 /** Every flag of every command in one table: help, completion and parsing read it. */
 import { parseArgs } from "node:util";
 import { nearestName } from "../core/text/nearest";
-import type { CommandSpec } from "./command-table";
 
 export interface FlagRow {
   readonly type: "string" | "boolean";
@@ -11,6 +10,14 @@ export interface FlagRow {
   readonly oneOf?: readonly string[];
   /** The value it has when no number follows it. */
   readonly whenBare?: string;
+  /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, or these words. */
+  readonly offers?: "files" | "addresses" | "volumes" | readonly string[];
+  readonly help: string;
+}
+
+/** As help and documents show a flag. */
+export interface FlagHelp {
+  readonly left: string;
   readonly help: string;
 }
 
@@ -20,21 +27,35 @@ export const flagTable = {
     multiple: true,
     short: "f",
     value: "FILE",
+    offers: "files",
     help: "a file or folder of the desired state; several are one (repeatable)",
   },
   state: {
     type: "string",
     value: "URL",
+    offers: "files",
     help: "where the state lives: a file, https://…, s3://bucket/key, postgres://…",
   },
   "base-url": {
     type: "string",
     value: "URL",
+    offers: ["embedded"],
     help: "the service's address, or `embedded` for the one inside this program",
   },
-  dialect: { type: "string", value: "FILE", help: "the file that says what this deployment of the service has" },
+  dialect: {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "the file that says what this deployment of the service has",
+  },
   var: { type: "string", multiple: true, value: "NAME=VALUE", help: "sets a variable of the file (repeatable)" },
-  "var-file": { type: "string", multiple: true, value: "FILE", help: "variables as a YAML or JSON map" },
+  "var-file": {
+    type: "string",
+    multiple: true,
+    value: "FILE",
+    offers: "files",
+    help: "variables as a YAML or JSON map",
+  },
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
   "no-color": { type: "boolean", help: "no colours; NO_COLOR does the same" },
   "log-level": {
@@ -55,7 +76,7 @@ export const flagTable = {
     value: "DURATION",
     help: "waits that long for another run's lock (30s, 5m); without it, a locked state is an error at once",
   },
-  out: { type: "string", value: "FILE", help: "writes the result into a file" },
+  out: { type: "string", value: "FILE", offers: "files", help: "writes the result into a file" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   annotations: {
     type: "string",
@@ -67,12 +88,14 @@ export const flagTable = {
     type: "string",
     multiple: true,
     value: "ADDR",
+    offers: "addresses",
     help: "only this resource and what it needs (repeatable)",
   },
   replace: {
     type: "string",
     multiple: true,
     value: "ADDR",
+    offers: "addresses",
     help: "replaces this resource although nothing changed (repeatable)",
   },
   "no-refresh": { type: "boolean", help: "plans from the state alone, without looking at the service" },
@@ -92,6 +115,7 @@ export const flagTable = {
     type: "string",
     multiple: true,
     value: "ADDR",
+    offers: "volumes",
     help: "your word that this volume is unmounted or synced in its guest (repeatable; `all`)",
   },
   "allow-removal": {
@@ -119,7 +143,7 @@ export const flagTable = {
   region: { type: "string", value: "NAME", help: "the region, which no record shows" },
   "user-id": { type: "string", value: "ID", help: "the caller's user id, which no record shows" },
   convert: { type: "boolean", help: "translates the listing into YAML and calls no service" },
-  format: { type: "string", value: "FORMAT", help: "mermaid (default), dot or svg" },
+  format: { type: "string", value: "FORMAT", offers: ["mermaid", "dot", "svg"], help: "mermaid (default), dot or svg" },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
   interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
@@ -144,6 +168,10 @@ export const flagTable = {
   force: { type: "boolean", help: "does it although the message says what speaks against it" },
 } as const satisfies Record<string, FlagRow>;
 
+/** By the name as it was typed, which may be no flag's. */
+const rows: Readonly<Record<string, FlagRow>> = flagTable;
+export const rowOf = (name: string): FlagRow | undefined => (Object.hasOwn(rows, name) ? rows[name] : undefined);
+
 export type FlagName = keyof typeof flagTable;
 export type Flags = {
   readonly [N in FlagName]?: (typeof flagTable)[N] extends { type: "boolean" }
@@ -167,14 +195,45 @@ export const commonFlags = [
   "time-scale",
 ] as const satisfies readonly FlagName[];
 
+/** Of the commands that plan, that ask for consents, and that carry a plan out. */
+export const planFlags = [
+  "file",
+  "target",
+  "replace",
+  "adopt",
+  "accept-service",
+  "no-refresh",
+  "steps",
+  ...commonFlags,
+] as const satisfies readonly FlagName[];
+export const consentFlags = [
+  "allow-data-loss",
+  "allow-loss",
+  "allow-removal",
+  "confirm-flush",
+  "recreate",
+] as const satisfies readonly FlagName[];
+export const applyFlags = [
+  "auto-approve",
+  ...consentFlags,
+  "lock-timeout",
+  "report",
+] as const satisfies readonly FlagName[];
+
 export interface ReadFlags {
   readonly flags: Flags;
   readonly args: readonly string[];
   readonly problems: readonly string[];
 }
 
-export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags {
-  const rows: Record<string, FlagRow> = flagTable;
+/** Of a command: what its words are held to. */
+interface Reads {
+  readonly name: string;
+  readonly flags: readonly FlagName[];
+  readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
+}
+
+export function readFlags(argv: readonly string[], { name, flags, positionals: wanted }: Reads): ReadFlags {
   const options = Object.fromEntries(
     Object.entries(rows).map(([name, row]) => [
       name,
@@ -182,21 +241,21 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
     ]),
   );
   const { values, positionals, tokens } = parseArgs({
-    args: withBareValues(argv.map(withoutShortEquals), rows),
+    args: withBareValues(argv.map(withoutShortEquals)),
     options,
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
   const problems: string[] = [];
-  const known = new Set<string>(spec.flags);
+  const known = new Set<string>(flags);
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    const row = rows[token.name];
+    const row = rowOf(token.name);
     if (row === undefined || !known.has(token.name)) {
       const near = nearestName(token.name, known);
       problems.push(
-        `reconcile ${spec.name} has no flag ${token.rawName}${near === undefined ? "" : `; did you mean --${near}?`}`,
+        `reconcile ${name} has no flag ${token.rawName}${near === undefined ? "" : `; did you mean --${near}?`}`,
       );
     } else if (row.type === "string" && (token.value === undefined || token.value === ""))
       problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
@@ -210,15 +269,9 @@ export function readFlags(argv: readonly string[], spec: CommandSpec): ReadFlags
       );
     } else if (row.type === "boolean" && token.value !== undefined) problems.push(`${token.rawName} takes no value`);
   }
-  if (
-    spec.positionals !== undefined &&
-    (positionals.length < spec.positionals.min || positionals.length > spec.positionals.max)
-  )
-    problems.push(
-      positionals.length < spec.positionals.min
-        ? `reconcile ${spec.name} needs ${spec.positionals.what}`
-        : `reconcile ${spec.name} takes no ${JSON.stringify(positionals[spec.positionals.max])}`,
-    );
+  if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
+  const extra = wanted === undefined ? undefined : positionals[wanted.max];
+  if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
   return { flags: values as Flags, args: positionals, problems };
 }
 
@@ -230,7 +283,6 @@ const withoutShortEquals = (word: string): string => word.replace(/^-f=/, "-f");
  * the command's own words stay as they are.
  */
 export function withFlagsBehind(argv: readonly string[]): string[] {
-  const rows: Record<string, FlagRow> = flagTable;
   const takesNext = (word: string): boolean =>
     !word.includes("=") &&
     Object.entries(rows).some(
@@ -246,8 +298,8 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
 }
 
 /** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's. */
-const withBareValues = (argv: readonly string[], rows: Readonly<Record<string, FlagRow>>): string[] =>
+const withBareValues = (argv: readonly string[]): string[] =>
   argv.map((word, index) => {
-    const bare = word.startsWith("--") ? rows[word.slice(2)]?.whenBare : undefined;
+    const bare = word.startsWith("--") ? rowOf(word.slice(2))?.whenBare : undefined;
     return bare === undefined || /^\d+$/.test(argv[index + 1] ?? "") ? word : `${word}=${bare}`;
   });

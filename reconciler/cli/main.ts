@@ -4,12 +4,12 @@
  */
 
 import { nearestName } from "../core/text/nearest";
-import { type CommandSpec, commandNames, findCommand } from "./command-table";
+import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { readFlags, withFlagsBehind } from "./flags";
 import { groupHelp, printHelp } from "./help";
-import type { CommandModule } from "./invocation";
 import { createOutput } from "./output";
+import { commands } from "./registry";
 
 export function main(argv: readonly string[]): void {
   outliveOutput();
@@ -66,31 +66,31 @@ export async function run(given: readonly string[]): Promise<number> {
     first === "-h" ||
     (first.startsWith("-") && words.length === 0)
   ) {
-    return printHelp(argv.filter((word) => word !== "help" && !word.startsWith("-")));
+    return printHelp(
+      commands,
+      argv.filter((word) => word !== "help" && !word.startsWith("-")),
+    );
   }
-  const found = findCommand(argv);
-  if (found === undefined) return unknownCommand(argv, words);
-  const { spec, rest } = found;
-  if (rest.includes("--help") || rest.includes("-h")) {
-    return printHelp(spec.name.split(" "));
-  }
-  if (spec.ownArguments === true)
-    return (spec.load() as { runArguments(rest: readonly string[]): Promise<number> }).runArguments(rest);
-  return runCommand(spec, rest);
+  const asked = findCommand(commands, argv);
+  if (asked === undefined) return unknownCommand(argv, words);
+  const { found, rest } = asked;
+  if (rest.includes("--help") || rest.includes("-h")) return printHelp(commands, found.name.split(" "));
+  return runCommand(found, rest);
 }
 
-async function runCommand(spec: CommandSpec, rest: readonly string[]): Promise<number> {
-  const read = readFlags(rest, spec);
+async function runCommand(command: NamedCommand, rest: readonly string[]): Promise<number> {
+  const { name } = command;
+  const read = command.ownFlags === undefined ? readFlags(rest, command) : { flags: {}, args: rest, problems: [] };
   if (read.problems.length > 0)
     return misused(
       rest,
-      spec.name,
+      name,
       read.problems,
-      `${read.problems.join("\n")}\n\nUsage: reconcile ${spec.usage}\nMore: reconcile help ${spec.name}\n`,
+      `${read.problems.join("\n")}\n\nUsage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`,
     );
-  const output = createOutput(spec.name, read.flags);
+  const output = createOutput(name, read.flags);
   try {
-    return await (spec.load() as CommandModule).run({ spec, args: read.args, flags: read.flags, output });
+    return await command.run({ command: name, args: read.args, flags: read.flags, output, commands });
   } catch (error) {
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
@@ -105,7 +105,7 @@ function misused(argv: readonly string[], name: string, problems: readonly strin
     process.stderr.write(text);
     return 1;
   }
-  const fix = `reconcile help${findCommand(name.split(" ")) === undefined ? "" : ` ${name}`}`;
+  const fix = `reconcile help${findCommand(commands, name.split(" ")) === undefined ? "" : ` ${name}`}`;
   return createOutput(name, { json: true }).finish({
     exitCode: 1,
     diagnostics: problems.map((summary) => ({ severity: "error", code: "cli/usage", summary, fix })),
@@ -115,10 +115,11 @@ function misused(argv: readonly string[], name: string, problems: readonly strin
 function unknownCommand(argv: readonly string[], words: readonly string[]): number {
   const asked = words.slice(0, 2).join(" ") || words[0] || "";
   const first = words[0] ?? "";
+  const commandNames = Object.keys(commands);
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
     // `reconcile state`, or `reconcile state lst`: the words that may follow.
     const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
-    return misused(argv, first, [problem], groupHelp(first, words[1]));
+    return misused(argv, first, [problem], groupHelp(commands, first, words[1]));
   }
   const near = nearestName(asked, commandNames) ?? nearestName(first, commandNames);
   const problem = `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}`;

@@ -23,6 +23,7 @@ import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import { version } from "../version";
 import { ask as askOn } from "./ask";
+import type { Invocation } from "./command";
 import {
   createPorts,
   holderOf,
@@ -34,7 +35,6 @@ import {
   systemClock,
 } from "./compose";
 import type { Flags } from "./flags";
-import type { Invocation } from "./invocation";
 import { startProgress } from "./progress";
 import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
 import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
@@ -185,7 +185,7 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   use: (held: S) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const held = await holdStore(session.store, holderOf(invocation.spec.name), until, signal);
+  const held = await holdStore(session.store, holderOf(invocation.command), until, signal);
   let result: T;
   try {
     result = await use({ ...session, store: held.store });
@@ -270,12 +270,12 @@ export async function approveAndApply(
 
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
-  { service, invocation: { flags, spec, output } }: Session,
+  { service, invocation: { command, flags, output } }: Session,
   finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded">,
 ): void {
   if (flags.report === undefined) return;
   const { embedded } = service;
-  const page = htmlReport({ ...finished, command: spec.name, version, at: new Date().toISOString(), embedded });
+  const page = htmlReport({ ...finished, command, version, at: new Date().toISOString(), embedded });
   try {
     writePrivately(flags.report, page);
   } catch (error) {
@@ -302,7 +302,7 @@ export async function carryOut(
       prepared,
       store,
       ports: createPorts(service, workspace, emit),
-      holder: holderOf(invocation.spec.name),
+      holder: holderOf(invocation.command),
       stop,
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
       grants,

@@ -3,148 +3,128 @@
  * and the files. For the shells' completion, so it never fails and never asks the service or a remote store anything.
  */
 
-import { emulatorFlagHelp } from "../../emulator/main";
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
 import { openState } from "../engine/plan";
 import { setting } from "../outside/environment";
-import { explanations } from "../report/explanations";
-import { type CommandSpec, commands, findCommand } from "./command-table";
+import { allCommands, type Commands, findCommand, type Known, type NamedCommand, type Suggestion } from "./command";
 import { newLineage, openStore } from "./compose";
-import { type FlagName, type FlagRow, type Flags, flagTable } from "./flags";
+import { type FlagName, type FlagRow, type Flags, flagTable, rowOf } from "./flags";
 import { readWorkspace } from "./workspace";
-
-export interface Suggestion {
-  readonly word: string;
-  readonly says?: string;
-}
 
 /** Files of the shell's own finding. */
 export const files: readonly Suggestion[] = [{ word: ":files" }];
 
-const plain = (words: Iterable<string>): Suggestion[] => [...words].map((word) => ({ word }));
-
 /** `words` are those after the program's name; the last is the one being typed, perhaps empty. */
-export async function suggest(words: readonly string[]): Promise<readonly Suggestion[]> {
+export async function suggest(commands: Commands, words: readonly string[]): Promise<readonly Suggestion[]> {
   const typed = (words.at(-1) ?? "").replaceAll(/[\\'"]/g, "");
   const before = words.slice(0, -1);
-  const found = await candidates(before, typed);
+  const found = await candidates(commands, before, typed);
   return found === files ? files : found.filter(({ word }) => word.startsWith(typed));
 }
 
-async function candidates(before: readonly string[], typed: string): Promise<readonly Suggestion[]> {
-  const found = findCommand(before);
-  if (found === undefined) return commandWords(before);
-  const { spec, rest } = found;
+async function candidates(
+  commands: Commands,
+  before: readonly string[],
+  typed: string,
+): Promise<readonly Suggestion[]> {
+  const asked = findCommand(commands, before);
+  if (asked === undefined) return commandWords(commands, before);
+  const { found, rest } = asked;
   const { flags: given, args } = readLoosely(rest);
   // `plan prod/ --target …`: what is no flag names the files.
   const flags: Flags =
-    spec.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
-  const open = rest.length === 0 ? undefined : flagBefore(rest.at(-1)!, spec);
-  if (open !== undefined) return flagValues(open, flags);
-  if (typed.startsWith("-")) return flagsOf(spec, given);
-  return positionals(spec, args, flags);
+    found.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
+  const known = knownHere(flags);
+  const open = flagBefore(rest.at(-1) ?? "", found);
+  if (open !== undefined) return flagValues(flagTable[open], known);
+  if (typed.startsWith("-")) return flagsOf(found, given);
+  return nextArgument(found, args, known);
 }
 
-function commandWords(before: readonly string[]): Suggestion[] {
-  if (before[0] === "help") return before.length > 3 ? [] : commandWords(before.slice(1));
-  if (before.length === 0) {
-    const first = new Map<string, string>([["help", "what a command does"]]);
-    for (const { name, summary } of commands) {
-      const [word, second] = name.split(" ");
-      if (!first.has(word!)) first.set(word!, second === undefined ? summary : `${word} …`);
-    }
-    return [...first].map(([word, says]) => ({ word, says }));
-  }
+function commandWords(commands: Commands, before: readonly string[]): readonly Suggestion[] {
+  const [first] = before;
+  if (first === "help") return before.length > 3 ? [] : commandWords(commands, before.slice(1));
   if (before.length > 1) return [];
-  return commands
-    .filter(({ name }) => name.startsWith(`${before[0]} `))
-    .map(({ name, summary }) => ({ word: name.split(" ")[1]!, says: summary }));
+  if (first !== undefined)
+    return allCommands(commands)
+      .filter(({ name }) => name.startsWith(`${first} `))
+      .map(({ name, summary }) => ({ word: name.slice(first.length + 1), says: summary }));
+  const words = new Map<string, string>([["help", "what a command does"]]);
+  for (const { name, summary } of allCommands(commands)) {
+    const word = name.replace(/ .*/, "");
+    if (!words.has(word)) words.set(word, word === name ? summary : `${word} …`);
+  }
+  return [...words].map(([word, says]) => ({ word, says }));
 }
-
-const rowOf = (name: string): FlagRow | undefined => (flagTable as Record<string, FlagRow>)[name];
 
 /** The flag whose value is being typed. */
-function flagBefore(word: string, spec: CommandSpec): FlagName | undefined {
-  const name = spec.flags.find((flag) => word === `--${flag}` || word === `-${rowOf(flag)?.short}`);
-  return name !== undefined && rowOf(name)!.type === "string" ? name : undefined;
+function flagBefore(word: string, { flags }: NamedCommand): FlagName | undefined {
+  const name = flags.find((flag) => word === `--${flag}` || word === `-${rowOf(flag)?.short}`);
+  return name !== undefined && flagTable[name].type === "string" ? name : undefined;
 }
 
 /** As far as it is typed: what is wrong with it is told when it runs. */
 function readLoosely(rest: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
   const flags: Record<string, string | string[] | boolean> = {};
   const args: string[] = [];
-  for (let index = 0; index < rest.length; index++) {
-    const word = rest[index]!;
+  const words = rest.values();
+  for (const word of words) {
     if (!word.startsWith("-")) {
       args.push(word);
       continue;
     }
     const [left, given] = word.split(/=(.*)/s);
-    const name = Object.keys(flagTable).find((flag) => left === `--${flag}` || left === `-${rowOf(flag)?.short}`);
-    if (name === undefined) continue;
-    const row = rowOf(name)!;
+    const found = Object.entries<FlagRow>(flagTable).find(
+      ([flag, { short }]) => left === `--${flag}` || left === `-${short}`,
+    );
+    if (found === undefined) continue;
+    const [name, row] = found;
     if (row.type === "boolean") flags[name] = true;
     else {
-      const value = given ?? rest[++index] ?? "";
-      flags[name] = row.multiple === true ? [...((flags[name] as string[] | undefined) ?? []), value] : value;
+      const value: string = given ?? words.next().value ?? "";
+      const earlier = flags[name];
+      flags[name] = row.multiple === true ? [...(Array.isArray(earlier) ? earlier : []), value] : value;
     }
   }
   return { flags: flags as Flags, args };
 }
 
-function flagsOf(spec: CommandSpec, given: Flags): Suggestion[] {
-  if (spec.name === "emulator") {
-    return emulatorFlagHelp.map(({ left, help }) => ({ word: left.split(" ")[0]!, says: help }));
+function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Suggestion[] {
+  if (ownFlags !== undefined)
+    return ownFlags().map(({ left, help }) => ({ word: left.replace(/ .*/, ""), says: help }));
+  const open = flags.flatMap((name) => {
+    const row: FlagRow = flagTable[name];
+    return given[name] === undefined || row.multiple === true ? [{ word: `--${name}`, says: row.help }] : [];
+  });
+  return [...open, { word: "--help" }];
+}
+
+async function flagValues({ offers, oneOf }: FlagRow, known: Known): Promise<readonly Suggestion[]> {
+  if (offers === "files") return files;
+  if (offers === "volumes") return [...(await known.recorded("volume")), { word: "all" }];
+  if (offers === "addresses") {
+    const both = [...(await known.recorded()), ...known.declared()];
+    return [...new Map(both.map((suggestion) => [suggestion.word, suggestion])).values()];
   }
-  const open = spec.flags.filter((name) => given[name] === undefined || rowOf(name)!.multiple === true);
-  return [...open.map((name) => ({ word: `--${name}`, says: rowOf(name)!.help })), { word: "--help" }];
+  return (offers ?? oneOf ?? []).map((word) => ({ word }));
 }
 
-const fileFlags: readonly FlagName[] = ["file", "dialect", "var-file", "out", "state"];
-
-async function flagValues(flag: FlagName, flags: Flags): Promise<readonly Suggestion[]> {
-  if (fileFlags.includes(flag)) return files;
-  if (flag === "format") return plain(["mermaid", "dot", "svg"]);
-  if (flag === "log-level") return plain(["silent", "info", "debug"]);
-  if (flag === "base-url") return plain(["embedded"]);
-  if (flag === "confirm-flush") return [...(await recorded(flags, "volume")), { word: "all" }];
-  if (flag !== "target" && flag !== "replace") return [];
-  const both = [...(await recorded(flags)), ...declared(flags)];
-  return [...new Map(both.map((suggestion) => [suggestion.word, suggestion])).values()];
+function nextArgument(
+  { positionals, complete, ownFlags }: NamedCommand,
+  args: readonly string[],
+  known: Known,
+): readonly Suggestion[] | Promise<readonly Suggestion[]> {
+  if (positionals !== undefined && args.length >= positionals.max) return [];
+  if (complete !== undefined) return complete(args, known);
+  return ownFlags === undefined ? files : [];
 }
 
-async function positionals(spec: CommandSpec, args: readonly string[], flags: Flags): Promise<readonly Suggestion[]> {
-  const full = spec.positionals !== undefined && args.length >= spec.positionals.max;
-  if (full) return [];
-  switch (spec.name) {
-    case "vm start":
-    case "vm stop":
-    case "vm reboot":
-    case "vm snapshot":
-      return recorded(flags, "vm");
-    case "state show":
-    case "state rm":
-      return (await recorded(flags)).filter(({ word }) => !args.includes(word));
-    case "state mv":
-      return args.length === 0 ? recorded(flags) : declared(flags);
-    case "state resolve":
-      return plain((await stateOf(flags))?.intents.keys() ?? []);
-    case "orphans delete":
-      return [...((await stateOf(flags))?.orphans.values() ?? [])].map(({ id, name }) => ({ word: id, says: name }));
-    case "import": {
-      const known = new Set((await recorded(flags)).map(({ word }) => word));
-      return args.length === 0 ? declared(flags).filter(({ word }) => !known.has(word)) : [];
-    }
-    case "explain": {
-      return Object.entries(explanations).map(([word, { means }]) => ({ word, says: means }));
-    }
-    case "completion":
-      return plain(["bash", "zsh", "fish"]);
-    default:
-      return spec.ownArguments === true || spec.positionals?.max === 0 ? [] : files;
-  }
-}
+const knownHere = (flags: Flags): Known => ({
+  state: () => stateOf(flags),
+  recorded: (kind) => recorded(flags, kind),
+  declared: () => declared(flags),
+});
 
 async function recorded(flags: Flags, kind?: Kind): Promise<Suggestion[]> {
   const state = await stateOf(flags);

@@ -8,9 +8,9 @@ import { type ConfigSource, readDesired } from "../config/read-desired";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Dialect } from "../dialect/dialect";
+import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
-import type { Invocation } from "./invocation";
 
 export interface Workspace {
   readonly desired: Desired;

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { writePrivately } from "../outside/private-file";
 import { publicSchema } from "../version";
+import type { Invocation } from "./command";
 import { fail } from "./compose";
-import type { Invocation } from "./invocation";
 
 /** Refuses to write over a file before anything is asked of the service. */
 export function checkTarget({ flags }: Invocation): void {

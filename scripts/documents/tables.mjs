@@ -32,23 +32,20 @@ export function withTables(root, text) {
 }
 
 function commandSections(root) {
-  const { commands } = load(root, "reconciler/cli/command-table.js");
+  const { commands } = load(root, "reconciler/cli/registry.js");
+  const { allCommands } = load(root, "reconciler/cli/command.js");
   const { commonFlags } = load(root, "reconciler/cli/flags.js");
-  const { flagHelp } = load(root, "reconciler/cli/help.js");
-  const { examplesOf } = load(root, "reconciler/cli/command-examples.js");
-  const { emulatorFlagHelp } = load(root, "emulator/main.js");
-  const common = new Set(["file", ...commonFlags]);
+  const { flagHelp, splitFlags } = load(root, "reconciler/cli/help.js");
   const order = Object.keys(commandStories);
   const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length);
   const lines = [];
-  for (const command of [...commands].sort((a, b) => rank(a.name) - rank(b.name))) {
+  for (const command of [...allCommands(commands)].sort((a, b) => rank(a.name) - rank(b.name))) {
     lines.push(`## ${command.name}`, "", `\`reconcile ${command.usage}\` — ${command.summary}.`, "");
-    for (const { line, says } of examplesOf(command.name)) lines.push(`- \`${line}\`: ${says}`);
+    for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
-    const own = command.flags.filter((flag) => !common.has(flag)).map(flagHelp);
-    const flags = command.name === "emulator" ? emulatorFlagHelp : own;
+    const { own, shared } = splitFlags(command.flags);
+    const flags = command.ownFlags?.() ?? own.map(flagHelp);
     if (flags.length > 0) lines.push(flagTable(flags), "");
-    const shared = command.flags.filter((flag) => common.has(flag));
     if (commonFlags.every((flag) => shared.includes(flag))) lines.push("And the [common flags](#common-flags).", "");
     else if (shared.length > 0)
       lines.push(`And, of the [common flags](#common-flags), ${shared.map((flag) => `\`--${flag}\``).join(", ")}.`, "");

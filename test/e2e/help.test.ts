@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { beforeEach, describe, expect, it } from "vitest";
-import { examplesOf } from "../../reconciler/cli/command-examples";
-import { commands, findCommand } from "../../reconciler/cli/command-table";
+import { allCommands, findCommand, sections } from "../../reconciler/cli/command";
 import { flagTable, readFlags } from "../../reconciler/cli/flags";
+import { commands } from "../../reconciler/cli/registry";
 import { cliPath, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -11,15 +11,20 @@ beforeEach(() => {
   folder = makeFolder();
 });
 
+const all = allCommands(commands);
+
 describe("help", () => {
-  it.each(commands.map(({ name }) => [name] as const))("%s has an example, and its flags exist", (name) => {
-    const examples = examplesOf(name);
-    expect(examples.length).toBeGreaterThan(0);
-    for (const { line } of examples) {
+  it("has every command under a title, once, and its usage begins with its name", () => {
+    expect(new Set(all.map(({ section }) => section))).toEqual(new Set(sections));
+    for (const { name, usage } of all) expect(`${usage} `).toMatch(new RegExp(`^${name} `));
+  });
+
+  it.each(all.map(({ name, examples }) => [name, examples] as const))("the examples of %s run it", (name, examples) => {
+    for (const [line] of examples) {
       const [, words] = /reconcile ([^>)]*)/.exec(line) ?? [];
-      const found = findCommand(words!.trim().split(/\s+/));
-      expect(found?.spec.name, line).toBe(name);
-      if (found?.spec.ownArguments !== true) expect(readFlags(found!.rest, found!.spec).problems, line).toEqual([]);
+      const { found, rest } = findCommand(commands, words!.trim().split(/\s+/))!;
+      expect(found.name, line).toBe(name);
+      if (found.ownFlags === undefined) expect(readFlags(rest, found).problems, line).toEqual([]);
     }
   });
 
@@ -31,7 +36,7 @@ describe("help", () => {
   });
 
   it("fits 80 columns where the words allow it", async () => {
-    for (const words of [["help"], ...commands.map(({ name }) => ["help", ...name.split(" ")])]) {
+    for (const words of [["help"], ...all.map(({ name }) => ["help", ...name.split(" ")])]) {
       const { stdout, exitCode } = await runCli(words, { cwd: folder });
       expect(exitCode).toBe(0);
       const wide = stdout.split("\n").filter((line) => line.length > 80 && !/^(Usage:| {2}reconcile )/.test(line));

@@ -1,9 +1,10 @@
 /** `reconcile apply`: plans, asks, and makes it so; or applies exactly the plan that was saved and reviewed. */
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
+import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName } from "../flags";
-import type { Invocation } from "../invocation";
+import { applyFlags, planFlags } from "../flags";
 import {
   approveAndApply,
   planAndApply,
@@ -20,7 +21,22 @@ import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "..
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const applyCommand = command({
+  usage: "apply [FILE|DIR|PLAN]… [flags]",
+  summary: "plans, asks, and makes it so; or applies a saved plan",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile apply", "shows the plan, asks, and does it"],
+    ["reconcile apply change.plan.json", "exactly what was reviewed; refused when anything moved on since"],
+    ["reconcile apply -y --confirm-flush volume.data", "does not ask, and gives your word that this volume is flushed"],
+    ["reconcile apply -y --allow-loss vm.db", "does not ask, and permits what the plan says vm.db loses, no more"],
+    ["reconcile apply -y --allow-data-loss", "does not ask, even for what loses data"],
+  ],
+  flags: [...planFlags, ...applyFlags, "allow-empty"],
+  run,
+});
+
+function run(invocation: Invocation): Promise<number> {
   const [file] = invocation.args;
   const saved = file !== undefined && invocation.args.length === 1 ? readPlan(file) : undefined;
   if (file !== undefined && saved !== undefined) return applySaved(invocation, saved, file);

@@ -2,18 +2,33 @@
  * `reconcile completion SHELL`: a script for the shell. The scripts know nothing themselves: they ask `reconcile
  * completion suggest -- WORDS` at each key press, so that they never grow old.
  */
+
+import { command, type Invocation, oneOrMore } from "../command";
 import { fail } from "../compose";
-import type { Invocation } from "../invocation";
 import { suggest } from "../suggestions";
 
-export async function run({ args }: Invocation): Promise<number> {
+export const completionCommand = command({
+  usage: "completion bash|zsh|fish",
+  summary: "prints a completion script for your shell",
+  section: "This program",
+  examples: [
+    ['eval "$(reconcile completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc after compinit"],
+    ["reconcile completion fish > ~/.config/fish/completions/reconcile.fish", "for fish"],
+  ],
+  flags: [],
+  positionals: oneOrMore("bash, zsh or fish"),
+  complete: () => Object.keys(scripts).map((word) => ({ word })),
+  run,
+});
+
+async function run({ args, commands }: Invocation<never, readonly [string, ...string[]]>): Promise<number> {
   const [shell, ...words] = args;
   if (shell === "suggest") {
-    const found = await suggest(words);
+    const found = await suggest(commands, words);
     process.stdout.write(found.map(({ word, says }) => `${word}${says === undefined ? "" : `\t${says}`}\n`).join(""));
     return 0;
   }
-  const script = Object.hasOwn(scripts, shell!) ? scripts[shell!] : undefined;
+  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (script === undefined)
     throw fail("cli/unknown-shell", `there is no completion for ${shell}`, "reconcile completion bash, zsh or fish");
   process.stdout.write(script);

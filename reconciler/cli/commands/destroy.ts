@@ -1,9 +1,19 @@
 /** `reconcile destroy`: plans and applies the deletion of everything in the state. */
-import type { Invocation } from "../invocation";
+import { command, type Invocation } from "../command";
+import { applyFlags, planFlags } from "../flags";
 import { planAndApply, planOptions, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const destroyCommand = command({
+  usage: "destroy [FILE|DIR]… [flags]",
+  summary: "deletes everything in the state",
+  section: "From a file to the service",
+  examples: [["reconcile destroy", "shows what would be deleted and what is lost with it, and asks"]],
+  flags: [...planFlags, ...applyFlags],
+  run,
+});
+
+function run(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { needed: false });
   return withSession(invocation, workspace, (session) =>
     planAndApply(session, { ...planOptions(invocation.flags), destroy: true }),

@@ -5,12 +5,28 @@ import { diagnoseService } from "../../engine/doctor";
 import { openState } from "../../engine/plan";
 import { writePrivately } from "../../outside/private-file";
 import { dialectYaml, doctorText } from "../../report/doctor-text";
+import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const doctorCommand = command({
+  usage: "doctor [FILE|DIR]… [--out FILE]",
+  summary: "what this service has and lacks, and a dialect that fits",
+  section: "Looking",
+  examples: [
+    [
+      "reconcile doctor --base-url https://cloud.example.com",
+      "tries what is safe to try, and says what each missing operation costs",
+    ],
+    ["reconcile doctor --out my.dialect.yaml", "writes the dialect that fits, for service.dialect or --dialect"],
+  ],
+  flags: ["file", "out", ...commonFlags],
+  run,
+});
+
+function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   return withSession(invocation, readWorkspace(invocation, { needed: false }), async ({ service, store }) => {
     const known: { vm?: string; volume?: string; group?: string } = {};

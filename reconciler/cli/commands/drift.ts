@@ -4,12 +4,22 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { findDrift } from "../../engine/drift";
 import { openState } from "../../engine/plan";
 import { driftText } from "../../report/drift-text";
+import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const driftCommand = command({
+  usage: "drift [FILE|DIR]…",
+  summary: "what differs between the state and the service; exit 2 if anything does",
+  section: "Looking",
+  examples: [["reconcile drift", "exit 0: nobody changed anything behind its back; exit 2: this is what"]],
+  flags: ["file", ...commonFlags],
+  run,
+});
+
+function run(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   return withSession(invocation, readWorkspace(invocation, { needed: false }), async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());

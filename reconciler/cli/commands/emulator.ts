@@ -1,5 +1,24 @@
 /** `reconcile emulator`: the embedded service as a process of its own. */
-import { runEmulator } from "../../../emulator/main";
-export async function runArguments(rest: readonly string[]): Promise<number> {
-  return runEmulator(rest);
-}
+
+import { emulatorFlagHelp, runEmulator } from "../../../emulator/main";
+import { command } from "../command";
+
+export const emulatorCommand = command({
+  usage: "emulator [--port P] [--dir D] [--time-scale N] …",
+  summary: "serves the whole service on loopback",
+  section: "This program",
+  examples: [
+    ["reconcile emulator --port 4010 --dir world", "a world that stays, at http://127.0.0.1:4010"],
+    [
+      "reconcile emulator --port 4010 --contract-only --time-scale 60",
+      "nothing beyond the documented operations, sixty times faster",
+    ],
+    [
+      "reconcile emulator --port 4010 --fault operation=vm.create,kind=drop-after,count=1",
+      "does the first create and loses its answer",
+    ],
+  ],
+  flags: [],
+  ownFlags: () => emulatorFlagHelp,
+  run: ({ args }) => runEmulator(args),
+});

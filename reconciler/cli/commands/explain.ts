@@ -1,10 +1,24 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it. */
 import { nearestName } from "../../core/text/nearest";
 import { explanations } from "../../report/explanations";
+import { command, type Invocation, maybeOne } from "../command";
 import { fail } from "../compose";
-import type { Invocation } from "../invocation";
 
-export async function run({ args, output }: Invocation): Promise<number> {
+export const explainCommand = command({
+  usage: "explain [CODE]",
+  summary: "what an error means and what to do",
+  section: "This program",
+  examples: [
+    ["reconcile explain consent/flush", "what it means and what to do"],
+    ["reconcile explain", "all codes"],
+  ],
+  flags: ["no-color", "json"],
+  positionals: maybeOne,
+  complete: () => Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
+  run,
+});
+
+async function run({ args, output }: Invocation): Promise<number> {
   // As it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {

@@ -5,11 +5,21 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { openState } from "../../engine/plan";
 import { exportedParts, pulumiProgram } from "../../handlers/program-text";
 import { writePrivately } from "../../outside/private-file";
+import { command, type Invocation } from "../command";
 import { fail, newLineage, openStore } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { readWorkspace } from "../workspace";
 
-export async function run(invocation: Invocation): Promise<number> {
+export const exportPulumiCommand = command({
+  usage: "export pulumi [FILE|DIR]… [--out DIR]",
+  summary: "a Pulumi program for what the state holds, with its import list",
+  section: "Taking over and handing on",
+  examples: [["reconcile export pulumi", "a Pulumi program for what the state holds"]],
+  flags: ["file", "out", ...commonFlags],
+  run,
+});
+
+async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const workspace = readWorkspace(invocation, { needed: false });
   const store = openStore(workspace, flags);

@@ -3,11 +3,21 @@
 import { exposureOf } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
 import { exposureDiagnostics, exposureEvents, exposureText } from "../../report/exposure-text";
-import type { Invocation } from "../invocation";
+import { command, type Invocation } from "../command";
+import { commonFlags } from "../flags";
 import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
+export const exposureCommand = command({
+  usage: "exposure [FILE|DIR]…",
+  summary: "who can reach what through the groups, before and after the plan",
+  section: "Looking",
+  examples: [["reconcile exposure", "who can reach what through the groups, now and after the plan"]],
+  flags: ["file", "target", "no-refresh", "destroy", ...commonFlags],
+  run,
+});
+
+function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const workspace = readWorkspace(invocation, { needed: false });
   return withSession(invocation, workspace, async (session) => {

@@ -4,14 +4,27 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
+import { command, type Invocation } from "../command";
 import { fail } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 
+export const graphCommand = command({
+  usage: "graph [FILE|DIR]… [--plan] [--format mermaid|dot|svg]",
+  summary: "the resources, or the plan, as a picture",
+  section: "Looking",
+  examples: [
+    ["reconcile graph --format svg --out picture.svg", "the resources, as a picture for any browser"],
+    ["reconcile graph --plan", "the steps of the plan, as Mermaid for a Markdown page"],
+  ],
+  flags: ["file", "format", "plan", "out", ...commonFlags],
+  run,
+});
+
 const formats = ["mermaid", "dot", "svg"] as const;
 
-export async function run(invocation: Invocation): Promise<number> {
+async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const format = flags.format ?? "mermaid";
   if (!(formats as readonly string[]).includes(format))

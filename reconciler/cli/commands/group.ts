@@ -12,21 +12,33 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { pullWorld } from "../../engine/pull";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport, ServiceClient } from "../../service/client";
+import { command, type Invocation, one } from "../command";
 import { fail, readDialect } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags, type FlagName } from "../flags";
 import { withLockedSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
 
-export function run(invocation: Invocation): Promise<number> {
-  const { flags, args } = invocation;
+export const groupImportCommand = command({
+  usage: "group import LISTING.json [--convert] [--out FILE]",
+  summary: "imports another cloud's listing of security groups, or translates it into YAML",
+  section: "Taking over and handing on",
+  examples: [["reconcile group import listing.json", "the service's bulk import, and everything it skipped"]],
+  flags: ["file", "convert", "out", "force", "lock-timeout", ...commonFlags],
+  positionals: one("a JSON file"),
+  run,
+});
+
+function run(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
+  const { flags } = invocation;
+  const [file] = invocation.args;
   checkTarget(invocation);
-  const listing = readJson(args[0]!);
+  const listing = readJson(file);
   const { groups, problems } = readListing(listing);
   if (problems.length > 0)
     throw fail(
       "listing/unreadable",
-      `${args[0]} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
+      `${file} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
       "give the JSON output of the other cloud's describe-security-groups as it is",
     );
   const workspace = readWorkspace(invocation, { args: [], needed: false });

@@ -28,16 +28,43 @@ import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
+import { command, type Invocation, type Known, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
+import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
-import type { Invocation } from "../invocation";
 import { withLockedSession, withSession } from "../planning";
 import { readWorkspace, type Workspace } from "../workspace";
 import { changeState } from "../writing";
 
-export async function run(invocation: Invocation): Promise<number> {
-  const [address, given] = invocation.args as [string, string];
+export const importCommand = command({
+  usage: "import ADDR ID [--generate]",
+  summary: "takes an existing resource over",
+  section: "Taking over and handing on",
+  examples: [
+    [
+      "reconcile import vm.db 8fc19b74-c152-4a95-b91b-9f72680463d9",
+      "vm.db must be declared; nothing changes in the service",
+    ],
+    [
+      "reconcile import vm.db 8fc19b74-c152-4a95-b91b-9f72680463d9 --generate",
+      "prints the YAML that declares it as it is",
+    ],
+  ],
+  flags: ["file", "generate", "lock-timeout", ...commonFlags],
+  positionals: two("an address and an id"),
+  complete: undeclared,
+  run,
+});
+
+async function undeclared(args: readonly string[], known: Known): Promise<readonly Suggestion[]> {
+  if (args.length > 0) return [];
+  const managed = new Set((await known.recorded()).map(({ word }) => word));
+  return known.declared().filter(({ word }) => !managed.has(word));
+}
+
+async function run(invocation: Invocation<FlagName, readonly [string, string]>): Promise<number> {
+  const [address, given] = invocation.args;
   const { output, flags } = invocation;
   const parts = parseAddress(address);
   if (parts === undefined)

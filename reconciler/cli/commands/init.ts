@@ -5,14 +5,28 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
+import { command, type Invocation, maybeOne } from "../command";
 import { fail } from "../compose";
-import type { Invocation } from "../invocation";
+import type { FlagName } from "../flags";
 import { defaultFile } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
+export const initCommand = command({
+  usage: "init [FILE]",
+  summary: "writes a starter file with the schema header",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile init", "a reconcile.yaml that plans and applies as it is, on the embedded service"],
+    ["reconcile init prod/reconcile.yaml", "the same elsewhere"],
+  ],
+  flags: ["json", "no-color"],
+  positionals: maybeOne,
+  run,
+});
+
 const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"];
 
-export async function run(invocation: Invocation): Promise<number> {
+async function run(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
   const path = invocation.args[0] ?? defaultFile;
   try {
     mkdirSync(dirname(path), { recursive: true });

@@ -12,28 +12,53 @@ import { assertSameService, scopeOf } from "../../engine/scope";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
+import { command, type Invocation, noArguments, oneOrMore } from "../command";
 import { fail, newLineage, openStore } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { withLockedSession, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 
-export async function run(invocation: Invocation): Promise<number> {
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  if (invocation.spec.name === "orphans delete") return remove(invocation, workspace);
-  if (invocation.flags.refresh !== true) return list(invocation, openStore(workspace, invocation.flags));
-  return withSession(invocation, workspace, ({ store, service }) =>
-    list(invocation, store, { client: service.client, desired: workspace.desired }),
-  );
-}
+export const orphansListCommand = command({
+  usage: "orphans list [--refresh]",
+  summary: "what deletes left alive",
+  section: "The state",
+  examples: [
+    ["reconcile orphans list", "what was left alive, and why; from the state alone"],
+    ["reconcile orphans list --refresh", "and which of it the service still shows"],
+  ],
+  flags: ["file", "refresh", ...commonFlags],
+  positionals: noArguments,
+  run: list,
+});
+
+export const orphansDeleteCommand = command({
+  usage: "orphans delete ID… [--allow-data-loss]",
+  summary: "deletes orphaned volumes",
+  section: "The state",
+  examples: [["reconcile orphans delete 59f5539a-ba27-4526-86ab-078ba76d038a --allow-data-loss", "ends one for good"]],
+  flags: ["file", "allow-data-loss", "lock-timeout", ...commonFlags],
+  positionals: oneOrMore("the id of an orphan"),
+  complete: async (_, known) =>
+    [...((await known.state())?.orphans.values() ?? [])].map(({ id, name }) => ({ word: id, says: name })),
+  run: remove,
+});
 
 interface Asked {
   readonly client: ServiceClient;
   readonly desired: Desired;
 }
 
+async function list(invocation: Invocation): Promise<number> {
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  if (invocation.flags.refresh !== true) return listed(invocation, openStore(workspace, invocation.flags));
+  return withSession(invocation, workspace, ({ store, service }) =>
+    listed(invocation, store, { client: service.client, desired: workspace.desired }),
+  );
+}
+
 /** `asked`: the service, which is asked for each; a person decides what a "not found" means, so nothing is forgotten for it. */
-async function list({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
+async function listed({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
@@ -48,8 +73,9 @@ async function list({ output }: Invocation, store: StateStore, asked?: Asked): P
   return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics });
 }
 
-function remove(invocation: Invocation, workspace: ReturnType<typeof readWorkspace>): Promise<number> {
+function remove(invocation: Invocation): Promise<number> {
   const { args, flags, output } = invocation;
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withLockedSession(invocation, workspace, async ({ store, service }) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());

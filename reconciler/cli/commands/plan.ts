@@ -5,12 +5,26 @@ import type { Prepared } from "../../engine/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
-import type { Invocation } from "../invocation";
+import { command, type Invocation } from "../command";
+import { planFlags } from "../flags";
 import { allDiagnostics, plannedExposure, planOptions, prepareBeside, showPlan, withSession } from "../planning";
 import { nameState, savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
-export const run = (invocation: Invocation): Promise<number> => annotated(invocation, () => plan(invocation));
+export const planCommand = command({
+  usage: "plan [FILE|DIR]… [flags]",
+  summary: "shows what apply would do, in which order, and what it would cost you",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile plan", "looks and shows; sends only reads"],
+    ["reconcile plan --steps", "every request in its order"],
+    ["reconcile plan --out change.plan.json", "saves what you reviewed, for: reconcile apply change.plan.json"],
+    ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
+    ["reconcile plan --target vm.db", "only this VM and what it stands on"],
+  ],
+  flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
+  run: (invocation) => annotated(invocation, () => plan(invocation)),
+});
 
 async function plan(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;

@@ -5,14 +5,25 @@ import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml } from "../../config/write-yaml";
 import { hasErrors } from "../../core/model/diagnostic";
 import { pullWorld, type Wanted } from "../../engine/pull";
+import { command, type Invocation, noArguments } from "../command";
 import { openService } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
 
+export const pullCommand = command({
+  usage: "pull [--vm ID|NAME]… [--volume ID]… [--group ID]… [--out FILE]",
+  summary: "writes the YAML for what exists",
+  section: "Taking over and handing on",
+  examples: [["reconcile pull", "the YAML for what exists; applying it changes nothing"]],
+  flags: ["file", "vm", "volume", "group", "project", "region", "user-id", "out", "force", ...commonFlags],
+  positionals: noArguments,
+  run,
+});
+
 const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
 
-export async function run(invocation: Invocation): Promise<number> {
+async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   checkTarget(invocation);
   const workspace = readWorkspace(invocation, { args: [], needed: false });

@@ -11,17 +11,27 @@ import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
 import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
 import type { ServiceClient } from "../../service/client";
+import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { allDiagnostics, planOptions, prepareBeside, type Session, withSession } from "../planning";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
+
+export const rehearseCommand = command({
+  usage: "rehearse [FILE|DIR]… [--chaos [N]]",
+  summary: "runs the plan on a twin of the live world first; the service is only read",
+  section: "From a file to the service",
+  examples: [["reconcile rehearse", "the real plan on a twin of what exists, before the service sees a single write"]],
+  flags: ["file", "target", "replace", "adopt", "accept-service", "destroy", "chaos", "seed", ...commonFlags],
+  run,
+});
 
 /** Fast enough that a build of a minute takes half a second, slow enough that a poll of two seconds is no blur. */
 const speedByDefault = 120;
 const chaosSpeed = 600;
 
-export function run(invocation: Invocation): Promise<number> {
+function run(invocation: Invocation): Promise<number> {
   const { flags } = invocation;
   const trials = readCount(flags.chaos, "--chaos");
   if (trials !== undefined && flags.replace !== undefined)

@@ -14,33 +14,121 @@ import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
 import { openStoredText } from "../../store/encrypted";
 import { describeHolder, type StateStore } from "../../store/store";
+import { command, type Invocation, type Known, noArguments, one, oneOrMore, type Suggestion, two } from "../command";
 import { fail, holderOf, newLineage, openStore } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags, type FlagName } from "../flags";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 
-export async function run(invocation: Invocation): Promise<number> {
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const store = openStore(workspace, invocation.flags);
-  switch (invocation.spec.name) {
-    case "state list":
-      return list(invocation, await read(store));
-    case "state show":
-      return show(invocation, await read(store));
-    case "state pull":
-      return pull(invocation, invocation.flags.force === true ? await readWhatIsLeft(store) : await read(store));
-    case "state rm":
-      return remove(invocation, store);
-    case "state mv":
-      return move(invocation, store);
-    case "state push":
-      return push(invocation, store);
-    case "state resolve":
-      return resolve(invocation, store);
-    default:
-      return unlock(invocation, store);
-  }
+export const stateListCommand = command({
+  usage: "state list",
+  summary: "what is managed: address, id, name",
+  section: "The state",
+  examples: [["reconcile state list", "address, id and name of everything managed"]],
+  flags: ["file", ...commonFlags],
+  positionals: noArguments,
+  run: onStore(list),
+});
+
+export const stateShowCommand = command({
+  usage: "state show ADDR",
+  summary: "what the state knows of a resource",
+  section: "The state",
+  examples: [["reconcile state show vm.db", "one record in full"]],
+  flags: ["file", ...commonFlags],
+  positionals: one("an address"),
+  complete: unnamed,
+  run: onStore(show),
+});
+
+export const stateRmCommand = command({
+  usage: "state rm ADDR…",
+  summary: "forgets a resource and leaves it alive",
+  section: "The state",
+  examples: [
+    [
+      "reconcile state rm volume.scratch",
+      "nothing is deleted in the service; a removed entry in the file does the same",
+    ],
+  ],
+  flags: ["file", "lock-timeout", ...commonFlags],
+  positionals: oneOrMore("an address"),
+  complete: unnamed,
+  run: onStore(remove),
+});
+
+export const stateMvCommand = command({
+  usage: "state mv FROM TO",
+  summary: "gives a record another address",
+  section: "The state",
+  examples: [["reconcile state mv vm.old vm.new", "a moved entry in the file does the same, for everybody"]],
+  flags: ["file", "lock-timeout", ...commonFlags],
+  positionals: two("two addresses"),
+  complete: (args, known) => (args.length === 0 ? known.recorded() : known.declared()),
+  run: onStore(move),
+});
+
+export const statePullCommand = command({
+  usage: "state pull [--force]",
+  summary: "prints the state as JSON",
+  section: "The state",
+  examples: [
+    ["reconcile state pull > copy.json", "a copy, for a look or for safe-keeping"],
+    ["reconcile state pull --force > left.json", "what is left of a state that lost lines of its journal"],
+  ],
+  flags: ["file", "force", ...commonFlags],
+  positionals: noArguments,
+  run: onStore(pull),
+});
+
+export const statePushCommand = command({
+  usage: "state push FILE|- [--force]",
+  summary: "puts a state in place of the present one",
+  section: "The state",
+  examples: [
+    ["reconcile state push copy.json", "refuses what is older, shorter or of another history without --force"],
+  ],
+  flags: ["file", "force", "lock-timeout", ...commonFlags],
+  positionals: one("a file with a state, or - for standard input"),
+  run: onStore(push),
+});
+
+export const stateUnlockCommand = command({
+  usage: "state unlock [--force]",
+  summary: "takes the lock from a holder that is gone",
+  section: "The state",
+  examples: [["reconcile state unlock", "refuses while the holder is alive"]],
+  flags: ["file", "force", ...commonFlags],
+  positionals: noArguments,
+  run: onStore(unlock),
+});
+
+export const stateResolveCommand = command({
+  usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached",
+  summary: "settles what was sent and of which nothing tells what became",
+  section: "The state",
+  examples: [
+    ["reconcile state resolve volume.data --not-created", "you looked, and it is not there: the next run creates it"],
+    ["reconcile state resolve vm.db --confirmed", "the resize was confirmed in the service's console"],
+    ["reconcile state resolve volume.data --attached", "the lost attach was done: the volume hangs there"],
+  ],
+  flags: ["file", "not-created", "confirmed", "reverted", "attached", "detached", "lock-timeout", ...commonFlags],
+  positionals: one("an address"),
+  complete: async (_, known) => [...((await known.state())?.intents.keys() ?? [])].map((word) => ({ word })),
+  run: onStore(resolve),
+});
+
+/** None of these has the files of the desired state as its arguments; they only say where the state lies. */
+function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
+  return async (invocation: I): Promise<number> =>
+    act(invocation, openStore(readWorkspace(invocation, { args: [], needed: false }), invocation.flags));
 }
+
+async function unnamed(args: readonly string[], known: Known): Promise<readonly Suggestion[]> {
+  return (await known.recorded()).filter(({ word }) => !args.includes(word));
+}
+
+type OfOne = Invocation<FlagName, readonly [string]>;
 
 const read = async (store: StateStore): Promise<FoldedState> =>
   openState(await store.read(), store.location, newLineage()).state;
@@ -52,15 +140,17 @@ async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
   return left.ok ? left.state : openState(stored, store.location, newLineage()).state;
 }
 
-function list({ output }: Invocation, state: FoldedState): number {
+async function list({ output }: Invocation, store: StateStore): Promise<number> {
+  const state = await read(store);
   for (const record of state.resources.values())
     output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
   output.print(stateListText(state));
   return output.finish({ exitCode: 0, orphans: [...state.orphans.values()] });
 }
 
-function show({ args, output }: Invocation, state: FoldedState): number {
-  const address = args[0]!;
+async function show({ args, output }: OfOne, store: StateStore): Promise<number> {
+  const [address] = args;
+  const state = await read(store);
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
@@ -71,7 +161,8 @@ function show({ args, output }: Invocation, state: FoldedState): number {
 }
 
 /** The whole state as one document, on standard output with and without --json. */
-function pull({ output }: Invocation, state: FoldedState): number {
+async function pull({ flags, output }: Invocation, store: StateStore): Promise<number> {
+  const state = flags.force === true ? await readWhatIsLeft(store) : await read(store);
   // What a terminal would act on is written by its number, which is the same JSON.
   process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
   return output.json ? 0 : output.finish({ exitCode: 0 });
@@ -94,8 +185,8 @@ async function remove(invocation: Invocation, store: StateStore): Promise<number
   return invocation.output.finish({ exitCode: 0 });
 }
 
-async function move(invocation: Invocation, store: StateStore): Promise<number> {
-  const [from, to] = invocation.args as [string, string];
+async function move(invocation: Invocation<FlagName, readonly [string, string]>, store: StateStore): Promise<number> {
+  const [from, to] = invocation.args;
   if (parseAddress(to) === undefined)
     throw fail(
       "state/bad-address",
@@ -129,8 +220,8 @@ async function move(invocation: Invocation, store: StateStore): Promise<number> 
   return invocation.output.finish({ exitCode: 0 });
 }
 
-async function push(invocation: Invocation, store: StateStore): Promise<number> {
-  const path = invocation.args[0]!;
+async function push(invocation: OfOne, store: StateStore): Promise<number> {
+  const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
   const text = readFileSync(path === "-" ? 0 : path, "utf8");
   // An empty text is what a command before the pipe leaves when it fails, and never a state.
@@ -140,7 +231,7 @@ async function push(invocation: Invocation, store: StateStore): Promise<number> 
       : readState(openStoredText(text, what, process.env), newLineage());
   if (!pushed.ok)
     throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
-  const session = await store.lock(holderOf(invocation.spec.name));
+  const session = await store.lock(holderOf(invocation.command));
   try {
     const stored = await session.read();
     const isForced = invocation.flags.force === true;
@@ -196,8 +287,8 @@ const answers = ["not-created", "confirmed", "reverted", "attached", "detached"]
 type Answer = (typeof answers)[number];
 
 /** A person looked where this tool cannot: the answer has to fit what is open. */
-async function resolve(invocation: Invocation, store: StateStore): Promise<number> {
-  const address = invocation.args[0]!;
+async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
+  const [address] = invocation.args;
   const [answer, ...more] = answers.filter((one) => invocation.flags[one] === true);
   if (answer === undefined || more.length > 0)
     throw fail(

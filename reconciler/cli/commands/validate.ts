@@ -3,11 +3,21 @@
 import type { Kind } from "../../core/model/address";
 import { countOf } from "../../report/style";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
+import { command, type Invocation } from "../command";
 import { readDialect } from "../compose";
-import type { Invocation } from "../invocation";
 import { readWorkspace } from "../workspace";
 
-export const run = (invocation: Invocation): Promise<number> => annotated(invocation, async () => validate(invocation));
+export const validateCommand = command({
+  usage: "validate [FILE|DIR]…",
+  summary: "checks everything that needs no service",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile validate", "needs neither a service nor a credential: good for a pre-commit hook"],
+    ["reconcile validate --json", "the problems in the last line, each with file and line, for an editor or CI"],
+  ],
+  flags: ["file", "dialect", "annotations", "var", "var-file", "json", "no-color"],
+  run: (invocation) => annotated(invocation, async () => validate(invocation)),
+});
 
 function validate(invocation: Invocation): number {
   const format = readAnnotations(invocation);

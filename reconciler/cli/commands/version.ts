@@ -1,8 +1,18 @@
 /** `reconcile version`. Without flags it is answered before any of this is loaded. */
 import { version } from "../../version";
-import type { Invocation } from "../invocation";
+import { command, type Invocation, noArguments } from "../command";
 
-export async function run(invocation: Invocation): Promise<number> {
+export const versionCommand = command({
+  usage: "version",
+  summary: "prints the version",
+  section: "This program",
+  examples: [["reconcile version", "the version"]],
+  flags: ["json"],
+  positionals: noArguments,
+  run,
+});
+
+async function run(invocation: Invocation): Promise<number> {
   invocation.output.print(`reconcile ${version}`);
   invocation.output.event({ type: "version", version, node: process.version });
   return invocation.output.finish({ exitCode: 0 });

@@ -11,19 +11,78 @@ import { openState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
 import { runPlan } from "../../engine/run-plan";
 import { runText } from "../../report/run-text";
+import { command, type Invocation, type Known, one } from "../command";
 import { createPorts, fail, holderOf, newLineage } from "../compose";
-import type { Invocation } from "../invocation";
+import { commonFlags } from "../flags";
 import { prepare, withLockedSession } from "../planning";
 import { startProgress } from "../progress";
 import { exitCodeOf, runDiagnostics } from "../run-end";
 import { readWorkspace } from "../workspace";
 
-export function run(invocation: Invocation): Promise<number> {
-  const { args, flags, output, spec } = invocation;
-  const address = args[0]!;
-  const verb = spec.name.slice("vm ".length) as "start" | "stop" | "reboot" | "snapshot";
-  if (verb === "snapshot" && flags.name === undefined)
+const flags = ["file", "lock-timeout", ...commonFlags] as const;
+const positionals = one("the address of a VM");
+const section = "Acting on a VM";
+const complete = (_: unknown, known: Known) => known.recorded("vm");
+
+export const vmStartCommand = command({
+  usage: "vm start ADDR",
+  summary: "starts a VM",
+  section,
+  examples: [["reconcile vm start vm.db", "and waits until it runs"]],
+  flags,
+  positionals,
+  complete,
+  run: (invocation) => act(invocation, "start", (vm) => ({ operation: "vm.start", vm })),
+});
+
+export const vmStopCommand = command({
+  usage: "vm stop ADDR",
+  summary: "stops a VM",
+  section,
+  examples: [["reconcile vm stop 'vm.web[a]'", "the service answers when it has stopped, after about 20 seconds"]],
+  flags,
+  positionals,
+  complete,
+  run: (invocation) => act(invocation, "stop", (vm) => ({ operation: "vm.stop", vm })),
+});
+
+export const vmRebootCommand = command({
+  usage: "vm reboot ADDR",
+  summary: "reboots a VM",
+  section,
+  examples: [["reconcile vm reboot vm.db", "a restart; nothing in the state changes"]],
+  flags,
+  positionals,
+  complete,
+  run: (invocation) => act(invocation, "reboot", (vm) => ({ operation: "vm.reboot", vm })),
+});
+
+export const vmSnapshotCommand = command({
+  usage: "vm snapshot ADDR --name NAME",
+  summary: "makes an image of a VM",
+  section,
+  examples: [["reconcile vm snapshot vm.db --name db-before-upgrade", "prints the id of the image made"]],
+  flags: ["name", ...flags],
+  positionals,
+  complete,
+  run(invocation) {
+    const { name } = invocation.flags;
+    if (name !== undefined) return act(invocation, "snapshot", (vm) => ({ operation: "vm.snapshot", vm, name }));
+    const [address] = invocation.args;
     throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
+  },
+});
+
+type Verb = "start" | "stop" | "reboot" | "snapshot";
+type Acting = Extract<StepAction, { readonly operation: `vm.${Verb}` }>;
+
+function act(
+  invocation: Invocation<(typeof flags)[number], readonly [string]>,
+  verb: Verb,
+  actionOn: (vm: { readonly id: string }) => Acting,
+): Promise<number> {
+  const { output } = invocation;
+  const [address] = invocation.args;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   // A run that holds the state may be about to do something with this very VM.
   return withLockedSession(invocation, workspace, async (session, stop) => {
@@ -37,9 +96,7 @@ export function run(invocation: Invocation): Promise<number> {
         near === undefined ? "reconcile state list" : `did you mean ${near}?`,
       );
     }
-    const vm = { id: record.id };
-    const action: StepAction =
-      verb === "snapshot" ? { operation: "vm.snapshot", vm, name: flags.name! } : { operation: `vm.${verb}`, vm };
+    const action = actionOn({ id: record.id });
     const step = {
       id: `${address}/${verb}`,
       address,
@@ -55,7 +112,7 @@ export function run(invocation: Invocation): Promise<number> {
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
       // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.
-      const held = await session.store.lock(holderOf(spec.name));
+      const held = await session.store.lock(holderOf(invocation.command));
       const recorder = createRecorder(state, {
         ...held,
         append: async () => undefined,

@@ -17,21 +17,41 @@ import type { Prepared } from "../../engine/plan";
 import type { RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
-import * as status from "../../report/watch-status";
+import { afterRound, afterStep, roundEvent, roundLine, startStatus } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
+import { command, type Invocation } from "../command";
 import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
 import { asDiagnostics } from "../crash";
-import type { Invocation } from "../invocation";
+import { commonFlags, consentFlags } from "../flags";
 import { allDiagnostics, carryOut, grantsOf, planOptions, prepareBeside, type Session } from "../planning";
 import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
 
+export const watchCommand = command({
+  usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
+  summary: "looks again and again; corrects with --apply; health and metrics",
+  section: "From a file to the service",
+  examples: [["reconcile watch --interval 10m", "looks every ten minutes, until it is stopped"]],
+  flags: [
+    "file",
+    "interval",
+    "apply",
+    "listen",
+    "adopt",
+    "accept-service",
+    ...consentFlags,
+    "allow-empty",
+    ...commonFlags,
+  ],
+  run,
+});
+
 type Ended = { readonly result: RoundResult; readonly seen?: Observation };
 type Stop = ReturnType<typeof listenForStop>;
 
-export async function run(invocation: Invocation): Promise<number> {
+async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const intervalMs = parseDuration(flags.interval ?? "10m");
   if (intervalMs === undefined)
@@ -41,7 +61,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const store = openStore(first, flags);
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
   const stop = listenForStop(output);
-  let present = status.startStatus(Date.now(), intervalMs);
+  let present = startStatus(Date.now(), intervalMs);
   const listen = flags.listen ?? "127.0.0.1:9464";
   const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
   const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
@@ -56,13 +76,13 @@ export async function run(invocation: Invocation): Promise<number> {
       signal: stop.soft,
       round: () =>
         oneRound(invocation, store, lease, stop, (event) => {
-          if (event.type === "step") present = status.afterStep(present, event);
+          if (event.type === "step") present = afterStep(present, event);
         }),
       ended(round, nextInMs) {
-        present = status.afterRound(present, round, nextInMs);
+        present = afterRound(present, round, nextInMs);
         if (stop.soft.aborted && round.result.end === "failed") return;
-        output.event(status.roundEvent(round, nextInMs));
-        output.print(status.roundLine(round, nextInMs));
+        output.event(roundEvent(round, nextInMs));
+        output.print(roundLine(round, nextInMs));
       },
     });
   } finally {
@@ -182,7 +202,7 @@ function createLease(store: StateStore, invocation: Invocation): Lease {
   let session: StateSession | undefined;
   return {
     async hold() {
-      session ??= await store.lock(holderOf(invocation.spec.name));
+      session ??= await store.lock(holderOf(invocation.command));
       const mine = session;
       return { ...store, read: () => mine.read(), lock: async () => ({ ...mine, release: async () => undefined }) };
     },

@@ -1,0 +1,103 @@
+/**
+ * What a command is: one value that dispatch, help, completion and the documents read, and that runs. Each file under
+ * commands/ makes its own; registry.ts lists them. Nothing here knows any of them: who needs them gets them handed in.
+ */
+import type { Kind } from "../core/model/address";
+import type { FoldedState } from "../core/state/fold";
+import type { FlagHelp, FlagName, Flags } from "./flags";
+import type { Output } from "./output";
+
+/** Help lists the commands by what one wants to do. */
+export const sections = [
+  "From a file to the service",
+  "Looking",
+  "Taking over and handing on",
+  "Acting on a VM",
+  "The state",
+  "This program",
+] as const;
+
+/** A line that a test parses and the documents run, and what it does. */
+export type Example = readonly [line: string, says: string];
+
+/** How many arguments that are no flags a command takes. `A` is the shape of those that it lets through. */
+export interface Positionals<A extends readonly string[] = readonly string[]> {
+  readonly min: number;
+  readonly max: number;
+  /** What it lacks when there are too few. */
+  readonly what: string;
+  readonly shape?: A;
+}
+export const noArguments: Positionals<readonly []> = { min: 0, max: 0, what: "" };
+export const maybeOne: Positionals<readonly [] | readonly [string]> = { min: 0, max: 1, what: "" };
+export const one = (what: string): Positionals<readonly [string]> => ({ min: 1, max: 1, what });
+export const two = (what: string): Positionals<readonly [string, string]> => ({ min: 2, max: 2, what });
+export const oneOrMore = (what: string): Positionals<readonly [string, ...string[]]> => ({ min: 1, max: 1000, what });
+
+export interface Suggestion {
+  readonly word: string;
+  readonly says?: string;
+}
+
+/** What a completion may know: what the state and the files of this machine say, as far as they can be read. */
+export interface Known {
+  state(): Promise<FoldedState | undefined>;
+  recorded(kind?: Kind): Promise<readonly Suggestion[]>;
+  declared(): readonly Suggestion[];
+}
+
+export interface Command<F extends FlagName = FlagName, A extends readonly string[] = readonly string[]> {
+  readonly usage: string;
+  readonly summary: string;
+  readonly section: (typeof sections)[number];
+  readonly examples: readonly [Example, ...Example[]];
+  readonly flags: readonly F[];
+  /** Left out: any number, files of the desired state. */
+  readonly positionals?: Positionals<A>;
+  /** What the next argument may be, behind those that are typed already. Left out: a file, where it takes one. */
+  complete?(args: readonly string[], known: Known): readonly Suggestion[] | Promise<readonly Suggestion[]>;
+  /** The help of a command that reads its own flags: it gets all that was typed as its arguments. */
+  ownFlags?(): readonly FlagHelp[];
+  run(invocation: Invocation<F, A>): Promise<number>;
+}
+
+/** `run` sees the flags and the arguments that the definition lets through, and no others. */
+export const command = <const F extends FlagName, A extends readonly string[] = readonly string[]>(
+  definition: Command<F, A>,
+): Command<F, A> => definition;
+
+/** What a command gets when it runs. */
+export interface Invocation<F extends FlagName = FlagName, A extends readonly string[] = readonly string[]> {
+  /** Its name. */
+  readonly command: string;
+  readonly args: A;
+  readonly flags: Pick<Flags, F>;
+  readonly output: Output;
+  /** All of them. */
+  readonly commands: Commands;
+}
+
+/** By name, in the order in which help lists them. Each is loaded when it is asked for. */
+export type Commands = Readonly<Record<string, () => Command>>;
+
+export interface NamedCommand extends Command {
+  readonly name: string;
+}
+
+const named = (name: string, load: () => Command): NamedCommand => ({ name, ...load() });
+
+export const allCommands = (commands: Commands): readonly NamedCommand[] =>
+  Object.entries(commands).map(([name, load]) => named(name, load));
+
+/** The command that the words begin with; two words (`state list`) before one. */
+export function findCommand(
+  commands: Commands,
+  argv: readonly string[],
+): { readonly found: NamedCommand; readonly rest: readonly string[] } | undefined {
+  for (const words of [2, 1]) {
+    const name = argv.slice(0, words).join(" ");
+    const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (load !== undefined) return { found: named(name, load), rest: argv.slice(words) };
+  }
+  return undefined;
+}

@@ -1,0 +1,69 @@
+/** Every command there is, in the order in which help lists them; its file says the rest. */
+import type { Commands } from "./command";
+import { applyCommand } from "./commands/apply";
+import { completionCommand } from "./commands/completion";
+import { destroyCommand } from "./commands/destroy";
+import { doctorCommand } from "./commands/doctor";
+import { driftCommand } from "./commands/drift";
+import { emulatorCommand } from "./commands/emulator";
+import { explainCommand } from "./commands/explain";
+import { exportPulumiCommand } from "./commands/export";
+import { exposureCommand } from "./commands/exposure";
+import { graphCommand } from "./commands/graph";
+import { groupImportCommand } from "./commands/group";
+import { importCommand } from "./commands/import";
+import { initCommand } from "./commands/init";
+import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
+import { planCommand } from "./commands/plan";
+import { pullCommand } from "./commands/pull";
+import { rehearseCommand } from "./commands/rehearse";
+import {
+  stateListCommand,
+  stateMvCommand,
+  statePullCommand,
+  statePushCommand,
+  stateResolveCommand,
+  stateRmCommand,
+  stateShowCommand,
+  stateUnlockCommand,
+} from "./commands/state";
+import { validateCommand } from "./commands/validate";
+import { versionCommand } from "./commands/version";
+import { vmRebootCommand, vmSnapshotCommand, vmStartCommand, vmStopCommand } from "./commands/vm";
+import { watchCommand } from "./commands/watch";
+
+export const commands: Commands = {
+  init: () => initCommand,
+  validate: () => validateCommand,
+  plan: () => planCommand,
+  apply: () => applyCommand,
+  destroy: () => destroyCommand,
+  drift: () => driftCommand,
+  import: () => importCommand,
+  "group import": () => groupImportCommand,
+  pull: () => pullCommand,
+  exposure: () => exposureCommand,
+  "vm start": () => vmStartCommand,
+  "vm stop": () => vmStopCommand,
+  "vm reboot": () => vmRebootCommand,
+  "vm snapshot": () => vmSnapshotCommand,
+  "state list": () => stateListCommand,
+  "state show": () => stateShowCommand,
+  "state rm": () => stateRmCommand,
+  "state mv": () => stateMvCommand,
+  "state pull": () => statePullCommand,
+  "state push": () => statePushCommand,
+  "state unlock": () => stateUnlockCommand,
+  "state resolve": () => stateResolveCommand,
+  "orphans list": () => orphansListCommand,
+  "orphans delete": () => orphansDeleteCommand,
+  graph: () => graphCommand,
+  "export pulumi": () => exportPulumiCommand,
+  doctor: () => doctorCommand,
+  rehearse: () => rehearseCommand,
+  watch: () => watchCommand,
+  emulator: () => emulatorCommand,
+  explain: () => explainCommand,
+  completion: () => completionCommand,
+  version: () => versionCommand,
+};
