@@ -1,11 +1,12 @@
 /** One security group with its rules, in canonical form and sorted. */
 import { describeRule, ruleKey } from "../core/canonical/rules";
 import type { DesiredGroup } from "../core/model/desired";
+import { groupFields } from "../core/model/fields";
 import type { Rule } from "../core/model/rule";
 import { type Instance, placeOfBlock } from "./blocks";
-import { readEnum, readList, readText, reportValue, type Subject } from "./fields";
+import { readList, reportValue, type Subject } from "./fields";
 import { readGroupLifecycle } from "./read-lifecycle";
-import { readName } from "./read-names";
+import { readRows } from "./read-rows";
 import { readRule } from "./read-rule";
 import type { Declared } from "./references";
 import { lineOf } from "./sources";
@@ -13,13 +14,10 @@ import { isMap, positionOf } from "./yaml-file";
 
 export function readGroup(subject: Subject, instance: Instance, declared: Declared): DesiredGroup {
   const { values } = instance;
-  const description = readText(subject, values, "description", [], true);
   return {
     kind: "group",
     address: instance.address,
-    name: readName(subject, instance),
-    ...(description === undefined ? {} : { description }),
-    rulesMode: readEnum(subject, values, "rules_mode", ["authoritative", "additive"]) ?? "authoritative",
+    ...readRows<"group">(groupFields, subject, instance),
     rules: readRules(subject, instance, declared),
     lifecycle: readGroupLifecycle(subject, values),
     source: positionOf(placeOfBlock(instance.block)),

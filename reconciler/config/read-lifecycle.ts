@@ -1,7 +1,7 @@
 /** The lifecycle block of each kind: how changes are carried out. */
 import type { Kind } from "../core/model/address";
 import type { DesiredGroup, DesiredVm, HealthCheck, VerifyResize } from "../core/model/desired";
-import { fieldNames } from "./field-names";
+import { ignorable } from "../core/model/fields";
 import {
   fieldOf,
   readArgv,
@@ -58,7 +58,7 @@ export function readGroupLifecycle(subject: Subject, values: Values): DesiredGro
 
 const readCommon = (subject: Subject, lifecycle: Values, kind: Kind) => ({
   preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", within) ?? false,
-  ignoreChanges: readEnumList<string>(subject, lifecycle, "ignore_changes", fieldNames[kind], within),
+  ignoreChanges: readEnumList<string>(subject, lifecycle, "ignore_changes", ignorable[kind], within),
 });
 
 function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {

@@ -1,19 +1,10 @@
 /** One data volume: its size, where it is attached, and what may stand behind a flush. */
 import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
+import { volumeFields } from "../core/model/fields";
 import { type Instance, placeOfBlock } from "./blocks";
-import {
-  fieldOf,
-  isGiven,
-  readArgv,
-  readEnum,
-  readMap,
-  readSize,
-  reportMissing,
-  type Subject,
-  type Values,
-} from "./fields";
+import { fieldOf, isGiven, readArgv, readEnum, readMap, reportMissing, type Subject, type Values } from "./fields";
 import { readVolumeLifecycle } from "./read-lifecycle";
-import { readName } from "./read-names";
+import { readRows } from "./read-rows";
 import { type Declared, readReference } from "./references";
 import { positionOf } from "./yaml-file";
 
@@ -22,18 +13,15 @@ const largestUsualSizeGb = 1600;
 
 export function readVolume(subject: Subject, instance: Instance, declared: Declared): DesiredVolume {
   const { values } = instance;
-  const sizeGb = readSize(subject, values, "size");
-  if (sizeGb === undefined && !isGiven(values, "size"))
-    reportMissing(subject, "size", "add size (in GB) to the volume, or to defaults.volume");
-  warnAboutSize(subject, sizeGb);
+  const fields = readRows<"volume">(volumeFields, subject, instance);
+  warnAboutSize(subject, fields.sizeGb);
   const target = fieldOf(values, "attach_to");
   const attachTo = target === undefined ? undefined : readReference(subject, target, "vm", ["attach_to"], declared);
   const flush = readFlush(subject, values);
   return {
     kind: "volume",
     address: instance.address,
-    name: readName(subject, instance),
-    sizeGb: sizeGb ?? 1,
+    ...fields,
     ...(attachTo === undefined ? {} : { attachTo }),
     flush,
     ...(flush.via === "command" ? { commandFile: positionOf(subject.place(["flush", "command"])).file } : {}),
@@ -56,8 +44,8 @@ function readFlush(subject: Subject, values: Values): FlushPolicy {
   return { via };
 }
 
-export function warnAboutSize(subject: Subject, sizeGb: number | undefined): void {
-  if (sizeGb === undefined || sizeGb <= largestUsualSizeGb) return;
+export function warnAboutSize(subject: Subject, sizeGb: number): void {
+  if (sizeGb <= largestUsualSizeGb) return;
   subject.problems.add({
     severity: "warning",
     code: "config/size-over-limit",

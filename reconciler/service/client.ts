@@ -4,22 +4,10 @@
  * Reads and deletes are repeated inside (they are safe); every other write is sent once, except after an answer that
  * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
  */
+import type { NewVm } from "../core/model/desired";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
-
-export interface CreateVmInput {
-  readonly name: string;
-  readonly flavor: string;
-  readonly image: string;
-  readonly owner: string;
-  readonly userId: string;
-  readonly project: string;
-  readonly region: string;
-  readonly rootSizeGb?: number;
-  readonly sizeGb: number;
-  readonly skipFloatingIp?: boolean;
-}
 
 export interface RuleInput {
   readonly direction: "ingress" | "egress";
@@ -57,7 +45,7 @@ export interface ServiceClient {
 
   listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;
   getVm(id: string, options?: RequestOptions): Promise<Outcome<LiveVm>>;
-  createVm(input: CreateVmInput, options?: RequestOptions): Promise<Outcome<void>>;
+  createVm(input: NewVm, options?: RequestOptions): Promise<Outcome<void>>;
   renameVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<void>>;
   rebuildVm(id: string, image: string, options?: RequestOptions): Promise<Outcome<void>>;
   resizeVm(id: string, flavor: string, options?: RequestOptions): Promise<Outcome<void>>;

@@ -2,22 +2,23 @@
  * Request bodies in the service's own spelling: sizes and ports as text, ethertype in one word, the caller's user id
  * as `id`. What is left out stays out, since an empty value is a value to the service.
  */
+import type { NewVm } from "../core/model/desired";
+import { vmFields } from "../core/model/fields";
 import type { Rejection } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
-import type { CreateVmInput, RuleInput } from "./client";
+import type { RuleInput } from "./client";
 
-export const createVmBody = (input: CreateVmInput) => ({
-  flavor_id: input.flavor,
-  id: input.userId,
-  image_id: input.image,
-  name: input.name,
-  owner: input.owner,
-  project: input.project,
-  region: input.region,
-  root_size: input.rootSizeGb === undefined ? undefined : String(input.rootSizeGb),
-  size: String(input.sizeGb),
-  skip_floating_ip: input.skipFloatingIp,
-});
+/** By the name each field of the create has in its body. */
+const sentAs = Object.entries(vmFields).flatMap(([key, row]) =>
+  "sentAs" in row ? [[row.sentAs, key as keyof NewVm, row.type === "size"] as const] : [],
+);
+
+export const createVmBody = (vm: NewVm): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    sentAs.flatMap(([name, key, asText]) =>
+      vm[key] === undefined ? [] : [[name, asText ? String(vm[key]) : vm[key]] as const],
+    ),
+  );
 
 export interface RuleBody {
   readonly description?: string;

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fieldNames } from "../../reconciler/config/field-names";
 import { validate } from "../../reconciler/config/generated/desired-state";
 import { readDesired } from "../../reconciler/config/read-desired";
 import { patternWords } from "../../reconciler/config/schema-words";
 import { starterText } from "../../reconciler/config/starter";
+import { ignorable } from "../../reconciler/core/model/fields";
 
 interface Schema {
   readonly description?: string;
@@ -47,9 +47,9 @@ describe("schemas/desired-state.schema.json", () => {
 
   it.each(["vm", "volume", "group"] as const)("knows the fields of a %s that ignore_changes may name", (kind) => {
     const ignore = schema.$defs[`${kind}_lifecycle`]?.properties?.["ignore_changes"];
-    expect(ignore?.items?.anyOf?.[0]?.enum).toEqual(fieldNames[kind]);
+    expect(ignore?.items?.anyOf?.[0]?.enum).toEqual(ignorable[kind]);
     const fields = Object.keys(schema.$defs[kind]?.properties ?? {});
-    expect(fieldNames[kind].filter((name) => !fields.includes(name))).toEqual([]);
+    expect(ignorable[kind].filter((name) => !fields.includes(name))).toEqual([]);
   });
 
   it("allows an interpolation wherever a value is expected", () => {

@@ -6,10 +6,10 @@ import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalog
 import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { vmFields } from "../model/fields";
+import { keysWith, vmFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
-import { type FieldChange, fieldChange } from "./changes";
+import { type FieldChange, type FieldValue, fieldChange } from "./changes";
 import type { DiffContext } from "./context";
 
 interface Comparison {
@@ -19,6 +19,9 @@ interface Comparison {
   readonly drifted: boolean;
   readonly verify?: "confirm" | "revert";
 }
+
+/** Compared by the value that the service shows, or else by the one that was applied last. */
+const plainFields = keysWith(vmFields, { compare: "plain" });
 
 export function compareVm(
   desired: DesiredVm,
@@ -55,10 +58,11 @@ export function compareVm(
   if (owner !== undefined && !(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
     differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
 
-  for (const key of ["userId", "project", "region", "rootSizeGb", "skipFloatingIp"] as const) {
-    const before = recorded?.[key];
-    if (before !== undefined && before !== desired[key])
-      differ(fieldChange(vmFields[key], before, desired[key]), false);
+  const shown: Partial<Record<keyof typeof vmFields, FieldValue>> = live ?? {};
+  for (const key of plainFields) {
+    const before = shown[key] ?? recorded?.[key];
+    if (desired[key] !== undefined && before !== undefined && before !== desired[key])
+      differ(fieldChange(vmFields[key], before, desired[key]), recorded?.[key] === desired[key]);
   }
 
   const size = sizeNow(recorded, live, context);

@@ -4,10 +4,9 @@
  */
 import type { Address } from "./address";
 import type { SourcePosition } from "./diagnostic";
-import type { Rule } from "./rule";
+import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
 
-/** Another resource: declared here (by address) or living outside this file (by id). */
-export type Reference = { readonly address: Address } | { readonly id: string };
+export type { FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
 
@@ -33,56 +32,32 @@ export interface VmLifecycle {
   readonly verifyResize: VerifyResize;
 }
 
-export interface DesiredVm {
+/** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
+export interface DesiredVm extends DesiredFields<typeof vmFields> {
   readonly kind: "vm";
   readonly address: Address;
-  readonly name: string;
-  /** As written: flavor name or id. */
-  readonly flavor: string;
-  /** As written: image id, or a name that the image list resolves. */
-  readonly image: string;
-  /** As written: username or e-mail. */
-  readonly owner: string;
-  readonly userId: string;
-  readonly project: string;
-  readonly region: string;
-  readonly rootSizeGb: number;
-  readonly sizeGb: number;
-  readonly skipFloatingIp: boolean;
-  /** `undefined`: not managed. */
-  readonly power?: "running" | "stopped";
   readonly lifecycle: VmLifecycle;
   /** Where the command of its check is written: paths in a file are relative to that file. */
   readonly commandFile?: string;
   readonly source: SourcePosition;
 }
 
-export type FlushPolicy =
-  | { readonly via: "ask" }
-  | { readonly via: "command"; readonly argv: readonly string[] }
-  | { readonly via: "stop" };
+/** What the create of a VM sends: flavor and image as the service takes them. */
+export type NewVm = SentFields<typeof vmFields>;
 
-export interface DesiredVolume {
+export interface DesiredVolume extends DesiredFields<typeof volumeFields> {
   readonly kind: "volume";
   readonly address: Address;
-  readonly name: string;
-  readonly sizeGb: number;
-  readonly attachTo?: Reference;
-  readonly flush: FlushPolicy;
   /** Where its flush command is written, which may be a file of defaults. */
   readonly commandFile?: string;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
 }
 
-export interface DesiredGroup {
+/** Its rules are sorted by their canonical key; no two have the same. */
+export interface DesiredGroup extends DesiredFields<typeof groupFields> {
   readonly kind: "group";
   readonly address: Address;
-  readonly name: string;
-  readonly description?: string;
-  readonly rulesMode: "authoritative" | "additive";
-  /** Sorted by their canonical key; no two with the same. */
-  readonly rules: readonly Rule[];
   readonly lifecycle: {
     readonly preventDestroy: boolean;
     readonly ignoreChanges: readonly string[];

@@ -1,9 +1,14 @@
 /**
- * The one table of what each field means: how it is called in the file, what a change of it leads to, and whether
- * that loses data. Diff, plan text and documents read it; a new field does not compile until it has a row.
+ * The one table of the fields of each kind. Everything about a field stands in its row: its name in the file, what it
+ * holds, what it is when it is left out, what a change of it leads to, where it is compared, recorded, observed and
+ * sent. The types of what is desired, recorded and observed, the reader of files, the checks of states and plans, the
+ * schemas and the documents are made from these rows.
+ *
+ * This file imports types alone: the scripts that write the schemas read it without a build.
  */
 import type { Kind } from "./address";
-import type { DesiredGroup, DesiredVm, DesiredVolume } from "./desired";
+import type { FlushPolicy, Reference } from "./reference";
+import type { Rule } from "./rule";
 
 export type FieldEffect =
   /** Changed where it is. */
@@ -15,47 +20,342 @@ export type FieldEffect =
   /** Says how the tool behaves; nothing in the service. */
   | "none";
 
+/** What a field may hold, beside one of some words. */
+interface Shapes {
+  text: string;
+  /** Text that may have several lines, or none. */
+  remark: string;
+  name: string;
+  /** Whole GB. */
+  size: number;
+  flag: boolean;
+  reference: Reference;
+  flush: FlushPolicy;
+  rules: readonly Rule[];
+}
+
+export type FieldType = keyof Shapes | readonly string[];
+
+/** What a field is when the file leaves it out. */
+type WhenAbsent =
+  /** It has to be written. */
+  | "missing"
+  /** What the top of the file says. */
+  | "inherited"
+  /** The key of the block. */
+  | "key"
+  /** Not asked for, which is `undefined`. */
+  | "unset"
+  /** What its own reader makes of nothing. */
+  | "usual"
+  | { readonly value: string | number | boolean };
+
 export interface FieldRow {
   /** The name in the file, in messages and in JSON. */
   readonly field: string;
+  readonly type: FieldType;
+  /** One or two sentences for the schemas and the reference. */
+  readonly about: string;
+  readonly absent: WhenAbsent;
+  /** For the hint where it is missing. */
+  readonly hint?: string;
   readonly effect: FieldEffect;
   /** What happens, in the words of the plan. */
   readonly verb: string;
+  /**
+   * plain: differs when the value that is observed, or else recorded, is another one.
+   * own: the diff of its kind has a comparison for it.
+   */
+  readonly compare: "plain" | "own" | "never";
+  /** Whether a record holds it under the same key, and whether always: an import does not know every field. */
+  readonly recorded: "always" | "known" | "never";
+  /** Where a record keeps it, if not under its own key alone. */
+  readonly recordKeys?: readonly string[];
+  /** The service's records may show it, under the same key. */
+  readonly observed?: true;
+  /** Its name in the body of the create, where it is sent as it is (a size as text). */
+  readonly sentAs?: string;
 }
 
-const row = (field: string, effect: FieldEffect, verb: string): FieldRow => ({ field, effect, verb });
-
-type Declared<T> = Exclude<keyof T, "kind" | "address" | "source" | "lifecycle" | "commandFile">;
+export type Rows = Readonly<Record<string, FieldRow>>;
 
 export const vmFields = {
-  name: row("name", "in_place", "rename"),
-  flavor: row("flavor_id", "in_place", "resize"),
-  image: row("image_id", "image", "rebuild"),
-  owner: row("owner", "replace", "replace"),
-  userId: row("user_id", "replace", "replace"),
-  project: row("project", "replace", "replace"),
-  region: row("region", "replace", "replace"),
-  rootSizeGb: row("root_size", "replace", "replace"),
-  sizeGb: row("size", "in_place", "grow"),
-  skipFloatingIp: row("skip_floating_ip", "replace", "replace"),
-  power: row("power", "in_place", "power"),
-} as const satisfies Record<Declared<DesiredVm>, FieldRow>;
+  name: {
+    field: "name",
+    type: "name",
+    about: "The name in the service: one word of a-z, 0-9 and hyphen, 3 to 50 long; upper case is lower-cased.",
+    absent: "key",
+    effect: "in_place",
+    verb: "rename",
+    compare: "own",
+    recorded: "always",
+    sentAs: "name",
+  },
+  flavor: {
+    field: "flavor_id",
+    type: "text",
+    about: "Flavor name or flavor id.",
+    absent: "missing",
+    effect: "in_place",
+    verb: "resize",
+    compare: "own",
+    recorded: "known",
+    observed: true,
+    sentAs: "flavor_id",
+  },
+  image: {
+    field: "image_id",
+    type: "text",
+    about: "Image id, or an image name that the image list resolves.",
+    absent: "missing",
+    effect: "image",
+    verb: "rebuild",
+    compare: "own",
+    recorded: "known",
+    recordKeys: ["image", "imageId"],
+    observed: true,
+    sentAs: "image_id",
+  },
+  owner: {
+    field: "owner",
+    type: "text",
+    about: "Username or e-mail address; the service stores the e-mail.",
+    absent: "missing",
+    effect: "replace",
+    verb: "replace",
+    compare: "own",
+    recorded: "known",
+    observed: true,
+    sentAs: "owner",
+  },
+  userId: {
+    field: "user_id",
+    type: "text",
+    about: "The caller's user id, sent as id when the VM is created. Write it in quotes.",
+    absent: "missing",
+    effect: "replace",
+    verb: "replace",
+    compare: "plain",
+    recorded: "known",
+    sentAs: "id",
+  },
+  project: {
+    field: "project",
+    type: "text",
+    about: "The project to build in.",
+    absent: "inherited",
+    effect: "replace",
+    verb: "replace",
+    compare: "plain",
+    recorded: "known",
+    sentAs: "project",
+  },
+  region: {
+    field: "region",
+    type: "text",
+    about: "The region to build in.",
+    absent: "inherited",
+    effect: "replace",
+    verb: "replace",
+    compare: "plain",
+    recorded: "known",
+    sentAs: "region",
+  },
+  rootSizeGb: {
+    field: "root_size",
+    type: "size",
+    about: "Root volume size in GB. Create only.",
+    absent: { value: 50 },
+    effect: "replace",
+    verb: "replace",
+    compare: "plain",
+    recorded: "known",
+    sentAs: "root_size",
+  },
+  sizeGb: {
+    field: "size",
+    type: "size",
+    about: "Size in GB of the data volume made with the VM, at least 1.",
+    absent: "missing",
+    hint: "GB of the data volume, at least 1",
+    effect: "in_place",
+    verb: "grow",
+    compare: "own",
+    recorded: "known",
+    sentAs: "size",
+  },
+  skipFloatingIp: {
+    field: "skip_floating_ip",
+    type: "flag",
+    about: "true: no public IP, only a private address.",
+    absent: { value: false },
+    effect: "replace",
+    verb: "replace",
+    compare: "plain",
+    recorded: "known",
+    sentAs: "skip_floating_ip",
+  },
+  power: {
+    field: "power",
+    type: ["running", "stopped"],
+    about: "The power state to keep. Left out: not managed.",
+    absent: "unset",
+    effect: "in_place",
+    verb: "power",
+    compare: "own",
+    recorded: "known",
+  },
+} as const satisfies Rows;
 
 export const volumeFields = {
-  name: row("name", "replace", "replace"),
-  sizeGb: row("size", "in_place", "grow"),
-  attachTo: row("attach_to", "in_place", "attach"),
-  flush: row("flush", "none", ""),
-} as const satisfies Record<Declared<DesiredVolume>, FieldRow>;
+  name: {
+    field: "name",
+    type: "text",
+    about: "The volume's name in the service.",
+    absent: "key",
+    effect: "replace",
+    verb: "replace",
+    compare: "own",
+    recorded: "known",
+    sentAs: "name",
+  },
+  sizeGb: {
+    field: "size",
+    type: "size",
+    about: "Size in GB. Grows in place; shrinking is refused.",
+    absent: "missing",
+    hint: "in GB",
+    effect: "in_place",
+    verb: "grow",
+    compare: "own",
+    recorded: "known",
+    sentAs: "size",
+  },
+  attachTo: {
+    field: "attach_to",
+    type: "reference",
+    about: "The VM it is attached to: its key, key[each], its address, or {id: …} for one that is not managed here.",
+    absent: "unset",
+    effect: "in_place",
+    verb: "attach",
+    compare: "own",
+    recorded: "never",
+    recordKeys: ["attachedTo"],
+  },
+  flush: {
+    field: "flush",
+    type: "flush",
+    about: "What may stand behind flush_confirmed: true when this volume must be detached.",
+    absent: "usual",
+    effect: "none",
+    verb: "",
+    compare: "never",
+    recorded: "always",
+  },
+} as const satisfies Rows;
 
 export const groupFields = {
-  name: row("name", "in_place", "rename"),
-  description: row("description", "in_place", "update"),
-  rules: row("rules", "in_place", "update"),
-  rulesMode: row("rules_mode", "none", ""),
-} as const satisfies Record<Declared<DesiredGroup>, FieldRow>;
+  name: {
+    field: "name",
+    type: "name",
+    about: "The name in the service: one word of a-z, 0-9 and hyphen, 3 to 50 long; upper case is lower-cased.",
+    absent: "key",
+    effect: "in_place",
+    verb: "rename",
+    compare: "own",
+    recorded: "known",
+  },
+  description: {
+    field: "description",
+    type: "remark",
+    about: "Free text.",
+    absent: "unset",
+    effect: "in_place",
+    verb: "update",
+    compare: "own",
+    recorded: "known",
+  },
+  rules: {
+    field: "rules",
+    type: "rules",
+    about: "The group's rules, in any order.",
+    absent: "usual",
+    effect: "in_place",
+    verb: "update",
+    compare: "own",
+    recorded: "always",
+  },
+  rulesMode: {
+    field: "rules_mode",
+    type: ["authoritative", "additive"],
+    about: "authoritative: rules that are not declared are removed. additive: they are left alone.",
+    absent: { value: "authoritative" },
+    effect: "none",
+    verb: "",
+    compare: "never",
+    recorded: "never",
+  },
+} as const satisfies Rows;
 
-export const fieldsOf = { vm: vmFields, volume: volumeFields, group: groupFields } satisfies Record<
-  Kind,
-  Record<string, FieldRow>
+export const fieldsOf = { vm: vmFields, volume: volumeFields, group: groupFields } satisfies Record<Kind, Rows>;
+
+type ValueOf<T extends FieldType> = T extends keyof Shapes
+  ? Shapes[T]
+  : T extends readonly string[]
+    ? T[number]
+    : never;
+
+type KeysWith<F extends Rows, M> = { [K in keyof F]: F[K] extends M ? K : never }[keyof F] & string;
+
+/** Shows in an editor, and in what the compiler says, as one plain object. */
+type Simplify<T> = { [K in keyof T]: T[K] } & {};
+
+/** What a file asks for. */
+export type DesiredFields<F extends Rows> = Simplify<
+  { readonly [K in keyof F as F[K]["absent"] extends "unset" ? never : K]: ValueOf<F[K]["type"]> } & {
+    readonly [K in KeysWith<F, { absent: "unset" }>]?: ValueOf<F[K]["type"]>;
+  }
 >;
+
+/** What a record knows of it, under the same keys. */
+export type RecordedFields<F extends Rows> = Simplify<
+  { readonly [K in KeysWith<F, { recorded: "always" }>]: ValueOf<F[K]["type"]> } & {
+    readonly [K in KeysWith<F, { recorded: "known" }>]?: ValueOf<F[K]["type"]>;
+  }
+>;
+
+/** What the service's records may show of it. */
+export type ObservedFields<F extends Rows> = {
+  readonly [K in KeysWith<F, { observed: true }>]?: ValueOf<F[K]["type"]>;
+};
+
+/** What the create sends as it is; the service has its own default for what may be left out. */
+export type SentFields<F extends Rows> = Simplify<
+  {
+    readonly [K in KeysWith<F, { sentAs: string; absent: "missing" | "inherited" | "key" }>]: ValueOf<F[K]["type"]>;
+  } & {
+    readonly [K in KeysWith<F, { sentAs: string; absent: "unset" | object }>]?: ValueOf<F[K]["type"]>;
+  }
+>;
+
+/** The keys of the rows that say so, in the order of the table. */
+export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>>(
+  rows: F,
+  match: M,
+): readonly KeysWith<F, M>[] =>
+  Object.entries(rows)
+    .filter(([, row]) => (Object.keys(match) as (keyof FieldRow)[]).every((part) => row[part] === match[part]))
+    // The filter is the type's condition.
+    .map(([key]) => key as KeysWith<F, M>);
+
+const namesIgnorable = (rows: Rows): string[] =>
+  Object.values(rows)
+    .filter(({ effect }) => effect !== "none")
+    .map(({ field }) => field);
+
+/** What lifecycle.ignore_changes may name: every field that says something of the service. */
+export const ignorable: Readonly<Record<Kind, readonly string[]>> = {
+  vm: namesIgnorable(vmFields),
+  volume: namesIgnorable(volumeFields),
+  group: namesIgnorable(groupFields),
+};

@@ -4,6 +4,7 @@
  */
 import type { Kind } from "./address";
 import type { ScopeDoubt, Sighting } from "./evidence";
+import type { ObservedFields, vmFields } from "./fields";
 
 export type { Sighting } from "./evidence";
 
@@ -14,7 +15,7 @@ export interface LiveVmVolume {
   readonly root?: boolean;
 }
 
-export interface LiveVm {
+export interface LiveVm extends ObservedFields<typeof vmFields> {
   readonly kind: "vm";
   readonly id: string;
   readonly name: string;
@@ -22,9 +23,6 @@ export interface LiveVm {
   readonly status?: string;
   /** What the dialect makes of the status; a word it does not know is `changing`. */
   readonly phase: VmPhase;
-  readonly flavor?: string;
-  readonly image?: string;
-  readonly owner?: string;
   readonly floatingIp?: string;
   readonly privateIp?: string;
   /** Where an address was looked for and something else was found, which counts as not shown. */

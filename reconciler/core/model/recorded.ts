@@ -4,28 +4,15 @@
  * it was never known, for example after an import.
  */
 import type { Address, Kind } from "./address";
-import type { FlushPolicy } from "./desired";
-import type { Rule } from "./rule";
+import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
 
-export interface RecordedVm {
+export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly kind: "vm";
   readonly address: Address;
   /** Absent while the service has not told it: created, but no way to look yet. */
   readonly id?: string;
-  readonly name: string;
-  /** As it was written when it was applied. */
-  readonly flavor?: string;
-  readonly image?: string;
-  /** The one id the image name meant then. */
+  /** The one id the image name meant when it was applied. */
   readonly imageId?: string;
-  readonly owner?: string;
-  readonly userId?: string;
-  readonly project?: string;
-  readonly region?: string;
-  readonly rootSizeGb?: number;
-  readonly sizeGb?: number;
-  readonly skipFloatingIp?: boolean;
-  readonly power?: "running" | "stopped";
   readonly preventDestroy: boolean;
   readonly onDelete: {
     readonly snapshot: boolean;
@@ -48,17 +35,14 @@ export interface RecordedVm {
   readonly deleting?: boolean;
 }
 
-export interface RecordedVolume {
+export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly kind: "volume";
   readonly address: Address;
   readonly id: string;
-  readonly name?: string;
-  readonly sizeGb?: number;
   /** The VM it was attached to by us. */
   readonly attachedTo?: string;
   /** The VM that it was to be attached to when an answer was last waited for. */
   readonly attaching?: string;
-  readonly flush: FlushPolicy;
   /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
   readonly deleting?: boolean;
   readonly preventDestroy: boolean;
@@ -69,14 +53,11 @@ export interface RetiredGroup {
   readonly name: string;
 }
 
-export interface RecordedGroup {
+/** Its rules as they were applied, with groups named by id. */
+export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly kind: "group";
   readonly address: Address;
   readonly id: string;
-  readonly name?: string;
-  readonly description?: string;
-  /** As applied; groups named by id. */
-  readonly rules: readonly Rule[];
   /** Keys of the rules the service made by itself. */
   readonly platformRules: readonly string[];
   readonly preventDestroy: boolean;

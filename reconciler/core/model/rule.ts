@@ -2,7 +2,7 @@
  * One rule of a group in canonical form. Two rules admit the same traffic exactly when their keys are equal
  * (canonical/rules.ts makes the key); the description is a remark and not part of what a rule is.
  */
-import type { Reference } from "./desired";
+import type { Reference } from "./reference";
 
 export type Direction = "ingress" | "egress";
 export type Ethertype = "IPv4" | "IPv6";

@@ -10,7 +10,15 @@ import {
   type DesiredVolume,
   nothingDesired,
 } from "../model/desired";
-import { vmFields } from "../model/fields";
+import {
+  type DesiredFields,
+  type FieldRow,
+  groupFields,
+  type RecordedFields,
+  type Rows,
+  vmFields,
+  volumeFields,
+} from "../model/fields";
 import type { RecordedGroup, RecordedVm, RecordedVolume, State } from "../model/recorded";
 
 const source = { file: "state", line: 1 };
@@ -25,31 +33,44 @@ export function desiredAsRecorded(state: State): Desired {
   return { ...nothingDesired, resources };
 }
 
+/** What stands for a field that the record does not know, and that is not compared for that. */
+const blank = { text: "", remark: "", name: "", size: 0, flag: false };
+const blankOf = ({ type, absent }: FieldRow): unknown =>
+  absent !== "unset" && typeof type === "string" && type in blank ? blank[type as keyof typeof blank] : undefined;
+
+interface Known<F extends Rows> {
+  readonly fields: Pick<DesiredFields<F>, keyof DesiredFields<F> & keyof RecordedFields<F>>;
+  /** Fields of the file that the record does not know. */
+  readonly unknown: readonly string[];
+}
+
+function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Known<F> {
+  const fields: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  const known = record as Readonly<Record<string, unknown>>;
+  for (const [key, row] of Object.entries(rows)) {
+    if (row.recorded === "never") continue;
+    const value = known[key] ?? blankOf(row);
+    if (known[key] === undefined) unknown.push(row.field);
+    if (value !== undefined) fields[key] = value;
+  }
+  // Every row that a record may hold has a value of its type here, but for those that may be unset.
+  return { fields: fields as Known<F>["fields"], unknown };
+}
+
 function vmAsRecorded(record: RecordedVm): DesiredVm {
-  const unknown = (Object.keys(vmFields) as (keyof typeof vmFields)[])
-    .filter((key) => record[key] === undefined)
-    .map((key) => vmFields[key].field);
+  const { fields, unknown } = fieldsOfRecord(vmFields, record);
+  const { snapshot, ...onDelete } = record.onDelete;
   return {
     kind: "vm",
     address: record.address,
-    name: record.name,
-    flavor: record.flavor ?? "",
-    image: record.image ?? "",
-    owner: record.owner ?? "",
-    userId: record.userId ?? "",
-    project: record.project ?? "",
-    region: record.region ?? "",
-    rootSizeGb: record.rootSizeGb ?? 0,
-    sizeGb: record.sizeGb ?? 0,
-    skipFloatingIp: record.skipFloatingIp ?? false,
-    ...(record.power === undefined ? {} : { power: record.power }),
+    ...fields,
     lifecycle: {
       preventDestroy: record.preventDestroy,
       ignoreChanges: unknown,
       onImageChange: "rebuild",
-      snapshotBefore: record.onDelete.snapshot ? ["delete"] : [],
-      ...(record.onDelete.deleteFloatingIp === undefined ? {} : { deleteFloatingIp: record.onDelete.deleteFloatingIp }),
-      preservedVolumes: record.onDelete.preservedVolumes,
+      snapshotBefore: snapshot ? ["delete"] : [],
+      ...onDelete,
       verifyResize: { confirm: "auto", timeoutMs: 0, onFailure: "leave" },
     },
     source,
@@ -57,30 +78,25 @@ function vmAsRecorded(record: RecordedVm): DesiredVm {
 }
 
 function volumeAsRecorded(record: RecordedVolume): DesiredVolume {
-  const unknown = [...(record.name === undefined ? ["name"] : []), ...(record.sizeGb === undefined ? ["size"] : [])];
+  const { fields, unknown } = fieldsOfRecord(volumeFields, record);
   return {
     kind: "volume",
     address: record.address,
-    name: record.name ?? "",
-    sizeGb: record.sizeGb ?? 0,
+    ...fields,
     ...(record.attachedTo === undefined ? {} : { attachTo: { id: record.attachedTo } }),
-    flush: record.flush,
     lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown },
     source,
   };
 }
 
-const groupAsRecorded = (record: RecordedGroup): DesiredGroup => ({
-  kind: "group",
-  address: record.address,
-  name: record.name ?? "",
-  ...(record.description === undefined ? {} : { description: record.description }),
-  rulesMode: "authoritative",
-  rules: record.rules,
-  lifecycle: {
-    preventDestroy: record.preventDestroy,
-    ignoreChanges: record.name === undefined ? ["name"] : [],
-    onRuleRemoval: "replace",
-  },
-  source,
-});
+function groupAsRecorded(record: RecordedGroup): DesiredGroup {
+  const { fields, unknown } = fieldsOfRecord(groupFields, record);
+  return {
+    kind: "group",
+    address: record.address,
+    ...fields,
+    rulesMode: "authoritative",
+    lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown, onRuleRemoval: "replace" },
+    source,
+  };
+}

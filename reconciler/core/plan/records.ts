@@ -4,28 +4,37 @@
  */
 
 import { recordRules } from "../diff/group";
-import type { DesiredGroup, DesiredVm, DesiredVolume, Reference } from "../model/desired";
+import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
+import { groupFields, keysWith, type Rows, vmFields, volumeFields } from "../model/fields";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 
 export type Unidentified<T> = Omit<T, "id">;
+
+/** The fields that are there under those keys: one that is not asked for stays out. */
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  const picked: { -readonly [P in K]?: T[P] } = {};
+  for (const key of keys) if (from[key] !== undefined) picked[key] = from[key];
+  // Only what `T` has as optional is left out.
+  return picked as Pick<T, K>;
+}
+
+const recordedKeys = <const F extends Rows>(rows: F) => [
+  ...keysWith(rows, { recorded: "always" }),
+  ...keysWith(rows, { recorded: "known" }),
+];
+const recordedOf = {
+  vm: recordedKeys(vmFields),
+  volume: recordedKeys(volumeFields),
+  group: recordedKeys(groupFields),
+};
 
 export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unidentified<RecordedVm> {
   const { lifecycle } = desired;
   return {
     kind: "vm",
     address: desired.address,
-    name: desired.name,
-    flavor: desired.flavor,
-    image: desired.image,
+    ...pick(desired, recordedOf.vm),
     ...(imageId === undefined ? {} : { imageId }),
-    owner: desired.owner,
-    userId: desired.userId,
-    project: desired.project,
-    region: desired.region,
-    rootSizeGb: desired.rootSizeGb,
-    sizeGb: desired.sizeGb,
-    skipFloatingIp: desired.skipFloatingIp,
-    ...(desired.power === undefined ? {} : { power: desired.power }),
     preventDestroy: lifecycle.preventDestroy,
     onDelete: {
       snapshot: lifecycle.snapshotBefore.includes("delete"),
@@ -35,58 +44,44 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
   };
 }
 
-export function volumeRecord(desired: DesiredVolume): Unidentified<RecordedVolume> {
-  return {
-    kind: "volume",
-    address: desired.address,
-    name: desired.name,
-    sizeGb: desired.sizeGb,
-    flush: desired.flush,
-    preventDestroy: desired.lifecycle.preventDestroy,
-  };
-}
+const sentOfVm = (Object.keys(vmFields) as (keyof typeof vmFields)[]).filter(
+  (key): key is keyof NewVm => "sentAs" in vmFields[key],
+);
+export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
 
-export function groupRecord(
+export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => ({
+  kind: "volume",
+  address: desired.address,
+  ...pick(desired, recordedOf.volume),
+  preventDestroy: desired.lifecycle.preventDestroy,
+});
+
+export const groupRecord = (
   desired: DesiredGroup,
   resolve: (group: Reference) => string | undefined,
   platformRules: readonly string[],
-): Unidentified<RecordedGroup> {
-  return {
-    kind: "group",
-    address: desired.address,
-    name: desired.name,
-    ...(desired.description === undefined ? {} : { description: desired.description }),
-    rules: recordRules(desired.rules, resolve),
-    platformRules,
-    preventDestroy: desired.lifecycle.preventDestroy,
-  };
-}
+): Unidentified<RecordedGroup> => ({
+  kind: "group",
+  address: desired.address,
+  ...pick(desired, recordedOf.group),
+  rules: recordRules(desired.rules, resolve),
+  platformRules,
+  preventDestroy: desired.lifecycle.preventDestroy,
+});
 
-/** Which record fields a field of the file stands behind. */
-const vmRecordFields: Record<string, readonly (keyof RecordedVm)[]> = {
-  name: ["name"],
-  flavor_id: ["flavor"],
-  image_id: ["image", "imageId"],
-  owner: ["owner"],
-  user_id: ["userId"],
-  project: ["project"],
-  region: ["region"],
-  root_size: ["rootSizeGb"],
-  size: ["sizeGb"],
-  skip_floating_ip: ["skipFloatingIp"],
-  power: ["power"],
+/** Which keys of a record a field of the file stands behind. */
+const keysByField = (rows: Rows): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.entries(rows).map(([key, { field, recorded, recordKeys }]) => [
+      field,
+      recordKeys ?? (recorded === "never" ? [] : [key]),
+    ]),
+  );
+const recordFields = {
+  vm: keysByField(vmFields),
+  volume: keysByField(volumeFields),
+  group: keysByField(groupFields),
 };
-const volumeRecordFields: Record<string, readonly (keyof RecordedVolume)[]> = {
-  name: ["name"],
-  size: ["sizeGb"],
-  attach_to: ["attachedTo"],
-};
-const groupRecordFields: Record<string, readonly (keyof RecordedGroup)[]> = {
-  name: ["name"],
-  description: ["description"],
-  rules: ["rules"],
-};
-const recordFields = { vm: vmRecordFields, volume: volumeRecordFields, group: groupRecordFields };
 
 /** `next`, but with the old value of every field that is still to change. */
 export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(

@@ -3,23 +3,9 @@
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
 import type { Address } from "../model/address";
-import type { HealthCheck, Reference } from "../model/desired";
+import type { HealthCheck, NewVm, Reference } from "../model/desired";
 import type { PlannedChange, RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
-
-/** What a create sends; flavor and image already as the service takes them. */
-export interface VmBlueprint {
-  readonly name: string;
-  readonly flavor: string;
-  readonly image: string;
-  readonly owner: string;
-  readonly userId: string;
-  readonly project: string;
-  readonly region: string;
-  readonly rootSizeGb: number;
-  readonly sizeGb: number;
-  readonly skipFloatingIp: boolean;
-}
 
 /**
  * Why `flush_confirmed: true` may be sent: the user says so (asked), a command that flushes exited 0, the VM was
@@ -28,7 +14,7 @@ export interface VmBlueprint {
 export type FlushReason = "ask" | "command" | "stop";
 
 export type StepAction =
-  | { readonly operation: "vm.create"; readonly vm: VmBlueprint }
+  | { readonly operation: "vm.create"; readonly vm: NewVm }
   /** Waits for a VM that is already being built. */
   | { readonly operation: "vm.settle"; readonly vm: Reference }
   | { readonly operation: "vm.rename"; readonly vm: Reference; readonly name: string }

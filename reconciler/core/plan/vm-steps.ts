@@ -1,12 +1,12 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
 import type { VmDifference } from "../diff/vm";
-import type { DesiredVm, Reference, SnapshotReason } from "../model/desired";
+import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
 import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
-import { holdBack, patchFor, type Unidentified, vmRecord } from "./records";
+import { holdBack, newVm, patchFor, type Unidentified, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
-import { type Need, need, type VmBlueprint } from "./step";
+import { type Need, need } from "./step";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
   const { change, desired, recorded } = difference;
@@ -47,18 +47,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
 
 function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft, needs: readonly Need[]): void {
   const { address } = desired;
-  const vm: VmBlueprint = {
-    name: desired.name,
-    flavor: desired.flavor,
-    image: imageId ?? desired.image,
-    owner: desired.owner,
-    userId: desired.userId,
-    project: desired.project,
-    region: desired.region,
-    rootSizeGb: desired.rootSizeGb,
-    sizeGb: desired.sizeGb,
-    skipFloatingIp: desired.skipFloatingIp,
-  };
+  const vm: NewVm = { ...newVm(desired), image: imageId ?? desired.image };
   const holds = [vmHold(draft, { address })];
   const created = addStep(draft, {
     id: `${address}/create`,

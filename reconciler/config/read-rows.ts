@@ -1,0 +1,69 @@
+/** The fields of a block that are plain values, each read as its row in the table of fields says. */
+import type { Kind } from "../core/model/address";
+import type { DesiredFields, FieldRow, fieldsOf, Rows } from "../core/model/fields";
+import type { Instance } from "./blocks";
+import { isGiven, readBoolean, readEnum, readSize, readText, reportMissing, type Subject } from "./fields";
+import { readName } from "./read-names";
+
+/** What the top of the file says for every block. */
+export type TopValues = Readonly<Record<string, string | undefined>>;
+
+const nouns: Record<Kind, string> = { vm: "VM", volume: "volume", group: "group" };
+
+type Read = (subject: Subject, instance: Instance, row: FieldRow) => string | number | boolean | undefined;
+
+const readers = {
+  name: (subject, { values }, { field }) => readText(subject, values, field),
+  text: (subject, { values }, { field }) => readText(subject, values, field),
+  remark: (subject, { values }, { field }) => readText(subject, values, field, [], true),
+  size: (subject, { values }, { field }) => readSize(subject, values, field),
+  flag: (subject, { values }, { field }) => readBoolean(subject, values, field),
+} satisfies Record<string, Read>;
+
+/** In place of what could not be read and was reported, so that reading goes on. */
+const standIns = { name: "", text: "", remark: "", size: 1, flag: false };
+type PlainType = keyof typeof readers | readonly string[];
+
+/** The rows that hold plain values; the others (references, rules, how to flush) have readers of their own. */
+type PlainKeys<F extends Rows> = { [K in keyof F]: F[K]["type"] extends PlainType ? K : never }[keyof F];
+export type PlainFields<F extends Rows> = Pick<DesiredFields<F>, PlainKeys<F> & keyof DesiredFields<F>>;
+
+const isPlain = (type: FieldRow["type"]): type is PlainType => typeof type !== "string" || type in readers;
+
+/** The block as far as it could be read; what is missing is reported. */
+export function readRows<K extends Kind>(
+  rows: (typeof fieldsOf)[K],
+  subject: Subject,
+  instance: Instance,
+  top: TopValues = {},
+): PlainFields<(typeof fieldsOf)[K]> {
+  const fields: Record<string, unknown> = {};
+  for (const [key, row] of Object.entries<FieldRow>(rows)) {
+    if (!isPlain(row.type)) continue;
+    const value = readRow(row, row.type, subject, instance, top);
+    if (value !== undefined) fields[key] = value;
+  }
+  // Each row was read by the reader of its type, and only what may be unset is left out.
+  return fields as PlainFields<(typeof fieldsOf)[K]>;
+}
+
+function readRow(row: FieldRow, type: PlainType, subject: Subject, instance: Instance, top: TopValues): unknown {
+  const { absent } = row;
+  if (absent === "key") return readName(subject, instance);
+  const value =
+    typeof type === "string"
+      ? readers[type](subject, instance, row)
+      : readEnum(subject, instance.values, row.field, type);
+  if (value !== undefined || absent === "unset") return value;
+  if (typeof absent === "object") return absent.value;
+  const inherited = absent === "inherited" ? top[row.field] : undefined;
+  if (inherited !== undefined) return inherited;
+  if (!isGiven(instance.values, row.field)) reportMissingRow(row, subject, instance);
+  return typeof type === "string" ? standIns[type] : type[0];
+}
+
+function reportMissingRow({ field, absent, hint }: FieldRow, subject: Subject, { block: { kind } }: Instance): void {
+  const elsewhere = absent === "inherited" ? "once at the top of the file" : `to defaults.${kind}`;
+  const what = hint === undefined ? field : `${field} (${hint})`;
+  reportMissing(subject, field, `add ${what} to the ${nouns[kind]}, or ${elsewhere}`);
+}
