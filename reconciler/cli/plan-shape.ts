@@ -2,76 +2,35 @@
  * Whether a saved plan has the shape its readers rely on. Its id proves that it was not changed by accident; a plan
  * somebody made by hand, or another version wrote, is refused here and not by whatever stumbles over it.
  */
-import { parseAddress } from "../core/model/address";
+import {
+  address,
+  argv,
+  type Check,
+  checksOfDesired,
+  either,
+  flag,
+  list,
+  mapOf,
+  number,
+  oneOf,
+  optional,
+  shape,
+  text,
+} from "../core/model/checks";
+import { groupFields, vmFields, volumeFields } from "../core/model/fields";
 
-type Check = (value: unknown) => boolean;
-
-const text: Check = (value) => typeof value === "string";
-const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
-const flag: Check = (value) => typeof value === "boolean";
 const anything: Check = () => true;
-const address: Check = (value) => typeof value === "string" && parseAddress(value) !== undefined;
-const oneOf =
-  (...values: readonly string[]): Check =>
-  (value) =>
-    values.includes(value as string);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const list =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-const shape =
-  (fields: Readonly<Record<string, Check>>): Check =>
-  (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.entries(fields).every(([field, check]) =>
-      check(Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined),
-    );
-
-const listsByName: Check = (value) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(list(text));
-
 const source = optional(shape({ file: text, line: number, column: optional(number) }));
-const reference: Check = (value) => shape({ address })(value) || shape({ id: text })(value);
-const argv: Check = (value) => list(text)(value) && (value as unknown[]).length > 0;
-const check: Check = (value) =>
-  shape({ kind: oneOf("tcp"), port: number })(value) ||
-  shape({ kind: oneOf("http"), url: text })(value) ||
-  shape({ kind: oneOf("command"), argv })(value);
-const flush: Check = (value) =>
-  shape({ via: oneOf("ask", "stop") })(value) || shape({ via: oneOf("command"), argv })(value);
-const remote: Check = (value) =>
-  shape({ kind: oneOf("any") })(value) ||
-  shape({ kind: oneOf("cidr"), cidr: text })(value) ||
-  shape({ kind: oneOf("group"), group: reference })(value);
-const rule = shape({
-  direction: oneOf("ingress", "egress"),
-  ethertype: oneOf("IPv4", "IPv6"),
-  protocol: text,
-  ports: optional(shape({ min: number, max: number })),
-  remote,
-  description: optional(text),
-});
+const check = either(
+  shape({ kind: oneOf("tcp"), port: number }),
+  shape({ kind: oneOf("http"), url: text }),
+  shape({ kind: oneOf("command"), argv }),
+);
 
 const vm = shape({
   kind: oneOf("vm"),
   address,
-  name: text,
-  flavor: text,
-  image: text,
-  owner: text,
-  userId: text,
-  project: text,
-  region: text,
-  rootSizeGb: number,
-  sizeGb: number,
-  skipFloatingIp: flag,
-  power: optional(oneOf("running", "stopped")),
+  ...checksOfDesired(vmFields),
   lifecycle: shape({
     preventDestroy: flag,
     ignoreChanges: list(text),
@@ -91,33 +50,28 @@ const vm = shape({
 const volume = shape({
   kind: oneOf("volume"),
   address,
-  name: text,
-  sizeGb: number,
-  attachTo: optional(reference),
-  flush,
+  ...checksOfDesired(volumeFields),
   lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text) }),
   source,
 });
 const group = shape({
   kind: oneOf("group"),
   address,
-  name: text,
-  description: optional(text),
-  rulesMode: oneOf("authoritative", "additive"),
-  rules: list(rule),
+  ...checksOfDesired(groupFields),
   lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text), onRuleRemoval: oneOf("replace", "keep") }),
   source,
 });
 const kindFits: Check = (value) =>
   (value as { address: string }).address.startsWith(`${(value as { kind: string }).kind}.`);
-const resource: Check = (value) => (vm(value) || volume(value) || group(value)) && kindFits(value);
+const isResource = either(vm, volume, group);
+const resource: Check = (value) => isResource(value) && kindFits(value);
 
 const desired = shape({
   project: optional(text),
   region: optional(text),
   service: shape({
     baseUrl: optional(text),
-    dialect: optional((value) => shape({ path: text, source })(value) || shape({ inline: anything, source })(value)),
+    dialect: optional(either(shape({ path: text, source }), shape({ inline: anything, source }))),
     timing: shape({
       pollIntervalMs: optional(number),
       vmCreateTimeoutMs: optional(number),
@@ -146,7 +100,7 @@ const parts: Readonly<Record<string, Check>> = {
   desired,
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
-  attached: optional(listsByName),
+  attached: optional(mapOf(list(text))),
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 

@@ -275,16 +275,6 @@ export const groupFields = {
     compare: "own",
     recorded: "known",
   },
-  rules: {
-    field: "rules",
-    type: "rules",
-    about: "The group's rules, in any order.",
-    absent: "usual",
-    effect: "in_place",
-    verb: "update",
-    compare: "own",
-    recorded: "always",
-  },
   rulesMode: {
     field: "rules_mode",
     type: ["authoritative", "additive"],
@@ -294,6 +284,16 @@ export const groupFields = {
     verb: "",
     compare: "never",
     recorded: "never",
+  },
+  rules: {
+    field: "rules",
+    type: "rules",
+    about: "The group's rules, in any order.",
+    absent: "usual",
+    effect: "in_place",
+    verb: "update",
+    compare: "own",
+    recorded: "always",
   },
 } as const satisfies Rows;
 

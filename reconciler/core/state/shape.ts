@@ -1,103 +1,60 @@
 /** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
 import { type Kind, parseAddress } from "../model/address";
-import type { Intent, Scope } from "../model/recorded";
+import {
+  type Check,
+  checksOfRecord,
+  flag,
+  list,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  shape,
+  text,
+  time,
+} from "../model/checks";
+import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import type { Intent, RecordedGroup, RecordedVm, RecordedVolume, Scope } from "../model/recorded";
 
-type Check = (value: unknown) => boolean;
+/** What a record holds beside the fields of its kind. */
+type Memory<R, F extends Rows> = Readonly<
+  Record<Exclude<keyof R, keyof RecordedFields<F> | "kind" | "address">, Check>
+>;
 
-const text: Check = (value) => typeof value === "string";
-const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
-const flag: Check = (value) => typeof value === "boolean";
-const object: Check = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-
-/** A remote of a kind has what that kind is compared by. */
-const isRemote = ({ kind, cidr, group }: Record<string, unknown>): boolean => {
-  if (kind === "any") return true;
-  if (kind === "cidr") return text(cidr);
-  if (kind !== "group" || !object(group)) return false;
-  const { id, address } = group as Record<string, unknown>;
-  return text(id) || text(address);
+const vmMemory: Memory<RecordedVm, typeof vmFields> = {
+  id: optional(text),
+  imageId: optional(text),
+  preventDestroy: flag,
+  onDelete: object,
+  dataVolumeId: optional(text),
+  createdAt: optional(text),
+  building: optional(flag),
+  resizing: optional(shape({ to: text })),
+  dataVolumeDetached: optional(flag),
+  deleting: optional(flag),
+  stoppedForFlush: optional(flag),
 };
-
-const port: Check = (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
-const isPortRange: Check = (value) => {
-  if (!object(value)) return false;
-  const { min, max } = value as Record<string, unknown>;
-  return port(min) && port(max);
+const volumeMemory: Memory<RecordedVolume, typeof volumeFields> = {
+  id: text,
+  attachedTo: optional(text),
+  deleting: optional(flag),
+  attaching: optional(text),
+  preventDestroy: flag,
 };
-
-const rule: Check = (value) => {
-  if (!object(value)) return false;
-  const { direction, ethertype, protocol, ports, remote } = value as Record<string, unknown>;
-  return (
-    (direction === "ingress" || direction === "egress") &&
-    (ethertype === "IPv4" || ethertype === "IPv6") &&
-    text(protocol) &&
-    (ports === undefined || isPortRange(ports)) &&
-    object(remote) &&
-    isRemote(remote as Record<string, unknown>)
-  );
-};
-
-const shapes: Record<Kind, Record<string, Check>> = {
-  vm: {
-    id: optional(text),
-    name: text,
-    flavor: optional(text),
-    image: optional(text),
-    imageId: optional(text),
-    owner: optional(text),
-    userId: optional(text),
-    project: optional(text),
-    region: optional(text),
-    rootSizeGb: optional(number),
-    sizeGb: optional(number),
-    skipFloatingIp: optional(flag),
-    power: optional((value) => value === "running" || value === "stopped"),
-    preventDestroy: flag,
-    onDelete: object,
-    dataVolumeId: optional(text),
-    createdAt: optional(text),
-    building: optional(flag),
-    resizing: optional((value) => object(value) && text((value as Record<string, unknown>).to)),
-    dataVolumeDetached: optional(flag),
-    deleting: optional(flag),
-    stoppedForFlush: optional(flag),
-  },
-  volume: {
-    id: text,
-    name: optional(text),
-    sizeGb: optional(number),
-    attachedTo: optional(text),
-    deleting: optional(flag),
-    attaching: optional(text),
-    flush: (value) =>
-      object(value) && ["ask", "command", "stop"].includes((value as Record<string, unknown>).via as string),
-    preventDestroy: flag,
-  },
-  group: {
-    id: text,
-    name: optional(text),
-    description: optional(text),
-    rules: (value) => Array.isArray(value) && value.every(rule),
-    platformRules: (value) => Array.isArray(value) && value.every(text),
-    preventDestroy: flag,
-    deleting: optional(flag),
-    updating: optional((value) => object(value) && Object.values(value as object).every(text)),
-    retired: optional(
-      (value) =>
-        Array.isArray(value) && value.every((group) => object(group) && text((group as Record<string, unknown>).id)),
-    ),
-  },
+const groupMemory: Memory<RecordedGroup, typeof groupFields> = {
+  id: text,
+  platformRules: list(text),
+  preventDestroy: flag,
+  deleting: optional(flag),
+  updating: optional(mapOf(text)),
+  retired: optional(list(shape({ id: text }))),
 };
 
 const checks: Record<Kind, readonly (readonly [string, Check])[]> = {
-  vm: Object.entries(shapes.vm),
-  volume: Object.entries(shapes.volume),
-  group: Object.entries(shapes.group),
+  vm: Object.entries({ ...checksOfRecord(vmFields), ...vmMemory }),
+  volume: Object.entries({ ...checksOfRecord(volumeFields), ...volumeMemory }),
+  group: Object.entries({ ...checksOfRecord(groupFields), ...groupMemory }),
 };
 
 export function recordProblem(address: string, record: unknown): string | undefined {
@@ -118,14 +75,11 @@ const operations: Record<Intent["operation"], Kind> = {
   "vm.snapshot": "vm",
 };
 
-const texts: Check = (value) => Array.isArray(value) && value.every(text);
-const time: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
-
 const intentShape: readonly (readonly [string, Check])[] = [
   ["step", optional(text)],
   ["name", text],
   ["sentAt", time],
-  ["idsBefore", texts],
+  ["idsBefore", list(text)],
   ["unknown", optional(flag)],
   ["accepted", optional(flag)],
   ["image", optional(text)],
@@ -153,7 +107,7 @@ export function intentProblem(address: string, intent: unknown): string | undefi
 }
 
 const orphanShape: readonly (readonly [string, Check])[] = [
-  ["kind", (value) => value === "vm" || value === "volume" || value === "group" || value === "image"],
+  ["kind", oneOf("vm", "volume", "group", "image")],
   ["id", (value) => typeof value === "string" && value !== ""],
   ["name", text],
   ["reason", text],
@@ -172,12 +126,5 @@ export function orphanProblem(orphan: unknown): string | undefined {
   return recordProblem(typeof address === "string" ? address : "", record);
 }
 
-export const isScope = (scope: unknown): scope is Scope => {
-  if (!object(scope)) return false;
-  const { origin, project, sees } = scope as Record<string, unknown>;
-  return (
-    text(origin) &&
-    optional(text)(project) &&
-    optional((value) => Array.isArray(value) && value.every((one) => text(one)))(sees)
-  );
-};
+const scopeShape = shape({ origin: text, project: optional(text), sees: optional(list(text)) });
+export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);

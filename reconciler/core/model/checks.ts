@@ -1,0 +1,91 @@
+/** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
+import { parseAddress } from "./address";
+import type { DesiredFields, FieldRow, FieldType, RecordedFields, Rows } from "./fields";
+
+export type Check = (value: unknown) => boolean;
+export type Checks = Readonly<Record<string, Check>>;
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const text: Check = (value) => typeof value === "string";
+export const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
+export const flag: Check = (value) => typeof value === "boolean";
+export const object: Check = isMap;
+export const address: Check = (value) => typeof value === "string" && parseAddress(value) !== undefined;
+export const time: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
+export const oneOf =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    typeof value === "string" && values.includes(value);
+export const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+export const either =
+  (...checks: readonly Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value));
+export const list =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+export const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isMap(value) && Object.values(value).every(check);
+/** A map with these fields; what else it has is another version's, and left alone. */
+export const shape = (fields: Checks): Check => {
+  const entries = Object.entries(fields);
+  return (value) =>
+    isMap(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
+};
+
+export const reference = either(shape({ address }), shape({ id: text }));
+export const argv: Check = (value) => list(text)(value) && Array.isArray(value) && value.length > 0;
+const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
+const remote = either(
+  shape({ kind: oneOf("any") }),
+  shape({ kind: oneOf("cidr"), cidr: text }),
+  shape({ kind: oneOf("group"), group: reference }),
+);
+const rule = shape({
+  direction: oneOf("ingress", "egress"),
+  ethertype: oneOf("IPv4", "IPv6"),
+  protocol: text,
+  ports: optional(shape({ min: port, max: port })),
+  remote,
+  description: optional(text),
+});
+
+const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
+  text,
+  remark: text,
+  name: text,
+  size: number,
+  flag,
+  reference,
+  flush: either(shape({ via: oneOf("ask", "stop") }), shape({ via: oneOf("command"), argv })),
+  rules: list(rule),
+};
+
+const checkOf = ({ type }: FieldRow): Check => (typeof type === "string" ? checkOfType[type] : oneOf(...type));
+
+export const checksOfDesired = <F extends Rows>(rows: F): Readonly<Record<keyof DesiredFields<F> & string, Check>> =>
+  fromRows(rows, (row) => (row.absent === "unset" ? optional(checkOf(row)) : checkOf(row)));
+
+export const checksOfRecord = <F extends Rows>(rows: F): Readonly<Record<keyof RecordedFields<F> & string, Check>> =>
+  fromRows(rows, (row) => {
+    if (row.recorded === "never") return undefined;
+    return row.recorded === "always" ? checkOf(row) : optional(checkOf(row));
+  });
+
+function fromRows<T>(rows: Rows, check: (row: FieldRow) => Check | undefined): T {
+  const checks: Record<string, Check> = {};
+  for (const [key, row] of Object.entries(rows)) {
+    const made = check(row);
+    if (made !== undefined) checks[key] = made;
+  }
+  // One check for each row that the type names.
+  return checks as T;
+}

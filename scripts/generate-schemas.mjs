@@ -1,0 +1,118 @@
+// Writes the fields of VMs, volumes and groups into the schemas of desired states, states and plans, from the one table
+// in reconciler/core/model/fields.ts. What a schema says beside them (lifecycle, what only a record knows, steps) is
+// written by hand and left as it is; a field that leaves the table leaves a record's schema by hand. `--check` fails
+// when a schema does not match the table, and is part of `npm run lint`.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const require = createRequire(import.meta.url);
+
+/** The table imports types alone, so that it is read without a build. */
+function readTable() {
+  const typescript = require("typescript");
+  const source = readFileSync(join(root, "reconciler/core/model/fields.ts"), "utf8");
+  const { outputText } = typescript.transpileModule(source, { compilerOptions: { module: "commonjs" } });
+  const exports = {};
+  new Function("exports", outputText)(exports);
+  return exports;
+}
+
+const { fieldsOf, ignorable } = readTable();
+const ref = (name) => ({ $ref: `#/$defs/${name}` });
+const refs = { text: "text", remark: "text", name: "name", size: "size", flag: "boolean", reference: "reference" };
+
+/** What follows the description of a field, where it may be left out. */
+function leftOut({ field, type, absent }) {
+  if (absent === "key") return " Left out: the key (key-each with for_each).";
+  if (absent === "inherited") return ` Default: the file's ${field}.`;
+  return typeof absent === "object" && typeof type === "string" ? ` Default: ${absent.value}.` : "";
+}
+
+/** As a file has it, where a value may be interpolated. */
+function written(row) {
+  const { type, absent } = row;
+  const description = row.about + leftOut(row);
+  if (type === "flush") return ref("flush");
+  if (type === "rules") return { type: ["array", "null"], items: ref("rule"), description };
+  if (typeof type === "string") return { ...ref(refs[type]), description };
+  const preset = typeof absent === "object" ? { default: absent.value } : {};
+  return { description, anyOf: [{ enum: [...type] }, ref("interpolated")], ...preset };
+}
+
+const values = {
+  text: { type: "string" },
+  remark: { type: "string" },
+  name: { type: "string" },
+  size: { type: "number" },
+  flag: { type: "boolean" },
+  flush: ref("flush"),
+  reference: ref("reference"),
+  rules: { type: "array", items: ref("rule") },
+};
+
+/** As it is kept and sent: read, with its default filled in. */
+const kept = ({ type, about }) => {
+  const value = typeof type === "string" ? values[type] : { enum: [...type] };
+  return value.$ref === undefined ? { description: about, ...value } : value;
+};
+
+const mapped = (rows, shown) => Object.fromEntries(rows.map(([key, row]) => [key, shown(row)]));
+const byField = (rows) => rows.map(([, row]) => [row.field, row]);
+
+function fillDesired({ $defs }) {
+  for (const [kind, table] of Object.entries(fieldsOf)) {
+    const rows = byField(Object.entries(table));
+    const { for_each, lifecycle } = $defs[kind].properties;
+    $defs[kind].properties = { for_each, ...mapped(rows, written), lifecycle };
+    const shared = rows.filter(([, { absent }]) => absent !== "key");
+    $defs[`${kind}_defaults`].properties = { ...mapped(shared, written), lifecycle };
+    $defs[`${kind}_lifecycle`].properties.ignore_changes.items.anyOf[0].enum = ignorable[kind];
+  }
+}
+
+function fillRecords({ $defs }) {
+  for (const [kind, table] of Object.entries(fieldsOf)) {
+    const record = $defs.record.oneOf.find(({ properties }) => properties.kind.const === kind);
+    const rows = Object.entries(table).filter(([, { recorded }]) => recorded !== "never");
+    const { kind: _, address, id, ...others } = record.properties;
+    for (const [key] of rows) delete others[key];
+    record.properties = { kind: record.properties.kind, address, id, ...mapped(rows, kept), ...others };
+    const always = rows.filter(([, { recorded }]) => recorded === "always").map(([key]) => key);
+    const first = ["kind", "address", ...always];
+    record.required = [...first, ...record.required.filter((key) => !first.includes(key) && !(key in table))];
+  }
+}
+
+function fillCreate({ $defs }) {
+  const create = $defs.action.oneOf.find(({ properties }) => properties.operation.const === "vm.create");
+  const rows = Object.entries(fieldsOf.vm).filter(([, { sentAs }]) => sentAs !== undefined);
+  create.properties.vm.properties = mapped(rows, kept);
+  create.properties.vm.required = rows.filter(([, { absent }]) => absent !== "unset").map(([key]) => key);
+}
+
+const fills = { "desired-state": [fillDesired], state: [fillRecords], plan: [fillRecords, fillCreate] };
+
+const check = process.argv.includes("--check");
+const stale = [];
+for (const [name, parts] of Object.entries(fills)) {
+  const path = join(root, "schemas", `${name}.schema.json`);
+  const schema = JSON.parse(readFileSync(path, "utf8"));
+  const before = JSON.stringify(schema);
+  for (const fill of parts) fill(schema);
+  if (JSON.stringify(schema) === before) continue;
+  stale.push(path);
+  if (!check) writeFileSync(path, JSON.stringify(schema, undefined, 2));
+}
+if (check && stale.length > 0) {
+  for (const path of stale)
+    console.error(`${path} does not match reconciler/core/model/fields.ts; run: npm run generate`);
+  process.exit(1);
+}
+if (!check && stale.length > 0)
+  execFileSync(process.execPath, [join(root, "node_modules/@biomejs/biome/bin/biome"), "format", "--write", ...stale], {
+    stdio: "inherit",
+  });
