@@ -62,6 +62,7 @@ export async function refresh(
     observeVolumes(client, ids.volume, volumeOrphans(state), findings, signalOf(options)),
     observeGroups(client, ids.group, state, findings, signalOf(options)),
   ]);
+  contradict(volumes, vms.looks);
   const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
   const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
   const now = scopeOf(client, desired);
@@ -93,6 +94,21 @@ export async function refresh(
   findings.push(...addressNotes(ids.vm, live.vmById));
   const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, signalOf(options));
   return { live: { ...live, catalogue }, findings };
+}
+
+/** A volume that a VM's record names is there, whatever a list or a read said of it: two answers that differ prove nothing. */
+function contradict(volumes: Observed<LiveVolume>, vms: ReadonlyMap<string, Look<LiveVm>>): void {
+  for (const vm of vms.values()) {
+    if (vm.seen !== "yes") continue;
+    for (const { id } of vm.value.volumes ?? []) {
+      const look = volumes.looks.get(id) ?? volumes.unlisted;
+      if (look.seen === "absent")
+        volumes.looks.set(id, {
+          seen: "unobserved",
+          reason: `${look.because}, and yet the record of VM ${vm.value.name} names it`,
+        });
+    }
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ type Answers = (path: string, response: ServerResponse) => boolean;
 
 beforeEach(async () => {
   folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
+  emulator = await startEmulator({ timeScale: 0, with: ["volume.list"] });
   proxy = await startProxy();
 });
 afterEach(async () => {
@@ -246,5 +246,23 @@ describe("a VM so young that a list may not show it yet", () => {
     expect(plan.exitCode, plan.stderr).toBe(0);
     expect(plan.stdout).toContain("Nothing to do as far as could be seen");
     expect(plan.stderr).toContain("warning[plan/not-listed-yet]");
+  });
+});
+
+describe("two answers that differ", () => {
+  it("prove nothing: a volume that its VM's record names is flushed although the list of volumes lacks it", async () => {
+    const listed = world.replace(
+      "service: {",
+      "service: { dialect: { operations: { volume.list: { method: GET, path: /api/v1/volume/list } } },",
+    );
+    await applied(listed);
+    writeFileSync(join(folder, "reconcile.yaml"), listed.replace(/vms:\n.*\n/, ""));
+    proxy.answers = (path, response) => {
+      if (!path.includes("/volume/list")) return false;
+      response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');
+      return true;
+    };
+    const plan = await reconcile(["plan"]);
+    expect(plan.stdout, plan.stderr).toContain("so that its volumes are flushed");
   });
 });
