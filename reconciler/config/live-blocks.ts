@@ -8,6 +8,7 @@ import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/ru
 import { isPlatformShaped } from "../core/diff/group-rules";
 import type { Kind } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
+import { type FieldRow, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import type { Plain, YamlBlock } from "./write-yaml";
@@ -102,21 +103,17 @@ export interface VmDisks {
   readonly told: boolean;
 }
 
-const defaultRootSizeGb = 50;
-
 export function blockOfVm(vm: LiveVm, disks: VmDisks, names: Names, key?: string): YamlBlock {
   const naming = nameBlock("vm", vm, names, key);
   const notes = [...naming.notes];
   const fields: Fields = { ...naming.fields };
   const missing: string[] = [];
-  const keep = (name: string, value: string | number | undefined): void => {
-    if (value === undefined || value === "") missing.push(name);
-    else fields[name] = value;
+  const keep = (name: string, value: string | number | undefined, absent: FieldRow["absent"] = "missing"): void => {
+    if (value !== undefined && value !== "") fields[name] = value;
+    else if (absent === "missing") missing.push(name);
   };
-  keep("flavor_id", vm.flavor);
-  keep("image_id", vm.image);
-  keep("owner", vm.owner);
-  if (disks.root?.sizeGb !== undefined && disks.root.sizeGb !== defaultRootSizeGb)
+  for (const key of observedVmFields) keep(vmFields[key].field, vm[key], vmFields[key].absent);
+  if (disks.root?.sizeGb !== undefined && disks.root.sizeGb !== vmFields.rootSizeGb.absent.value)
     fields["root_size"] = disks.root.sizeGb;
   if (disks.told && disks.data === undefined) {
     fields["size"] = 1;

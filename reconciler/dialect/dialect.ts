@@ -2,6 +2,7 @@
  * What one deployment of the service has where the contract is silent, in the shape users write it (read-dialect.ts
  * merges their file over built-in.ts). The service's client reads it; the planner asks it which operations exist.
  */
+import type { ObservedFields, vmFields } from "../core/model/fields";
 import type { AssumedOperation } from "../core/model/operation";
 import type { Condition } from "../core/model/outcome";
 
@@ -30,13 +31,10 @@ export type AssumedRoutes = {
 };
 
 export interface Records {
-  readonly vm: {
+  readonly vm: Readonly<Record<keyof ObservedFields<typeof vmFields>, Pointers>> & {
     readonly id: Pointers;
     readonly name: Pointers;
     readonly status: Pointers;
-    readonly flavor: Pointers;
-    readonly image: Pointers;
-    readonly owner: Pointers;
     readonly floating_ip: Pointers;
     readonly private_ip: Pointers;
     readonly volumes: Pointers;

@@ -3,6 +3,8 @@
  * as text, extra fields, a null list), strict about what identity hangs on: an answer without it is rejected as
  * `unreadable`, with the dialect line that would fix it. Never throws, whatever the answer.
  */
+
+import { type ObservedFields, observedVmFields, type vmFields } from "../core/model/fields";
 import type {
   CatalogueEntry,
   LiveGroup,
@@ -121,12 +123,10 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       phase: (status !== undefined ? phases.get(status) : undefined) ?? "changing",
       ...texts({
         status,
-        flavor: findText(record, vm.flavor),
-        image: findText(record, vm.image),
-        owner: findText(record, vm.owner),
         floatingIp: floating.address,
         privateIp: private_.address,
       }),
+      ...observedIn(record, vm),
       ...(notAddresses.length > 0 && { notAddresses }),
       ...(listed !== undefined && { volumes }),
     });
@@ -345,6 +345,19 @@ function compileAll<T extends object>(record: T): { readonly [K in keyof T]: rea
 }
 
 /** Without the fields that were not found: absent is unobserved, which is never the same as empty. */
+/** The fields of the table that a record shows, where they are texts: others need a reader here. */
+function observedIn(
+  record: unknown,
+  pointers: Readonly<Record<(typeof observedVmFields)[number], Parameters<typeof findText>[1]>>,
+): { -readonly [K in keyof ObservedFields<typeof vmFields>]: string } {
+  const found: { -readonly [K in keyof ObservedFields<typeof vmFields>]: string } = {};
+  for (const key of observedVmFields) {
+    const value = findText(record, pointers[key]);
+    if (value != null) found[key] = value;
+  }
+  return found;
+}
+
 function texts<K extends string>(fields: Record<K, string | null | undefined>): { [key in K]?: string } {
   const found: { [key in K]?: string } = {};
   for (const key in fields) {

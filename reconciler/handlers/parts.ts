@@ -5,10 +5,12 @@
  */
 import type { Address } from "../core/model/address";
 import type { Desired, DesiredGroup, DesiredVm, DesiredVolume, HealthCheck, Reference } from "../core/model/desired";
+import { vmFields } from "../core/model/fields";
 import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
+import { propertyValues } from "./row-properties";
 import { ruleAsProperties } from "./rule-properties";
 import type { HandlerType } from "./table";
 
@@ -130,17 +132,7 @@ function vmPart(vm: DesiredVm): DesiredPart {
     address: vm.address,
     type: "Vm",
     inputs: {
-      name: vm.name,
-      flavorId: vm.flavor,
-      imageId: vm.image,
-      owner: vm.owner,
-      userId: vm.userId,
-      project: vm.project,
-      region: vm.region,
-      rootSize: vm.rootSizeGb,
-      size: vm.sizeGb,
-      skipFloatingIp: vm.skipFloatingIp,
-      ...(vm.power === undefined ? {} : { power: vm.power }),
+      ...propertyValues(vmFields, vm),
       ...(lifecycle.onImageChange === "rebuild" ? {} : { onImageChange: lifecycle.onImageChange }),
       ...(lifecycle.snapshotBefore.length === 0 ? {} : { snapshotBefore: [...lifecycle.snapshotBefore] }),
       ...(lifecycle.deleteFloatingIp === undefined ? {} : { deleteFloatingIp: lifecycle.deleteFloatingIp }),

@@ -1,27 +1,15 @@
 /** Virtual machines. */
 
+import { vmFields } from "../core/model/fields";
 import { sightVm } from "../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
+import { holdBack, observedRecord } from "../core/plan/records";
 import { createHandler } from "./resource";
+import { optionalNames, propertyNames, propertyValues, rowProperties } from "./row-properties";
 import { adopt, flushConfirmed, linesFor } from "./shared-properties";
 
-const replaces = { replaces: true } as const;
-const required = { required: true } as const;
 const behaviour = { behaviour: true } as const;
 
-const main = [
-  "name",
-  "flavorId",
-  "imageId",
-  "owner",
-  "userId",
-  "project",
-  "region",
-  "rootSize",
-  "size",
-  "skipFloatingIp",
-  "power",
-] as const;
 const lifecycle = ["onImageChange", "snapshotBefore", "deleteFloatingIp", "preservedVolumes", "verifyResize"] as const;
 
 export const vmHandler = createHandler<"vm">({
@@ -30,45 +18,18 @@ export const vmHandler = createHandler<"vm">({
   description:
     "A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it.",
   inputs: {
-    name: {
-      type: "string",
-      ...required,
-      description:
-        "3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name.",
-    },
-    flavorId: {
-      type: "string",
-      ...required,
-      description: "Flavor name or id; both are the same flavor. A change resizes in place.",
-    },
-    imageId: {
-      type: "string",
-      ...required,
-      description:
+    ...rowProperties(vmFields, {
+      name: "3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name.",
+      flavorId: "Flavor name or id; both are the same flavor. A change resizes in place.",
+      imageId:
         "Image id, or a name that the service's list resolves. A change rebuilds the VM and wipes its root disk; see onImageChange.",
-    },
-    owner: {
-      type: "string",
-      ...required,
-      ...replaces,
-      description: "Username or e-mail address; the service stores the e-mail, so a username is never a difference.",
-    },
-    userId: { type: "string", ...required, ...replaces, description: "Your user id in the service." },
-    project: { type: "string", ...required, ...replaces, description: "The project to build in." },
-    region: { type: "string", ...required, ...replaces, description: "The region to build in." },
-    rootSize: { type: "integer", ...replaces, description: "Root disk in GB; 50 when left out. Cannot be changed." },
-    size: {
-      type: "integer",
-      ...required,
-      description:
-        "Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed.",
-    },
-    skipFloatingIp: { type: "boolean", ...replaces, description: "true: no public address." },
-    power: {
-      type: "string",
-      values: ["running", "stopped"],
-      description: "Keep it running or stopped. Left out: not managed.",
-    },
+      owner: "Username or e-mail address; the service stores the e-mail, so a username is never a difference.",
+      userId: "Your user id in the service.",
+      rootSize: "Root disk in GB; 50 when left out. Cannot be changed.",
+      size: "Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed.",
+      skipFloatingIp: "true: no public address.",
+      power: "Keep it running or stopped. Left out: not managed.",
+    }),
     onImageChange: {
       type: "string",
       ...behaviour,
@@ -126,11 +87,11 @@ export const vmHandler = createHandler<"vm">({
       description: "The data volume created with it, where the service shows which it is.",
     },
   },
-  optional: ["power"],
+  optional: optionalNames(vmFields),
   deleteBeforeReplace: true,
   write: (inputs) => ({
     kind: "vm",
-    lines: [...linesFor(inputs, main), ...linesFor(inputs, lifecycle, "lifecycle")],
+    lines: [...linesFor(inputs, propertyNames(vmFields)), ...linesFor(inputs, lifecycle, "lifecycle")],
   }),
   sight: sightVm,
   recordOfLive: (address, live): RecordedVm => ({
@@ -138,37 +99,22 @@ export const vmHandler = createHandler<"vm">({
     address,
     id: live.id,
     name: live.name,
-    ...(live.flavor === undefined ? {} : { flavor: live.flavor }),
-    ...(live.image === undefined ? {} : { image: live.image, imageId: live.image }),
-    ...(live.owner === undefined ? {} : { owner: live.owner }),
+    ...observedRecord(live),
     preventDestroy: false,
     onDelete: { snapshot: false, preservedVolumes: "retain" },
   }),
-  drifted(record, live, change) {
-    let next: RecordedVm = record;
-    for (const { field } of change.fields) {
-      if (field === "name") next = { ...next, name: live.name };
-      if (field === "flavor_id" && live.flavor !== undefined) next = { ...next, flavor: live.flavor };
-      if (field === "image_id" && live.image !== undefined) next = { ...next, image: live.image, imageId: live.image };
-      if (field === "owner" && live.owner !== undefined) next = { ...next, owner: live.owner };
-      if (field === "power" && (live.phase === "running" || live.phase === "stopped"))
-        next = { ...next, power: live.phase };
-    }
-    return next;
-  },
-  inputsOf: (record) => ({
-    name: record.name,
-    flavorId: record.flavor,
-    imageId: record.image,
-    owner: record.owner,
-    userId: record.userId,
-    project: record.project,
-    region: record.region,
-    rootSize: record.rootSizeGb,
-    size: record.sizeGb,
-    skipFloatingIp: record.skipFloatingIp,
-    power: record.power,
-  }),
+  drifted: (record, live, change) =>
+    holdBack<RecordedVm>(
+      record,
+      {
+        ...record,
+        name: live.name,
+        ...observedRecord(live),
+        ...(live.phase === "running" || live.phase === "stopped" ? { power: live.phase } : {}),
+      },
+      change.fields.map(({ field }) => field),
+    ),
+  inputsOf: (record) => propertyValues(vmFields, record),
   outputsOf: (record, live) => ({
     floatingIp: live?.floatingIp,
     privateIp: live?.privateIp,

@@ -6,7 +6,7 @@ import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalog
 import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { keysWith, vmFields } from "../model/fields";
+import { type KeysWith, keysWith, vmFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
 import { type FieldChange, type FieldValue, fieldChange } from "./changes";
@@ -37,44 +37,69 @@ export function compareVm(
     if (!recordedAgrees) intended = true;
   };
 
-  const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name.toLowerCase() !== desired.name)
-    differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
-
   const verify = decideVerify(desired, recorded, live, context);
-  // A resize that is reverted leads back to the flavor it came from, and that is what is compared.
-  const liveFlavor = verify === undefined ? live?.flavor : verify === "revert" ? recorded?.resizing?.from : undefined;
-  const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
-  if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded?.flavor, context))
-    differ(
-      fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context.flavors), desired.flavor),
-      verify === undefined && recorded?.flavor === desired.flavor,
-    );
-
   const image = compareImage(desired, recorded, live, context, diagnostics);
-  if (image.change !== undefined) differ(image.change, recorded?.image === desired.image);
 
-  const owner = live?.owner ?? recorded?.owner;
-  if (owner !== undefined && !(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
-    differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
+  // In the order in which a plan shows them. A row with a comparison of its own does not compile until it is here.
+  const comparisons: Record<KeysWith<typeof vmFields, { compare: "own" }> | "plain", () => void> = {
+    name() {
+      const name = live?.name ?? recorded?.name;
+      if (name !== undefined && name.toLowerCase() !== desired.name)
+        differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
+    },
+    flavor() {
+      // A resize that is reverted leads back to the flavor it came from, and that is what is compared.
+      const from = verify === "revert" ? recorded?.resizing?.from : undefined;
+      const liveFlavor = verify === undefined ? live?.flavor : from;
+      const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
+      if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded?.flavor, context))
+        differ(
+          fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context.flavors), desired.flavor),
+          verify === undefined && recorded?.flavor === desired.flavor,
+        );
+    },
+    image() {
+      if (image.change !== undefined) differ(image.change, recorded?.image === desired.image);
+    },
+    owner() {
+      const owner = live?.owner ?? recorded?.owner;
+      if (owner === undefined) return;
+      if (!(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
+        differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
+    },
+    plain() {
+      const shown: Partial<Record<keyof typeof vmFields, FieldValue>> = live ?? {};
+      for (const key of plainFields) {
+        const before = shown[key] ?? recorded?.[key];
+        if (desired[key] !== undefined && before !== undefined && before !== desired[key])
+          differ(fieldChange(vmFields[key], before, desired[key]), recorded?.[key] === desired[key]);
+      }
+    },
+    sizeGb() {
+      const size = sizeNow(recorded, live, context);
+      if (size !== undefined && size !== desired.sizeGb)
+        differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
+    },
+    power() {
+      comparePower(desired, recorded, live, differ, diagnostics);
+    },
+  };
+  for (const compare of Object.values(comparisons)) compare();
 
-  const shown: Partial<Record<keyof typeof vmFields, FieldValue>> = live ?? {};
-  for (const key of plainFields) {
-    const before = shown[key] ?? recorded?.[key];
-    if (desired[key] !== undefined && before !== undefined && before !== desired[key])
-      differ(fieldChange(vmFields[key], before, desired[key]), recorded?.[key] === desired[key]);
-  }
+  return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
+}
 
-  const size = sizeNow(recorded, live, context);
-  if (size !== undefined && size !== desired.sizeGb) differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
-
+function comparePower(
+  desired: DesiredVm,
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  differ: (field: FieldChange, recordedAgrees: boolean) => void,
+  diagnostics: Diagnostic[],
+): void {
   // Where no power is shown, what was last done about it stands in; never done and not to be seen is not as wished.
   const isUnseen = live === undefined || live.status === undefined;
-  const power = isUnseen
-    ? recorded?.power
-    : live.phase === "running" || live.phase === "stopped"
-      ? live.phase
-      : undefined;
+  const seen = live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined;
+  const power = isUnseen ? recorded?.power : seen;
   // An interrupted run stopped it for a flush and did not get to start it again.
   const wantedPower = desired.power ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
   if (wantedPower !== undefined && power !== wantedPower && (power !== undefined || isUnseen))
@@ -92,8 +117,6 @@ export function compareVm(
       address: desired.address,
       source: desired.source,
     });
-
-  return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
 }
 
 /** The other one in the same words: by its name where the file names one. */

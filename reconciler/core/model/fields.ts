@@ -305,7 +305,7 @@ type ValueOf<T extends FieldType> = T extends keyof Shapes
     ? T[number]
     : never;
 
-type KeysWith<F extends Rows, M> = { [K in keyof F]: F[K] extends M ? K : never }[keyof F] & string;
+export type KeysWith<F extends Rows, M> = { [K in keyof F]: F[K] extends M ? K : never }[keyof F] & string;
 
 /** Shows in an editor, and in what the compiler says, as one plain object. */
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
@@ -347,6 +347,9 @@ export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>
     .filter(([, row]) => (Object.keys(match) as (keyof FieldRow)[]).every((part) => row[part] === match[part]))
     // The filter is the type's condition.
     .map(([key]) => key as KeysWith<F, M>);
+
+/** The fields of a VM that its record in the service shows, as they are. */
+export const observedVmFields = keysWith(vmFields, { observed: true });
 
 const namesIgnorable = (rows: Rows): string[] =>
   Object.values(rows)

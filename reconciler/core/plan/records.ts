@@ -5,7 +5,8 @@
 
 import { recordRules } from "../diff/group";
 import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
-import { groupFields, keysWith, type Rows, vmFields, volumeFields } from "../model/fields";
+import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 
 export type Unidentified<T> = Omit<T, "id">;
@@ -48,6 +49,12 @@ const sentOfVm = (Object.keys(vmFields) as (keyof typeof vmFields)[]).filter(
   (key): key is keyof NewVm => "sentAs" in vmFields[key],
 );
 export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
+
+/** What the service's record of a VM says of the fields that a state holds. */
+export const observedRecord = (live: LiveVm): Partial<RecordedVm> => ({
+  ...pick(live, observedVmFields),
+  ...(live.image === undefined ? {} : { imageId: live.image }),
+});
 
 export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => ({
   kind: "volume",

@@ -4,7 +4,7 @@ import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desir
 import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
-import { holdBack, newVm, patchFor, type Unidentified, vmRecord } from "./records";
+import { holdBack, newVm, observedRecord, patchFor, type Unidentified, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need } from "./step";
 
@@ -260,10 +260,7 @@ function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): st
   const before: Partial<RecordedVm> = {
     ...made,
     name: live?.name ?? desired.name,
-    flavor: live?.flavor ?? made?.flavor,
-    image: live?.image ?? made?.image,
-    imageId: live?.image ?? made?.imageId,
-    owner: live?.owner ?? made?.owner,
+    ...(live === undefined ? {} : observedRecord(live)),
     ...(live?.phase === "running" || live?.phase === "stopped" ? { power: live.phase } : {}),
   };
   const record = holdBack(

@@ -1,0 +1,51 @@
+/** The fields of the table as properties of a program: `flavor_id` is `flavorId`. */
+import type { FieldRow, Rows } from "../core/model/fields";
+import type { Property, Props } from "./handler";
+import { asProperty } from "./one-desired";
+
+const types = { text: "string", remark: "string", name: "string", size: "integer", flag: "boolean" } as const;
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
+type PropertyName<F extends Rows> = Camel<F[keyof F]["field"]>;
+
+/** The properties of a kind whose fields are all plain; what a program's reader needs to know is said in other words. */
+export function rowProperties<F extends Rows>(
+  rows: F,
+  descriptions: Partial<Record<PropertyName<F>, string>>,
+): Record<PropertyName<F>, Property> {
+  const said: Readonly<Record<string, string | undefined>> = descriptions;
+  const properties: Record<string, Property> = {};
+  for (const row of Object.values(rows)) {
+    const name = asProperty(row.field);
+    properties[name] = { ...propertyOf(row), description: said[name] ?? row.about };
+  }
+  // One property for each row.
+  return properties as Record<PropertyName<F>, Property>;
+}
+
+function propertyOf({ type, absent, effect }: FieldRow): Omit<Property, "description"> {
+  const plain = typeof type === "string" && type in types ? types[type as keyof typeof types] : undefined;
+  return {
+    type: plain ?? "string",
+    ...(absent !== "unset" && typeof absent === "string" ? { required: true } : {}),
+    ...(effect === "replace" ? { replaces: true } : {}),
+    ...(typeof type === "string" ? {} : { values: type }),
+  };
+}
+
+export const propertyNames = (rows: Rows): string[] => Object.values(rows).map(({ field }) => asProperty(field));
+
+/** The values of a desired state or a record, by the names of properties; what is not there stays out. */
+export const propertyValues = <F extends Rows>(rows: F, values: { readonly [K in keyof F]?: unknown }): Props =>
+  Object.fromEntries(
+    Object.entries(rows).flatMap(([key, row]) => {
+      const value = values[key];
+      return value === undefined ? [] : [[asProperty(row.field), value] as const];
+    }),
+  );
+
+/** The properties that need not be given and mean nothing then. */
+export const optionalNames = (rows: Rows): string[] =>
+  Object.values(rows)
+    .filter(({ absent }) => absent === "unset")
+    .map(({ field }) => asProperty(field));
