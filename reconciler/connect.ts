@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read-desired";
 import type { ServiceSettings, Timing } from "./core/model/desired";
 import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
+import type { DiagnosticCode } from "./core/model/diagnostic-code";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
 import { readDialectText, readInlineDialect } from "./dialect/read-dialect";
@@ -178,5 +179,5 @@ function readTiming({ timing }: Settings): Partial<Timing> {
   return (desired.service satisfies ServiceSettings).timing;
 }
 
-const fail = (code: string, summary: string, fix: string): HandlerFailure =>
+const fail = (code: DiagnosticCode, summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code, summary, fix } satisfies Diagnostic]);

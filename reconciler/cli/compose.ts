@@ -7,6 +7,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseDuration } from "../config/durations";
 import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
@@ -279,7 +280,7 @@ export function readCount(text: string | undefined, flag: string): number | unde
   return value;
 }
 
-export const fail = (code: string, summary: string, fix?: string): CommandFailed =>
+export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
   new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);
 
 export { systemClock };

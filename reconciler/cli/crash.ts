@@ -1,6 +1,8 @@
 /** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
+
 import type { Diagnostic } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
+import { isExplained } from "../report/explanations";
 
 interface Coded extends Error {
   readonly code?: unknown;
@@ -25,10 +27,10 @@ export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
   const carried = (error as { diagnostics?: unknown }).diagnostics;
   if (Array.isArray(carried)) return carried as Diagnostic[];
   const { code, message } = error as Coded;
-  if (typeof code !== "string") return undefined;
-  if (/^(state|service|config|cli)\//.test(code))
+  if (isExplained(code))
     return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
-  if (/^E[A-Z]+$/.test(code)) return [{ severity: "error", code: "cli/system", summary: message }];
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
+    return [{ severity: "error", code: "cli/system", summary: message }];
   return undefined;
 }
 

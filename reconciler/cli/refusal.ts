@@ -3,13 +3,13 @@
  * people, who have just read in the plan what would happen and want to know what gives the consent.
  */
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Consent } from "../core/plan/consent";
+import { type Consent, consentCodes } from "../core/plan/consent";
 
 export type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };
 
 export const consentMissing = (consent: MissingConsent): Diagnostic => ({
   severity: "error",
-  code: `consent/${consent.kind.replaceAll("_", "-")}`,
+  code: consentCodes[consent.kind],
   summary: consent.detail,
   fix: consent.grant,
   ...(consent.address === undefined ? {} : { address: consent.address }),

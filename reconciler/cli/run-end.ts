@@ -1,6 +1,9 @@
 /** How a run ended, for programs: the exit code, and what failed or waits as diagnostics. People read report/run-text. */
+
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { RunReport } from "../engine/run-plan";
+import { isExplained } from "../report/explanations";
 
 export function exitCodeOf(report: RunReport): number {
   if (
@@ -27,13 +30,15 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
       ...(said?.fix === undefined ? {} : { fix: said.fix }),
     });
   }
-  const error = (code: string, summary: string): void => {
+  const error = (code: DiagnosticCode, summary: string): void => {
     diagnostics.push({ severity: "error", code, summary, fix: "run the same command again: it goes on from here" });
   };
   const { broken } = report;
   if (broken !== undefined) {
-    const { code } = broken as Error & { code?: unknown };
-    error(typeof code === "string" ? code : "state/store-failed", `the state could not be written: ${broken.message}`);
+    error(
+      "code" in broken && isExplained(broken.code) ? broken.code : "state/store-failed",
+      `the state could not be written: ${broken.message}`,
+    );
   } else if (report.interrupted)
     error("apply/interrupted", "the run was stopped before its end; what was in flight is recorded");
   if (report.unclosed !== undefined) diagnostics.push(stateUnclosed(report.unclosed));
@@ -42,7 +47,7 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
 
 export const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
   severity: "error",
-  code: typeof code === "string" && code.startsWith("state/") ? code : "state/store-failed",
+  code: isExplained(code) && code.startsWith("state/") ? code : "state/store-failed",
   summary: message,
   detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
   fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",

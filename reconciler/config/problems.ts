@@ -2,42 +2,16 @@
  * Collects what is wrong with the user's files. One place in a file gives one diagnostic per cause, however many
  * instances of a for_each run into it.
  */
+
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { printable } from "../core/text/printable";
 import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml-file";
 
-export type ConfigCode =
-  | "config/yaml-syntax"
-  | "config/encoding"
-  | "config/control-character"
-  | "config/duplicate-key"
-  | "config/forbidden-key"
-  | "config/alias-limit"
-  | "config/version"
-  | "config/unknown-key"
-  | "config/wrong-type"
-  | "config/not-allowed"
-  | "config/missing"
-  | "config/invalid-value"
-  | "config/conflicting-setting"
-  | "config/unknown-variable"
-  | "config/variable-without-value"
-  | "config/interpolation"
-  | "config/for-each"
-  | "config/invalid-name"
-  | "config/reserved-name"
-  | "config/duplicate-name"
-  | "config/unknown-reference"
-  | "config/reference-needs-key"
-  | "config/invalid-rule"
-  | "config/duplicate-rule"
-  | "config/size-over-limit"
-  | "config/invalid-import"
-  | "config/invalid-move"
-  | "config/invalid-removal";
+export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
 
 export interface Problem {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly severity?: Severity;
   readonly summary: string;
   readonly detail?: string | undefined;

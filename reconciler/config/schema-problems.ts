@@ -9,7 +9,7 @@ import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "./yaml-file"
 
 export interface SchemaWords {
   /** First part of each code: `config` gives `config/unknown-key`. */
-  readonly area: string;
+  readonly area: "config" | "dialect";
   /** What text that fits a pattern is called, by pattern; an empty word is not mentioned. */
   readonly patterns?: Readonly<Record<string, string>>;
 }

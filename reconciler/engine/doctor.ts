@@ -4,7 +4,9 @@
  * nothing else; what could only be found out by changing something is left as the dialect has it. The report is a
  * value; report/doctor-text.ts prints it.
  */
+
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type AssumedOperation, assumedOperations, type Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 import { commonPaths, listItems } from "../dialect/built-in";
@@ -112,7 +114,7 @@ type First = Pick<DoctorReport, "reachable" | "credential" | "diagnostics">;
 
 /** A volume that nobody has: a service that is there and takes the credential says that it is not there. */
 function judgeFirst(outcome: Outcome<unknown>): First {
-  const problem = (code: string, summary: string, detail: string, fix: string): Diagnostic[] => [
+  const problem = (code: DiagnosticCode, summary: string, detail: string, fix: string): Diagnostic[] => [
     { severity: "error", code, summary, detail, fix },
   ];
   switch (outcome.status) {

@@ -3,6 +3,7 @@
  * is durable; what is asked for while a write is under way goes into the next one, so that many steps share one write.
  */
 import type { Address } from "../core/model/address";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
 import { applyChange, type FoldedState, type MutableState, scopeOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
@@ -128,7 +129,7 @@ function asStateError(error: unknown): Error {
   });
 }
 
-export const isStateError = (error: unknown): error is Error & { readonly code: string } =>
+export const isStateError = (error: unknown): error is Error & { readonly code: DiagnosticCode } =>
   error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("state/");
 
 /** A record after a step: what it was, with what became true. */

@@ -2,7 +2,9 @@
  * Carries a plan out: starts what may start, writes down what became true, skips what cannot go on, and says how it
  * ended. Stops starting on the first wish to stop, and waiting on the second.
  */
+
 import { indexCatalogue } from "../core/canonical/catalogue";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live } from "../core/model/live";
 import { type Orphan, orphanKey, recordedAt, type Scope } from "../core/model/recorded";
 import type { PermittedPlan } from "../core/plan/permitted";
@@ -224,7 +226,7 @@ export async function runPlan(
   };
 }
 
-function failedToRecord(error: unknown, code: string): StepResult {
+function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {
   return {
     end: "failed",
     code,

@@ -2,8 +2,10 @@
  * What whoever carries out a step is given, the run, and what it answers with. It stands below all performers and knows
  * none of them.
  */
+
 import type { Index } from "../core/canonical/catalogue";
 import type { Reference } from "../core/model/desired";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
@@ -19,7 +21,7 @@ export interface StepResult {
   readonly message?: string;
   /** What to do about it. */
   readonly fix?: string;
-  readonly code?: string;
+  readonly code?: DiagnosticCode;
 }
 
 export interface Run {

@@ -2,8 +2,10 @@
  * Findings on the lines of the YAML they come from, as code hosts show them beside a change: GitHub's workflow commands,
  * and GitLab's Code Quality report. What a plan loses and what it needs a consent for are findings like any other.
  */
+
 import { createHash } from "node:crypto";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { consentCodes } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 
@@ -60,7 +62,7 @@ function fromPlan(plan: Plan, firstFile: string): Finding[] {
     const about = address === undefined || detail.includes(address) ? "" : `${address}: `;
     return {
       severity: kind === "prevent_destroy" ? "error" : "warning",
-      code: `consent/${kind.replaceAll("_", "-")}`,
+      code: consentCodes[kind],
       message: `${about}${detail}; ${grant}`,
       file: source?.file ?? firstFile,
       line: source?.line ?? 1,

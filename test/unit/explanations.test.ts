@@ -8,29 +8,30 @@ const root = join(__dirname, "../..");
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    // What is explained is no proof that anything carries it.
+    // Where codes are listed and explained, nothing carries them.
     if (entry.isDirectory()) return ["generated", "explanations"].includes(entry.name) ? [] : sources(path);
-    return entry.name.endsWith(".ts") ? [path] : [];
+    return entry.name.endsWith(".ts") && entry.name !== "diagnostic-code.ts" ? [path] : [];
   });
 }
 
-describe("every code that a diagnostic can carry is explained", () => {
-  const codes = new Set<string>();
-  // Import paths inside the source look like codes; a code is never followed by a slash or a file name.
-  for (const path of sources("reconciler"))
-    for (const [, code] of readFileSync(join(root, path), "utf8").matchAll(
-      /"((?:config|plan|state|service|apply|cli|consent|dialect|internal|exposure|import|listing|pull|rehearse)\/[a-z_-]+)"/g,
-    ))
-      if (!/^(plan|state|service)\/(plan|step|fold|text|shape|client|store)$/.test(code!)) codes.add(code!);
-  // Half of a code that is put together where it is used.
-  for (const half of ["plan/flavor", "plan/image", "plan/region"]) codes.delete(half);
+// That each code is explained is the compiler's: `explanations` has a row for each `DiagnosticCode`, and no other.
+describe("codes and their explanations", () => {
+  const text = sources("reconciler")
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
+  /** Put together where they are used: from a condition, from how a step ended, for one of two files, for a part. */
+  const isComposed = (code: string): boolean => {
+    const [area, name] = code.split("/") as [string, string];
+    if (area === "service" || area === "apply") return text.includes(`"${name}"`);
+    if (area === "config" || area === "dialect") return text.includes(`}/${name}\``) || text.includes(`"${name}"`);
+    return /^plan\/(flavor|image|region)-(ambiguous|unknown)$/.test(code);
+  };
 
-  it.each([...codes].sort())("%s", (code) => {
-    expect(Object.keys(explanations)).toContain(code);
+  it.each(Object.keys(explanations))("%s is carried by something", (code) => {
+    expect(text.includes(`"${code}"`) || text.includes(`[${code}]`) || isComposed(code)).toBe(true);
   });
 
   it("says what it means and what to do, in whole sentences or a command", () => {
-    expect(codes.size).toBeGreaterThan(80);
     for (const [code, { means, todo }] of Object.entries(explanations)) {
       expect(means, code).toMatch(/\.$/);
       expect(todo.length, code).toBeGreaterThan(3);

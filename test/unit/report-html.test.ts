@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
 import type { Step } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
@@ -140,7 +141,7 @@ describe("the page", () => {
         diagnostics: [
           {
             severity: "error",
-            code: evil,
+            code: evil as DiagnosticCode,
             summary: evil,
             detail: evil,
             fix: evil,

@@ -153,7 +153,7 @@ describe("text of others in a run", () => {
       end: "failed",
       message: "\u001b[2Jno\u009b",
       fix: "\u202e",
-      code: "x/y",
+      code: "service/conflict",
     }));
     let state = startLive(plan);
     const texts = [runText({ ...run, orphans: plan.orphans }, plan)];

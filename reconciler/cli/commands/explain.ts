@@ -1,6 +1,6 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it. */
 import { nearestName } from "../../core/text/nearest";
-import { explanations } from "../../report/explanations";
+import { explanations, isExplained } from "../../report/explanations";
 import { command, type Invocation, maybeOne } from "../command";
 import { fail } from "../compose";
 
@@ -22,14 +22,13 @@ async function run({ args, output }: Invocation): Promise<number> {
   // As it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {
-    for (const known of Object.keys(explanations).sort()) {
-      output.print(`${known.padEnd(30)} ${explanations[known]!.means}`);
-      output.event({ type: "explanation", code: known, ...explanations[known] });
+    for (const [known, explanation] of Object.entries(explanations).sort(([a], [b]) => (a < b ? -1 : 1))) {
+      output.print(`${known.padEnd(30)} ${explanation.means}`);
+      output.event({ type: "explanation", code: known, ...explanation });
     }
     return output.finish({ exitCode: 0 });
   }
-  const found = Object.hasOwn(explanations, code) ? explanations[code] : undefined;
-  if (found === undefined) {
+  if (!isExplained(code)) {
     const near = nearestName(code, Object.keys(explanations));
     throw fail(
       "cli/unknown-code",
@@ -37,6 +36,7 @@ async function run({ args, output }: Invocation): Promise<number> {
       near === undefined ? "reconcile explain lists all codes" : `reconcile explain ${near}`,
     );
   }
+  const found = explanations[code];
   output.print(`${code}\n\n  ${found.means}\n\n  What to do: ${found.todo}`);
   output.event({ type: "explanation", code, ...found });
   return output.finish({ exitCode: 0 });

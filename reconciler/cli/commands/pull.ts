@@ -3,7 +3,7 @@
 import { dirname, relative, resolve } from "node:path";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml } from "../../config/write-yaml";
-import { hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { pullWorld, type Wanted } from "../../engine/pull";
 import { command, type Invocation, noArguments } from "../command";
 import { openService } from "../compose";
@@ -50,12 +50,14 @@ async function run(invocation: Invocation): Promise<number> {
       invocation,
       writeYaml({ ...(flags.out === undefined ? {} : { schema: schemaFor(flags.out) }), notes, head, blocks }),
     );
-    const filled = missing.map((name) => ({
-      severity: "warning" as const,
-      code: "pull/fill-in",
-      summary: `${name} is in no record; fill it in`,
-      fix: `reconcile pull --${name.replace("_", "-")} …`,
-    }));
+    const filled = missing.map(
+      (name): Diagnostic => ({
+        severity: "warning",
+        code: "pull/fill-in",
+        summary: `${name} is in no record; fill it in`,
+        fix: `reconcile pull --${name.replace("_", "-")} …`,
+      }),
+    );
     return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled] });
   } finally {
     await service.close();

@@ -2,6 +2,8 @@
  * A problem of the user, as a value: a stable code, a fixed summary, then what, why and what to do, with the address
  * and the source line it belongs to. All of them are collected and shown sorted; nothing throws for them.
  */
+import type { DiagnosticCode } from "./diagnostic-code";
+
 export type Severity = "error" | "warning" | "note";
 
 export interface SourcePosition {
@@ -14,7 +16,7 @@ export interface SourcePosition {
 export interface Diagnostic {
   readonly severity: Severity;
   /** Stable, e.g. `config/unknown-key`; `reconcile explain CODE` tells more. */
-  readonly code: string;
+  readonly code: DiagnosticCode;
   /** One line, fixed for the code but for names. */
   readonly summary: string;
   /** What was found and what was expected. */

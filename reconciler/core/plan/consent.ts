@@ -2,6 +2,7 @@
  * What a plan needs from the user before anything is sent, and whether what was given grants it. Each consent names
  * what it permits, and the exact flag or field that gives it.
  */
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { Change } from "../diff/changes";
 import { type Address, kindOf } from "../model/address";
 import type { DesiredResource } from "../model/desired";
@@ -233,10 +234,21 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
   });
 }
 
+/** What is said when one is missing. */
+export const consentCodes = {
+  approval: "consent/approval",
+  data_loss: "consent/data-loss",
+  empty: "consent/empty",
+  flush: "consent/flush",
+  prevent_destroy: "consent/prevent-destroy",
+  recreate: "consent/recreate",
+  removal: "consent/removal",
+} as const satisfies Record<ConsentKind | "approval", DiagnosticCode>;
+
 /** As everything else that is wrong is told. */
 export const missingConsent = ({ kind, address, detail, grant }: Consent): Diagnostic => ({
   severity: "error",
-  code: `consent/${kind.replaceAll("_", "-")}`,
+  code: consentCodes[kind],
   summary: detail,
   fix: grant,
   ...(address === undefined ? {} : { address }),

@@ -1,5 +1,6 @@
 /** What is wrong with what was given: the command line, the files, the dialect, listings. */
-import { row } from "./row";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { type Explanation, row } from "./row";
 
 export const input = {
   "cli/bad-flag": row("A flag has a value it cannot have.", "The message shows one it can."),
@@ -125,6 +126,10 @@ export const input = {
     "A rule under errors can never apply, or names no condition.",
     "The message says which and lists the conditions.",
   ),
+  "dialect/invalid-name": row(
+    "A key of the dialect is not allowed where it stands.",
+    "Letters, digits, hyphens and underscores.",
+  ),
   "dialect/missing": row("The dialect lacks a required part.", "The message names it."),
   "dialect/not-allowed": row("A value of the dialect is none of those allowed.", "The message lists them."),
   "dialect/placeholder": row(
@@ -180,4 +185,4 @@ export const input = {
   ),
   "pull/several": row("Several VMs bear the name that was given.", "Give the id of one of them."),
   "pull/vms-unlisted": row("This service has no list of VMs.", "Name them one by one: reconcile pull --vm ID."),
-};
+} satisfies Partial<Record<DiagnosticCode, Explanation>>;

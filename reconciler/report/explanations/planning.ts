@@ -1,5 +1,6 @@
 /** What a plan finds: about the resources, the consents it needs, who can reach what, the rehearsal. */
-import { row } from "./row";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { type Explanation, row } from "./row";
 
 export const planning = {
   "consent/accept-service": row(
@@ -227,4 +228,4 @@ export const planning = {
     "A plan made on the twin is not the plan made for the service, so the twin lacks something the service has.",
     "Take what the rehearsal says of that resource with a grain of salt, and report how its records look.",
   ),
-};
+} satisfies Partial<Record<DiagnosticCode, Explanation>>;

@@ -1,5 +1,6 @@
 /** What goes wrong while something is done: a step, the service, the state. */
-import { row } from "./row";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { type Explanation, row } from "./row";
 
 export const running = {
   "apply/ambiguous": row(
@@ -61,6 +62,10 @@ export const running = {
   "apply/resize-waits": row(
     "A resized VM waits in VERIFY_RESIZE for a decision that only somebody outside can make.",
     "Confirm or revert it in the console, then run the same command again.",
+  ),
+  "apply/skipped": row(
+    "A step was not carried out, because the run ended before it or a step that it needs did not succeed.",
+    "Correct what the other messages say, then run the same command again.",
   ),
   "apply/snapshot-failed": row(
     "The image of a snapshot ended in a failed state, so the rebuild, resize or delete that it was to save was not taken.",
@@ -253,4 +258,4 @@ export const running = {
     "You stopped a run that waited for another one's lock, or for a state that did not answer.",
     "Nothing was sent or written; run it again when you like.",
   ),
-};
+} satisfies Partial<Record<DiagnosticCode, Explanation>>;
