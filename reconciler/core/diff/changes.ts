@@ -3,12 +3,9 @@
  * file it comes from. Reasons inform; they never steer. Steps are made from changes by core/plan.
  */
 import type { Address, Kind } from "../model/address";
-import type { DesiredResource } from "../model/desired";
-import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import type { SourcePosition } from "../model/diagnostic";
 import type { FieldRow } from "../model/fields";
-import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
 import type { Loss } from "../model/loss";
-import type { RecordedResource } from "../model/recorded";
 
 export type Action = "create" | "update" | "replace" | "delete" | "import" | "forget";
 
@@ -59,20 +56,6 @@ export interface Change {
   readonly leaves?: readonly string[];
   readonly movedFrom?: Address;
   readonly source?: SourcePosition;
-}
-
-/** What the diff of one resource found, with the values the step makers need. */
-export interface Difference<
-  D extends DesiredResource,
-  R extends RecordedResource,
-  L extends LiveVm | LiveVolume | LiveGroup,
-> {
-  readonly address: Address;
-  readonly desired?: D;
-  readonly recorded?: R;
-  readonly live?: L;
-  readonly change?: Change;
-  readonly diagnostics: readonly Diagnostic[];
 }
 
 export const fieldChange = (

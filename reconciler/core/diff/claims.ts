@@ -5,8 +5,8 @@
 import type { Address } from "../model/address";
 import { type DiffContext, groupsSeen, volumesSeen } from "./context";
 import { find } from "./find";
+import { findVm } from "./find-vm";
 import type { Pair } from "./pair";
-import { findVm } from "./vm";
 
 export function withClaims(pairs: readonly Pair[], context: DiffContext): DiffContext {
   const claims: [string, Address][] = [];
@@ -33,6 +33,6 @@ function findPair(pair: Pair, context: DiffContext) {
     case "group":
       return find(pair, groupsSeen(context), context);
     default:
-      return pair.kind satisfies never;
+      return pair satisfies never;
   }
 }

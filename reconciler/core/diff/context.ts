@@ -16,7 +16,7 @@ import {
 } from "../model/live";
 import type { Operation } from "../model/operation";
 import type { State } from "../model/recorded";
-import type { Sightings } from "./find";
+import type { What } from "./findings";
 
 export interface PlanOptions {
   /** Delete everything the state knows, whatever the file says. */
@@ -122,8 +122,8 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
   return { volumesOn, hostsShown };
 }
 
-/** Whether what has an id can be what an address is looking for: nobody else manages it. */
-export const mayBe = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
+/** Whether no other address manages the live thing with this id, so that it can be what this address is looking for. */
+export const isUnclaimed = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
   (addressOfId.get(id) ?? address) === address;
 
 export function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
@@ -136,6 +136,16 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
     else same.push(item);
   }
   return byName;
+}
+
+/** One kind's part of what was seen. */
+export interface Sightings<L extends LiveVolume | LiveGroup> {
+  readonly what: What;
+  /** Whether `byName` holds all there are. */
+  readonly listed: boolean;
+  /** Names in lower case. */
+  readonly byName: ReadonlyMap<string, readonly L[]>;
+  sight(id: string): Sighting<L>;
 }
 
 export const volumesSeen = (context: DiffContext): Sightings<LiveVolume> => ({

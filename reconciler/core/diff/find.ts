@@ -1,40 +1,39 @@
 /** Which live thing an address means: a volume or a group found by its record, an open create, an import, or nothing. */
 import type { Diagnostic } from "../model/diagnostic";
-import type { LiveGroup, LiveVolume, Sighting } from "../model/live";
+import type { LiveGroup, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
-import { type DiffContext, mayBe } from "./context";
+import { type DiffContext, isUnclaimed, type Sightings } from "./context";
 import { describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
-import { importGone, importManaged, nameTaken, severalNamed, unsettledIntent, type What } from "./findings";
+import {
+  importGone,
+  importManaged,
+  nameTaken,
+  severalNamed,
+  unsettledIntent,
+  type Vanished,
+  type What,
+} from "./findings";
 import type { Pair } from "./pair";
-
-/** One kind's part of what was seen. */
-export interface Sightings<L extends LiveVolume | LiveGroup> {
-  readonly what: What;
-  /** Whether `byName` holds all there are. */
-  readonly listed: boolean;
-  /** Names in lower case. */
-  readonly byName: ReadonlyMap<string, readonly L[]>;
-  sight(id: string): Sighting<L>;
-}
-
-/** What a record manages and the service proved not to have any more. */
-export interface Vanished {
-  readonly id: string;
-  /** The evidence, as a clause. */
-  readonly because: string;
-}
 
 export type Found<L> =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
   | { readonly how: "absent"; readonly gone?: Vanished }
-  | { readonly how: "known"; readonly id: string; readonly live?: L; readonly adopted?: Reason };
+  | Known<L>;
+
+export interface Known<L> {
+  readonly how: "known";
+  readonly id: string;
+  readonly live?: L;
+  /** Why it belongs to an address that has no record of it. */
+  readonly adopted?: Reason;
+}
 
 export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
   const { what } = seen;
   const error = (diagnostic: Diagnostic): Found<L> => ({ how: "error", diagnostic });
   const strangers = (name: string): L[] =>
-    (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => mayBe(pair.address, id, context));
+    (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
     if (!seen.listed) return error(unsettledIntent(pair, pair.intent, what));

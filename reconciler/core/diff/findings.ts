@@ -3,10 +3,16 @@ import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Intent } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
-import type { Vanished } from "./find";
 import type { Pair } from "./pair";
 
 export type What = "VM" | "volume" | "security group";
+
+/** What a record manages and the service proved not to have any more. */
+export interface Vanished {
+  readonly id: string;
+  /** The evidence, as a clause. */
+  readonly because: string;
+}
 
 export const nameTaken = (
   pair: Pair,

@@ -2,11 +2,10 @@
 import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../canonical/rules";
 import type { DesiredGroup } from "../model/desired";
 import type { LiveGroup, LiveRule } from "../model/live";
-import type { RecordedGroup } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { DiffContext } from "./context";
-import type { Found } from "./find";
-import type { Pair } from "./pair";
+import type { Known } from "./find";
+import type { PairOf } from "./pair";
 
 export interface LiveRulePair {
   readonly live: LiveRule;
@@ -23,14 +22,14 @@ export interface Comparison {
 }
 
 export function comparison(
-  pair: Pair,
-  entry: Extract<Found<LiveGroup>, { how: "known" }>,
+  pair: PairOf<"group">,
+  desired: DesiredGroup,
+  entry: Known<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
 ): Comparison {
-  const desired = pair.desired as DesiredGroup;
-  const recorded = entry.adopted === undefined ? (pair.recorded as RecordedGroup | undefined) : undefined;
+  const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
     live,
     rule: canonicalLiveRule(live),

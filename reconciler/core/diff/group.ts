@@ -10,19 +10,26 @@ import { groupFields } from "../model/fields";
 import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
-import type { Change, Difference, FieldChange, Reason } from "./changes";
-import { fieldChange, movedField } from "./changes";
+import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import { type DiffContext, groupsSeen } from "./context";
+import {
+  creationReason,
+  type Facts,
+  forgettingReason,
+  intendedRecord,
+  kept,
+  type Outcome,
+  removalReason,
+  unchanged,
+  updateReason,
+} from "./difference";
 import { explain } from "./explain";
-import { type Found, find, type Vanished } from "./find";
-import { goneNote, letGo, neverMade, noLongerExists } from "./findings";
+import { type Found, find, type Known } from "./find";
+import { goneNote } from "./findings";
 import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
-import type { Pair } from "./pair";
+import type { PairOf } from "./pair";
 
-export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup, LiveGroup> {
-  readonly kind: "group";
-  readonly id?: string;
-  readonly adopts?: boolean;
+interface GroupFacts extends Facts<"group"> {
   /** Rules to add and, one by one, to take away. */
   readonly added: readonly Rule[];
   readonly removed: readonly LiveRulePair[];
@@ -33,54 +40,84 @@ export interface GroupDifference extends Difference<DesiredGroup, RecordedGroup,
   readonly retired: readonly RetiredGroup[];
 }
 
-export function diffGroups(pairs: readonly Pair[], context: DiffContext, state: State): GroupDifference[] {
-  const found = new Map(pairs.map((pair) => [pair.address, find(pair, groupsSeen(context), context)]));
-  const dying = dyingIds(pairs, found, state);
+export type GroupDifference = GroupFacts & Outcome<"group">;
+
+type GroupPair = PairOf<"group">;
+type FoundGroup = Found<LiveGroup>;
+type ActedGroup<A extends GroupDifference["action"]> = Partial<GroupFacts> & Extract<Outcome<"group">, { action: A }>;
+
+/** What is wanted and there, compared. */
+interface ComparedGroup {
+  readonly pair: GroupPair;
+  readonly desired: DesiredGroup;
+  readonly found: Known<LiveGroup>;
+  readonly rules: Comparison;
+}
+
+export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
+  const found = pairs.map((pair) => ({ pair, entry: find(pair, groupsSeen(context), context) }));
+  const dying = dyingIds(found, state);
   const ids = new Map<Address, string>();
-  for (const [address, entry] of found) if (entry.how === "known") ids.set(address, entry.id);
+  for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
   // First who is replaced, then everything else again with that known: a rule to a replaced group points at the new one.
   let identify = identifyBy(ids, new Set());
-  let compared = compareGroups(pairs, found, context, identify, dying);
+  let compared = compareGroups(found, context, identify, dying);
   const replaced = new Set<Address>();
-  for (const [address, { replaces }] of compared) if (replaces) replaced.add(address);
-  if (replaced.size > 0) {
-    for (const address of replaced) dying.add(ids.get(address)!);
-    identify = identifyBy(ids, replaced);
-    compared = compareGroups(pairs, found, context, identify, dying);
+  for (const [address, { rules, found }] of compared) {
+    if (!rules.replaces) continue;
+    replaced.add(address);
+    dying.add(found.id);
   }
-  return pairs.map((pair) => {
-    const { address } = pair;
-    return diffGroup(pair, found.get(address)!, context, identify, compared.get(address), replaced.has(address));
+  if (replaced.size > 0) {
+    identify = identifyBy(ids, replaced);
+    compared = compareGroups(found, context, identify, dying);
+  }
+  return found.map(({ pair, entry }) => {
+    const { address, desired, recorded } = pair;
+    const base: GroupFacts = {
+      ...{ kind: "group", address, desired, recorded, retired: recorded?.retired ?? [], diagnostics: [] },
+      ...{ added: [], removed: [], cascaded: [], platformRules: [] },
+    };
+    if (entry.how === "error") return { ...base, ...unchanged, diagnostics: [entry.diagnostic] };
+    if (desired === undefined) return { ...base, ...removeGroup(pair, entry, context) };
+    const one = compared.get(address);
+    return one === undefined
+      ? { ...base, ...createGroup(pair, desired, entry, identify) }
+      : { ...base, ...updateGroup(one, context, replaced.has(address)) };
   });
 }
 
-/** The rules of all groups that are wanted and there. */
+interface FoundPair {
+  readonly pair: GroupPair;
+  readonly entry: FoundGroup;
+}
+
+/** All groups that are wanted and there. */
 function compareGroups(
-  pairs: readonly Pair[],
-  found: ReadonlyMap<Address, Found<LiveGroup>>,
+  found: readonly FoundPair[],
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
-): Map<Address, Comparison> {
-  const compared = new Map<Address, Comparison>();
-  for (const pair of pairs) {
-    const entry = found.get(pair.address)!;
-    if (entry.how === "known" && pair.desired !== undefined)
-      compared.set(pair.address, comparison(pair, entry, context, identify, dying));
+): Map<Address, ComparedGroup> {
+  const compared = new Map<Address, ComparedGroup>();
+  for (const { pair, entry } of found) {
+    const { address, desired } = pair;
+    if (entry.how !== "known" || desired === undefined) continue;
+    const rules = comparison(pair, desired, entry, context, identify, dying);
+    compared.set(address, { pair, desired, found: entry, rules });
   }
   return compared;
 }
 
 /** Ids of groups that will not be there after this plan, those of earlier replacements included. */
-function dyingIds(pairs: readonly Pair[], found: ReadonlyMap<Address, Found<LiveGroup>>, state: State): Set<string> {
+function dyingIds(found: readonly FoundPair[], state: State): Set<string> {
   const dying = new Set<string>();
-  for (const pair of pairs) {
-    const entry = found.get(pair.address);
-    if (pair.desired === undefined && !pair.forget && entry?.how === "known") dying.add(entry.id);
+  for (const { pair, entry } of found) {
+    if (pair.desired === undefined && !pair.forget && entry.how === "known") dying.add(entry.id);
     // Gone already: rules that still name it are the service's to drop.
-    if (entry?.how === "absent" && entry.gone !== undefined) dying.add(entry.gone.id);
-    for (const retired of (pair.recorded as RecordedGroup | undefined)?.retired ?? []) dying.add(retired.id);
+    if (entry.how === "absent" && entry.gone !== undefined) dying.add(entry.gone.id);
+    for (const retired of pair.recorded?.retired ?? []) dying.add(retired.id);
   }
   for (const record of state.resources.values())
     if (record.kind === "group") for (const retired of record.retired ?? []) dying.add(retired.id);
@@ -93,150 +130,131 @@ const identifyBy =
   (group: Reference) =>
     "id" in group ? group.id : renewed.has(group.address) ? group.address : (ids.get(group.address) ?? group.address);
 
-function diffGroup(
-  pair: Pair,
-  entry: Found<LiveGroup>,
+function updateGroup(
+  { pair, desired, found, rules }: ComparedGroup,
   context: DiffContext,
-  identify: GroupIdentity,
-  rules: Comparison | undefined,
-  replaced: boolean,
-): GroupDifference {
-  const desired = pair.desired as DesiredGroup | undefined;
-  const recorded = pair.recorded as RecordedGroup | undefined;
-  const retired = recorded?.retired ?? [];
-  const base = {
-    kind: "group" as const,
-    address: pair.address,
-    desired,
-    recorded,
-    retired,
-    added: [],
-    removed: [],
-    cascaded: [],
-    platformRules: [],
-  };
-  if (entry.how === "error") return { ...base, diagnostics: [entry.diagnostic] };
-  if (desired === undefined) return { ...base, ...removeGroup(pair, recorded, entry, context) };
-  if (entry.how === "absent") {
-    const diagnostics =
-      entry.gone === undefined ? [] : [goneNote(pair, "security group", entry.gone, "it will be created again")];
-    return { ...base, added: desired.rules, change: createChange(desired, entry.gone, identify), diagnostics };
-  }
-  const compared = rules!;
-  const diagnostics = groupNotes(desired, compared, entry, context);
-  const fields = groupFieldChanges(desired, recorded, entry.live, compared, context);
-  // The rules that were applied, whatever became of the groups they name.
-  const byAddress: GroupIdentity = (group) =>
-    "address" in group ? group.address : (context.addressOfId.get(group.id) ?? group.id);
-  const drifted =
-    recorded !== undefined &&
-    sameRules(desired.rules, recorded.rules, byAddress) &&
-    (recorded.name ?? desired.name) === desired.name &&
-    (recorded.description ?? "") === (desired.description ?? "");
+  isReplaced: boolean,
+): ActedGroup<"none" | "update" | "import" | "replace"> {
+  const { recorded } = pair;
+  const { id, live, adopted } = found;
+  const fields = groupFieldChanges(desired, recorded, live, rules, context);
   // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
-  const former =
-    entry.adopted === "interrupted" && recorded !== undefined
-      ? [{ id: recorded.id, name: recorded.name ?? desired.name }]
-      : [];
-  const allRetired = [...retired, ...former];
-  const requested = context.replace.has(pair.address);
+  const retired = [
+    ...(recorded?.retired ?? []),
+    ...(adopted === "interrupted" && recorded !== undefined ? [formerSelf(recorded, desired.name)] : []),
+  ];
   const moved = movedField(pair);
-  const acts =
-    replaced || entry.adopted !== undefined || fields.length > 0 || moved.length > 0 || allRetired.length > 0;
-  const reason: Reason = requested
-    ? "requested"
-    : (entry.adopted ??
-      (fields.length > 0 ? (drifted ? "drifted" : "changed") : moved.length > 0 ? "moved" : "interrupted"));
-  const change: Change | undefined = acts
-    ? {
-        address: pair.address,
-        kind: "group",
-        action: replaced ? "replace" : entry.adopted !== undefined ? "import" : "update",
-        name: entry.live?.name ?? recorded?.name ?? desired.name,
-        id: entry.id,
-        fields: [...moved, ...fields],
-        reason,
-        because: why(reason, fields, allRetired),
-        losses: [],
-        movedFrom: pair.movedFrom,
-        source: desired.source,
-      }
-    : undefined;
+  const acts = fields.length > 0 || moved.length > 0 || retired.length > 0;
+  const reason = updateReason({
+    isRequested: context.replace.has(pair.address),
+    adopted,
+    hasFields: fields.length > 0,
+    isDrift: recorded !== undefined && isAsApplied(desired, recorded, context),
+    otherwise: moved.length > 0 ? "moved" : "interrupted",
+  });
+  const action = isReplaced ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
   return {
-    ...base,
-    live: entry.live,
-    id: entry.id,
-    adopts: entry.adopted !== undefined,
-    added: compared.added,
-    removed: compared.removed,
-    cascaded: compared.cascaded,
-    platformRules: compared.platformRules,
-    retired: allRetired,
-    change,
-    diagnostics,
-  };
-}
-
-function removeGroup(
-  pair: Pair,
-  recorded: RecordedGroup | undefined,
-  entry: Found<LiveGroup>,
-  context: DiffContext,
-): Partial<GroupDifference> & { diagnostics: Diagnostic[] } {
-  if (recorded === undefined) {
-    // Its block is gone, and it was created all the same: the intent says what it was to be.
-    if (entry.how !== "known") return { diagnostics: [] };
-    const made = createdBy(pair, entry);
-    return { recorded: made, adopts: true, ...removeGroup(pair, made, entry, context) };
-  }
-  const former =
-    entry.how === "known" && entry.id !== recorded.id ? [{ id: recorded.id, name: recorded.name ?? recorded.id }] : [];
-  const destroy = context.options.destroy === true;
-  const gone = entry.how === "absent";
-  const forgets = pair.forget || (gone && (recorded.retired ?? []).length === 0);
-  const id = entry.how === "known" ? entry.id : recorded.id;
-  return {
-    id,
-    retired: [...(recorded.retired ?? []), ...former],
-    diagnostics: [],
-    change: {
+    live,
+    adopts: adopted !== undefined,
+    added: rules.added,
+    removed: rules.removed,
+    cascaded: rules.cascaded,
+    platformRules: rules.platformRules,
+    retired,
+    ...kept<"group">(action, id, desired, {
       address: pair.address,
       kind: "group",
-      action: forgets ? "forget" : "delete",
-      name: (entry.how === "known" ? entry.live?.name : undefined) ?? recorded.name ?? recorded.id,
-      id,
-      fields: [],
-      reason: pair.forget ? "let_go" : gone ? "gone" : destroy ? "destroy" : "removed",
-      because: pair.forget
-        ? letGo
-        : gone
-          ? entry.gone === undefined
-            ? neverMade
-            : noLongerExists("security group", entry.gone)
-          : destroy
-            ? "everything in the state is to be destroyed"
-            : "it is no longer declared",
+      name: live?.name ?? recorded?.name ?? desired.name,
+      fields: [...moved, ...fields],
+      reason,
+      because: why(reason, fields, retired),
       losses: [],
-    },
+      movedFrom: pair.movedFrom,
+      source: desired.source,
+    }),
+    diagnostics: groupNotes(desired, rules, found, context),
   };
 }
 
-function createChange(desired: DesiredGroup, gone: Vanished | undefined, identify: GroupIdentity): Change {
+/** What is recorded in place of the group that was made to replace it. */
+const formerSelf = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({ id, name: name ?? otherwise });
+
+/** The file says what was applied last, whatever became of the groups that the rules name. */
+const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: DiffContext): boolean =>
+  sameRules(desired.rules, recorded.rules, byAddress(context)) &&
+  (recorded.name ?? desired.name) === desired.name &&
+  (recorded.description ?? "") === (desired.description ?? "");
+
+const byAddress =
+  ({ addressOfId }: DiffContext): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : (addressOfId.get(group.id) ?? group.id);
+
+function removeGroup(
+  pair: GroupPair,
+  entry: FoundGroup,
+  context: DiffContext,
+): ActedGroup<"none" | "delete" | "forget"> {
+  const { recorded } = pair;
+  const known = entry.how === "known" ? entry : undefined;
+  if (recorded === undefined) {
+    // Its block is gone, and it was created all the same: the intent says what it was to be.
+    return known === undefined
+      ? unchanged
+      : { adopts: true, ...removeKnown(pair, createdBy(pair, known), entry, context) };
+  }
+  return removeKnown(pair, recorded, entry, context);
+}
+
+function removeKnown(
+  pair: GroupPair,
+  recorded: RecordedGroup,
+  entry: FoundGroup,
+  context: DiffContext,
+): ActedGroup<"delete" | "forget"> {
+  const known = entry.how === "known" ? entry : undefined;
+  const retired = recorded.retired ?? [];
+  const former = known !== undefined && known.id !== recorded.id ? [formerSelf(recorded, recorded.id)] : [];
+  const id = known?.id ?? recorded.id;
+  const why =
+    pair.forget || entry.how === "absent"
+      ? forgettingReason("security group", pair.forget, entry.how === "absent" ? entry.gone : undefined)
+      : removalReason(context.options.destroy === true);
+  const facts = { recorded, retired: [...retired, ...former] };
+  const name = known?.live?.name ?? recorded.name ?? recorded.id;
+  const change = { address: pair.address, kind: "group" as const, name, id, fields: [], ...why, losses: [] };
+  return pair.forget || (entry.how === "absent" && retired.length === 0)
+    ? { ...facts, action: "forget", change: { ...change, action: "forget" } }
+    : { ...facts, action: "delete", id, change: { ...change, action: "delete" } };
+}
+
+function createGroup(
+  pair: GroupPair,
+  desired: DesiredGroup,
+  entry: FoundGroup,
+  identify: GroupIdentity,
+): ActedGroup<"create"> {
+  const gone = entry.how === "absent" ? entry.gone : undefined;
   const fields: FieldChange[] = [fieldChange(groupFields.name, undefined, desired.name, "create")];
   if (desired.description !== undefined)
     fields.push(fieldChange(groupFields.description, undefined, desired.description, "create"));
   for (const rule of desired.rules)
     fields.push(fieldChange(groupFields.rules, undefined, describeRule(rule, labelGroup(identify)), "add rule"));
   return {
-    address: desired.address,
-    kind: "group",
     action: "create",
-    name: desired.name,
-    fields,
-    reason: gone === undefined ? "declared" : "gone",
-    because: gone === undefined ? "it is declared and does not exist yet" : noLongerExists("security group", gone),
-    losses: [],
-    source: desired.source,
+    desired,
+    added: desired.rules,
+    change: {
+      address: desired.address,
+      kind: "group",
+      action: "create",
+      name: desired.name,
+      fields,
+      ...creationReason("security group", gone),
+      losses: [],
+      source: desired.source,
+    },
+    diagnostics: gone === undefined ? [] : [goneNote(pair, "security group", gone, "it will be created again")],
   };
 }
 
@@ -268,8 +286,7 @@ function groupFieldChanges(
   const otherDescription = descriptions.findIndex((description) => description !== desired.description);
   if (desired.description !== undefined && isKnown && otherDescription >= 0 && !ignored.has("description"))
     fields.push(fieldChange(groupFields.description, descriptions[otherDescription] || undefined, desired.description));
-  const label: GroupIdentity = (group) =>
-    "address" in group ? group.address : (context.addressOfId.get(group.id) ?? group.id);
+  const label = byAddress(context);
   // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
   const added = compared.added.map((rule) => describeRule(rule, label));
@@ -288,7 +305,7 @@ function groupFieldChanges(
 function groupNotes(
   desired: DesiredGroup,
   compared: Comparison,
-  entry: Extract<Found<LiveGroup>, { how: "known" }>,
+  entry: Known<LiveGroup>,
   context: DiffContext,
 ): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -353,13 +370,13 @@ function why(reason: Reason, fields: readonly FieldChange[], retired: readonly R
 }
 
 /** What an intent says of a group that was created all the same. */
-const createdBy = (pair: Pair, entry: Extract<Found<LiveGroup>, { how: "known" }>): RecordedGroup => ({
+const createdBy = (pair: GroupPair, entry: Known<LiveGroup>): RecordedGroup => ({
   kind: "group",
   name: entry.live?.name ?? pair.intent?.name ?? entry.id,
   rules: [],
   platformRules: [],
   preventDestroy: false,
-  ...(pair.intent?.record as Omit<RecordedGroup, "id"> | undefined),
+  ...intendedRecord(pair),
   address: pair.address,
   id: entry.id,
 });

@@ -7,11 +7,14 @@ import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
 
-export interface Pair<D extends DesiredResource = DesiredResource, R extends RecordedResource = RecordedResource> {
+export type DesiredOf<K extends Kind> = Extract<DesiredResource, { readonly kind: K }>;
+export type RecordedOf<K extends Kind> = Extract<RecordedResource, { readonly kind: K }>;
+
+export interface PairOf<K extends Kind> {
   readonly address: Address;
-  readonly kind: Kind;
-  readonly desired?: D;
-  readonly recorded?: R;
+  readonly kind: K;
+  readonly desired?: DesiredOf<K>;
+  readonly recorded?: RecordedOf<K>;
   readonly intent?: Intent;
   readonly import?: ImportRequest;
   readonly movedFrom?: Address;
@@ -20,6 +23,19 @@ export interface Pair<D extends DesiredResource = DesiredResource, R extends Rec
   /** Its record cannot be read; it is left alone. */
   readonly quarantined: boolean;
 }
+
+export type Pair = { readonly [K in Kind]: PairOf<K> }[Kind];
+
+const isOfKind = <K extends Kind, T extends { readonly kind: Kind }>(
+  one: T,
+  kind: K,
+): one is Extract<T, { readonly kind: K }> => one.kind === kind;
+
+/** An address has one kind, and so has everything under it. */
+export const ofKind = <K extends Kind, T extends { readonly kind: Kind }>(
+  one: T | undefined,
+  kind: K,
+): Extract<T, { readonly kind: K }> | undefined => (one !== undefined && isOfKind(one, kind) ? one : undefined);
 
 export interface Pairs {
   readonly pairs: readonly Pair[];
@@ -40,17 +56,19 @@ export function pairResources(desired: Desired, state: State): Pairs {
   for (const address of addresses) {
     const kind = parseAddress(address)?.kind;
     if (kind === undefined) continue;
-    pairs.push({
+    const pairOf = <K extends Kind>(own: K): PairOf<K> => ({
       address,
-      kind,
-      desired: wanted.get(address),
-      recorded: recorded.get(address),
+      kind: own,
+      desired: ofKind(wanted.get(address), own),
+      recorded: ofKind(recorded.get(address), own),
       intent: intents.get(address),
       import: imports.get(address),
       movedFrom: movedFrom.get(address),
       forget: false,
       quarantined: quarantined.has(address),
     });
+    const make = { vm: () => pairOf("vm"), volume: () => pairOf("volume"), group: () => pairOf("group") };
+    pairs.push(make[kind]());
   }
   for (const piece of state.quarantined) diagnostics.push(unreadableRecord(piece.address, piece.problem));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));

@@ -5,10 +5,10 @@
 import type { Address } from "../model/address";
 
 /** The VM that a volume shall hang on: an id, or an address that has no id yet. */
-export interface Target {
-  readonly address?: Address;
-  readonly id?: string;
-}
+export type Target =
+  | { readonly address: Address; readonly id: string }
+  | { readonly address: Address; readonly id?: undefined }
+  | { readonly address?: undefined; readonly id: string };
 
 /** The VM that a volume hangs on, or hung on. */
 export interface Host {
@@ -78,7 +78,7 @@ export function placementOf(whereabouts: Whereabouts): Placement {
     return { becomes: isFromThere ? "follows" : "moved", target };
   }
   if (host?.goes !== true) return { becomes: "stays", target };
-  const isReplaced = target?.address !== undefined && target.address === host.address;
+  const isReplaced = isTargetRenewed && target?.address !== undefined && target.address === host.address;
   return isReplaced ? { becomes: "replanted", target } : { becomes: "uprooted" };
 }
 

@@ -24,7 +24,7 @@ export interface Departure {
   readonly leaves: readonly Hanging[];
 }
 
-export interface Farewell extends Required<Pick<Change, "losses">>, Pick<Change, "leaves"> {
+export interface LossesOfRemoval extends Required<Pick<Change, "losses">>, Pick<Change, "leaves"> {
   readonly departure: Departure;
   readonly notes: readonly Diagnostic[];
 }
@@ -40,7 +40,7 @@ export interface Leaving {
   readonly young: boolean;
 }
 
-export function farewell(leaving: Leaving, pair: Pair, context: DiffContext): Farewell {
+export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffContext): LossesOfRemoval {
   const { id, name, live, recorded, dataVolumeId, young } = leaving;
   const root = rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is deleted with it");
   const hanging = id === undefined || young ? undefined : hangingOn(id, live, context);

@@ -3,32 +3,48 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 import type { Address } from "../model/address";
-import type { DesiredVolume } from "../model/desired";
+import type { DesiredVolume, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
 import { type LiveVm, type LiveVolume, type Sighting, sightVm } from "../model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
-import { type Change, type Difference, type FieldChange, fieldChange, movedField, type Reason } from "./changes";
+import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import { type DiffContext, referenceId, volumesSeen } from "./context";
+import {
+  type Acted,
+  type ChangeTo,
+  creationReason,
+  type Facts,
+  forgettingReason,
+  forgotten,
+  intendedRecord,
+  kept,
+  type Outcome,
+  removalReason,
+  unchanged,
+  updateReason,
+} from "./difference";
 import { explain } from "./explain";
-import { type Found, find, type Vanished } from "./find";
-import { goneNote, letGo, neverMade, noLongerExists } from "./findings";
-import type { Pair } from "./pair";
+import { find, type Known } from "./find";
+import { goneNote, letGo, type Vanished } from "./findings";
+import type { PairOf } from "./pair";
 import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
-export interface VolumeDifference extends Difference<DesiredVolume, RecordedVolume, LiveVolume> {
-  readonly kind: "volume";
-  readonly adopts?: boolean;
-  readonly id?: string;
+interface VolumeFacts extends Facts<"volume"> {
   /** The VM id it hangs on now; `undefined`: on none, or not known. */
   readonly attachedTo?: string;
   /** The VM it shall hang on. `undefined`: on none. */
   readonly wantedOn?: Target;
-  /** It must come off, go on, or both. */
-  readonly detaches: boolean;
-  readonly attaches: boolean;
+  /** The VM id that it must come off. */
+  readonly detachFrom?: string;
+  /** The VM that it must go on. */
+  readonly attachTo?: Target;
 }
+
+export type VolumeDifference = VolumeFacts & Outcome<"volume">;
+
+type VolumePair = PairOf<"volume">;
 
 export interface VmFates {
   /** VM ids that this plan deletes, alone or to replace them. */
@@ -39,55 +55,47 @@ export interface VmFates {
   readonly adopted: ReadonlyMap<Address, string>;
 }
 
-export function diffVolume(pair: Pair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
-  const desired = pair.desired as DesiredVolume | undefined;
-  const recorded = pair.recorded as RecordedVolume | undefined;
-  const base = { kind: "volume" as const, address: pair.address, desired, recorded, detaches: false, attaches: false };
+export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
+  const { address, desired, recorded } = pair;
+  const base: VolumeFacts = { kind: "volume", address, desired, recorded, diagnostics: [] };
   const found = find(pair, volumesSeen(context), context);
-  if (found.how === "error") return { ...base, diagnostics: [found.diagnostic] };
+  if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
     // Its block is gone, and it was created all the same: the intent says what it was to be. What it was to replace was
     // written down as an orphan before.
-    if (found.how === "known" && found.adopted === "interrupted") {
-      const made = createdBy(pair, found);
-      return { ...base, recorded: made, adopts: true, ...removeVolume(pair, made, found.live, context, fates) };
-    }
-    if (recorded === undefined) return { ...base, diagnostics: [] };
-    if (found.how === "absent")
-      return {
-        ...base,
-        change: pair.forget
-          ? forget(recorded, "let_go", letGo)
-          : forget(recorded, "gone", found.gone === undefined ? neverMade : noLongerExists("volume", found.gone)),
-        diagnostics: [],
-      };
-    return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
+    if (found.how === "known" && found.adopted === "interrupted")
+      return { ...base, adopts: true, ...removeVolume(pair, createdBy(pair, found), found.live, context, fates) };
+    if (recorded === undefined) return { ...base, ...unchanged };
+    if (found.how === "known") return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
+    const change = forgotten(recorded, forgettingReason("volume", pair.forget, found.gone));
+    return { ...base, action: "forget", recorded, change };
   }
-  const wantedOn = wantedVm(desired, state, fates);
-  if (found.how === "absent") {
-    const diagnostics: Diagnostic[] = [];
-    if (found.gone !== undefined)
-      diagnostics.push(goneNote(pair, "volume", found.gone, "an empty one will be created in its place"));
+  const target = wantedVm(desired, state, fates);
+  if (found.how === "absent")
     return {
       ...base,
       recorded: undefined,
-      wantedOn,
-      attaches: wantedOn !== undefined,
+      wantedOn: target,
+      attachTo: target,
+      action: "create",
+      desired,
       change: createChange(desired, found.gone),
-      diagnostics,
+      diagnostics:
+        found.gone === undefined
+          ? []
+          : [goneNote(pair, "volume", found.gone, "an empty one will be created in its place")],
     };
-  }
   // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
   const own = found.adopted === "interrupted" ? undefined : recorded;
-  return { ...base, recorded: own, ...updateVolume(pair, desired, own, found, wantedOn, context, fates) };
+  return { ...base, recorded: own, ...updateVolume(pair, desired, own, found, target, context, fates) };
 }
 
-const createdBy = (pair: Pair, found: Extract<Found<LiveVolume>, { how: "known" }>): RecordedVolume => ({
+const createdBy = (pair: VolumePair, found: Known<LiveVolume>): RecordedVolume => ({
   kind: "volume",
   name: found.live?.name ?? pair.intent?.name ?? found.id,
   flush: { via: "ask" },
   preventDestroy: false,
-  ...(pair.intent?.record as Omit<RecordedVolume, "id"> | undefined),
+  ...intendedRecord(pair),
   address: pair.address,
   id: found.id,
 });
@@ -102,7 +110,7 @@ function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): Target 
   return id === undefined ? { address } : { address, id };
 }
 
-function createChange(desired: DesiredVolume, gone: Vanished | undefined): Change {
+function createChange(desired: DesiredVolume, gone: Vanished | undefined): ChangeTo<"create"> {
   const fields: FieldChange[] = [
     fieldChange({ ...volumeFields.name, effect: "in_place" }, undefined, desired.name, "create"),
     fieldChange(volumeFields.sizeGb, undefined, desired.sizeGb, "create"),
@@ -115,55 +123,46 @@ function createChange(desired: DesiredVolume, gone: Vanished | undefined): Chang
     action: "create",
     name: desired.name,
     fields,
-    reason: gone === undefined ? "declared" : "gone",
-    because: gone === undefined ? "it is declared and does not exist yet" : noLongerExists("volume", gone),
+    ...creationReason("volume", gone),
     losses: [],
     source: desired.source,
   };
 }
 
 function removeVolume(
-  pair: Pair,
+  pair: VolumePair,
   recorded: RecordedVolume,
   live: LiveVolume | undefined,
   context: DiffContext,
   fates: VmFates,
-): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches"> {
-  if (pair.forget)
-    return {
-      live,
-      attachedTo: hangsOn(recorded, live, context),
-      detaches: false,
-      change: forget(recorded, "let_go", "a removed entry says to let it go"),
-      diagnostics: [],
-    };
+): Acted<VolumeFacts, "volume", "delete" | "forget"> {
   const attachedTo = hangsOn(recorded, live, context);
-  const deletable = context.has("volume.delete");
-  const destroy = context.options.destroy === true;
-  const name = live?.name ?? recorded.name ?? recorded.id;
-  const size = live?.sizeGb ?? recorded.sizeGb;
-  const lost = { id: recorded.id, name, sizeGb: size };
+  const seen = { recorded, live, attachedTo, diagnostics: [] };
+  if (pair.forget)
+    return { ...seen, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
+  const { id } = recorded;
+  const name = live?.name ?? recorded.name ?? id;
+  const sizeGb = live?.sizeGb ?? recorded.sizeGb;
+  const { reason, because } = removalReason(context.options.destroy === true);
+  const change = { address: pair.address, kind: "volume" as const, name, id, fields: [], reason };
+  // Deleting the VM takes the volume off without a flush to confirm, and this volume's data is not wanted any more.
+  const detachFrom = attachedTo === undefined || fates.deleted.has(attachedTo) ? undefined : attachedTo;
+  if (context.has("volume.delete")) {
+    const lost = { id, name, sizeGb };
+    const losses = [volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`)];
+    return { ...seen, detachFrom, id, action: "delete", change: { ...change, action: "delete", because, losses } };
+  }
   return {
-    live,
-    id: recorded.id,
-    attachedTo,
-    // Deleting the VM takes it off without a flush to confirm, and this volume's data is not wanted any more.
-    detaches: attachedTo !== undefined && !fates.deleted.has(attachedTo),
+    ...seen,
+    detachFrom,
+    action: "forget",
     change: {
-      address: pair.address,
-      kind: "volume",
-      action: deletable ? "delete" : "forget",
-      name,
-      id: recorded.id,
-      fields: [],
-      reason: destroy ? "destroy" : "removed",
-      because: `${destroy ? "everything in the state is to be destroyed" : "it is no longer declared"}${deletable ? "" : "; this service cannot delete volumes, so it is left as an orphan"}`,
-      ...(deletable
-        ? {}
-        : { leaves: [`volume ${name}${size === undefined ? "" : ` of ${size} GB`} stays behind as an orphan`] }),
-      losses: deletable ? [volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`)] : [],
+      ...change,
+      action: "forget",
+      because: `${because}; this service cannot delete volumes, so it is left as an orphan`,
+      leaves: [`volume ${name}${sizeGb === undefined ? "" : ` of ${sizeGb} GB`} stays behind as an orphan`],
+      losses: [],
     },
-    diagnostics: [],
   };
 }
 
@@ -178,27 +177,15 @@ export function hangsOn(
   return vm === undefined || sightVm(context.live, vm).seen === "gone" ? undefined : vm;
 }
 
-const forget = (recorded: RecordedVolume, reason: Reason, because: string): Change => ({
-  address: recorded.address,
-  kind: "volume",
-  action: "forget",
-  name: recorded.name ?? recorded.id,
-  id: recorded.id,
-  fields: [],
-  reason,
-  because,
-  losses: [],
-});
-
 function updateVolume(
-  pair: Pair,
+  pair: VolumePair,
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
-  found: Extract<Found<LiveVolume>, { how: "known" }>,
+  found: Known<LiveVolume>,
   wished: Target | undefined,
   context: DiffContext,
   fates: VmFates,
-): Partial<VolumeDifference> & Pick<VolumeDifference, "diagnostics" | "detaches" | "attaches"> {
+): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
   const values = compareValues(pair, desired, recorded, live);
   const whereabouts = whereaboutsOf(desired, recorded, live, wished, context, fates);
@@ -214,37 +201,36 @@ function updateVolume(
           fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
         ];
 
-  const requested = context.replace.has(pair.address);
-  const replaces = requested || fields.some((field) => field.forces === "replace");
-  const isIntended = values.isIntended || isMoveIntended;
-  const reason: Reason = requested
-    ? "requested"
-    : (adopted ?? (fields.length > 0 ? (isIntended ? "changed" : "drifted") : "moved"));
+  const isRequested = context.replace.has(pair.address);
+  const replaces = isRequested || fields.some((field) => field.forces === "replace");
+  const reason = updateReason({
+    isRequested,
+    adopted,
+    hasFields: fields.length > 0,
+    isDrift: !values.isIntended && !isMoveIntended,
+    otherwise: "moved",
+  });
   const moved = movedField(pair);
-  const acts = replaces || adopted !== undefined || fields.length > 0 || moved.length > 0;
+  const acts = fields.length > 0 || moved.length > 0;
+  const action = replaces ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
   return {
     live,
-    id,
     attachedTo: host?.id,
     wantedOn: target,
     adopts: adopted !== undefined,
-    detaches: host !== undefined && (replaces ? !host.goes : verb !== undefined),
-    attaches: target !== undefined && (replaces || verb !== undefined),
-    change: acts
-      ? {
-          address: pair.address,
-          kind: "volume",
-          action: replaces ? "replace" : adopted !== undefined ? "import" : "update",
-          name: values.name ?? desired.name,
-          id,
-          fields: [...moved, ...fields],
-          reason,
-          because: why(reason, fields, becomes, whereabouts),
-          losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
-          movedFrom: pair.movedFrom,
-          source: desired.source,
-        }
-      : undefined,
+    detachFrom: (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined,
+    attachTo: replaces || verb !== undefined ? target : undefined,
+    ...kept<"volume">(action, id, desired, {
+      address: pair.address,
+      kind: "volume",
+      name: values.name ?? desired.name,
+      fields: [...moved, ...fields],
+      reason,
+      because: why(reason, fields, becomes, whereabouts),
+      losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
+      movedFrom: pair.movedFrom,
+      source: desired.source,
+    }),
     diagnostics: [...values.diagnostics, ...volumeNotes(pair, recorded, found, context)],
   };
 }
@@ -261,7 +247,7 @@ interface ComparedValues {
 
 /** The name and the size. */
 function compareValues(
-  pair: Pair,
+  pair: VolumePair,
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
   live: LiveVolume | undefined,
@@ -317,9 +303,9 @@ function why(reason: Reason, fields: readonly FieldChange[], becomes: Becomes, {
 }
 
 function volumeNotes(
-  pair: Pair,
+  pair: VolumePair,
   recorded: RecordedVolume | undefined,
-  { live, id }: Extract<Found<LiveVolume>, { how: "known" }>,
+  { live, id }: Known<LiveVolume>,
   context: DiffContext,
 ): Diagnostic[] {
   const notes: Diagnostic[] = [];
@@ -357,13 +343,10 @@ const replacementLoss = (
     `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
   );
 
-const referenceLabel = (reference: { readonly address?: Address } | { readonly id?: string }): string =>
-  "address" in reference && reference.address !== undefined
-    ? reference.address
-    : ((reference as { id?: string }).id ?? "");
+const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);
 
 /** An attach whose answer was lost, where the service does not show what a volume hangs on. */
-const attachUnknown = ({ address, desired }: Pair, id: string, vmId: string): Diagnostic => ({
+const attachUnknown = ({ address, desired }: VolumePair, id: string, vmId: string): Diagnostic => ({
   severity: "error",
   code: "plan/outcome-unknown",
   summary: `outcome unknown: volume ${id} (${address}) was to be attached to VM ${vmId}, and the answer was lost`,
@@ -373,7 +356,7 @@ const attachUnknown = ({ address, desired }: Pair, id: string, vmId: string): Di
   source: desired?.source,
 });
 
-const shrinkRefused = (pair: Pair, before: number, after: number): Diagnostic => ({
+const shrinkRefused = (pair: VolumePair, before: number, after: number): Diagnostic => ({
   severity: "error",
   code: "plan/shrink",
   summary: `${pair.address} cannot shrink from ${before} to ${after} GB`,

@@ -2,6 +2,8 @@
  * What the state learns although nothing is sent: a lifecycle flag, another spelling of the same value, the id of a
  * data volume that a record showed for the first time, a new address. A run in which it learns nothing writes nothing.
  */
+
+import type { Difference } from "../diff/all";
 import { recordRules } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
@@ -19,7 +21,6 @@ import {
 } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
 import { vanished } from "./missing";
-import type { Difference } from "./plan";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 import type { Step } from "./step";
 

@@ -8,7 +8,7 @@ import type { DiffContext } from "../diff/context";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import type { State } from "../model/recorded";
+import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { estimateMs } from "./estimate";
 import type { Need, Step } from "./step";
 
@@ -74,6 +74,12 @@ export function onceEach(needs: readonly Need[]): readonly Need[] {
   }
   return strongest.size === needs.length ? needs : [...strongest.values()];
 }
+
+/** The record of an address from now on, or none; the create that may have been open is settled with it. */
+export const settledRecord = (address: Address, record: RecordedResource | null): StateChange[] => [
+  { type: "resource", address, record },
+  { type: "intent", address, intent: null },
+];
 
 export const nameKey = (kind: "vm" | "group", name: string): string => `${kind}:${name.toLowerCase()}`;
 

@@ -7,43 +7,43 @@ import { describeRule } from "../canonical/rules";
 import { type GroupDifference, recordRules } from "../diff/group";
 import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
-import type { DesiredGroup, Reference } from "../model/desired";
+import type { Reference } from "../model/desired";
 import type { RecordedGroup } from "../model/recorded";
 import type { Rule } from "../model/rule";
-import { addStep, type Draft, nameKey } from "./draft";
+import { addStep, type Draft, nameKey, settledRecord } from "./draft";
 import { orderBreakingCycles } from "./graph";
-import { asideName, getsNewId, hold, ruleTarget } from "./group-parts";
-import { groupRecord, holdBack, patchFor, type Unidentified } from "./records";
+import { asideName, type FreshGroup, getsNewId, hold, ruleTarget } from "./group-parts";
+import { groupRecord, holdBack, patchFor } from "./records";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-groups";
 import { type Need, need } from "./step";
 
+type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
+
 export function stepsForGroups(differences: readonly GroupDifference[], draft: Draft): void {
-  const fresh = new Map<Address, GroupDifference>();
+  const fresh = new Map<Address, FreshGroup>();
   for (const difference of differences)
     if (getsNewId(difference)) fresh.set(difference.address, difference);
-    else if (difference.adopts === true) draft.adopted.set(difference.address, difference.id!);
+    else if (difference.adopts === true && difference.change?.id !== undefined)
+      draft.adopted.set(difference.address, difference.change.id);
 
   // Taken over first: a group that is created may name one of them.
-  for (const difference of differences)
-    if (difference.adopts === true && difference.desired !== undefined && !fresh.has(difference.address))
-      adoptGroup(difference, difference.desired, draft);
-  const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(fresh.get(address)!, fresh));
-  for (const address of order) {
-    const difference = fresh.get(address)!;
-    createGroup(difference, new Set(open.get(address) ?? []), draft);
-  }
-  for (const difference of differences) if (!fresh.has(difference.address)) changeGroup(difference, draft);
+  for (const difference of differences) if (difference.action === "import") adoptGroup(difference, draft);
+  const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(address, fresh));
+  const ordered = order.flatMap((address) => fresh.get(address) ?? []);
+  const openTo = ({ address }: FreshGroup): ReadonlySet<Address> => new Set(open.get(address) ?? []);
+  const created = ordered.map((group) => ({ group, step: createGroup(group, openTo(group), draft) }));
+  for (const difference of differences) changeGroup(difference, draft);
   // Rules that wait for another group's id can only be made once all of those are planned.
-  for (const address of order) addLateRules(fresh.get(address)!, new Set(open.get(address) ?? []), fresh, draft);
+  for (const { group, step } of created) addLateRules(group, step, openTo(group), fresh, draft);
   const neighbours = indexNeighbours(differences, draft);
   for (const difference of differences) retireGroups(difference, neighbours, draft);
 }
 
-function freshTargets(difference: GroupDifference, fresh: ReadonlyMap<Address, unknown>): Address[] {
+function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>): Address[] {
   const targets: Address[] = [];
-  for (const rule of difference.desired!.rules) {
+  for (const rule of fresh.get(address)?.desired.rules ?? []) {
     const target = ruleTarget(rule);
-    if (target !== undefined && target !== difference.address && fresh.has(target)) targets.push(target);
+    if (target !== undefined && target !== address && fresh.has(target)) targets.push(target);
   }
   return targets;
 }
@@ -69,32 +69,16 @@ function sendable(rule: Rule, draft: Draft): Rule {
   return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
 }
 
-function createGroup(difference: GroupDifference, open: ReadonlySet<Address>, draft: Draft): void {
-  const { address, change } = difference;
-  const desired = difference.desired!;
-  const needs: Need[] = [];
-  const replaces = change!.action === "replace";
-  const oldId = replaces ? difference.id! : undefined;
-  const oldName = change!.name;
-  let aside: string | undefined;
-  // An interrupted replacement may have renamed it already.
-  if (replaces && oldName !== asideName(oldName, oldId!)) {
-    aside = asideName(oldName, oldId!);
-    const renamed = addStep(draft, {
-      id: `${address}/aside`,
-      address,
-      action: { operation: "group.update", group: { id: oldId! }, name: aside },
-      title: `rename group ${oldName} aside to ${aside}`,
-      holds: [hold(address)],
-      record: { name: aside },
-    });
-    needs.push(need(renamed));
-    draft.frees.set(nameKey("group", oldName), renamed);
-  }
+function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): string {
+  const { address, desired } = difference;
+  const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
+  const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
-  for (const target of new Set(atomic.map(ruleTarget)))
-    if (target !== undefined && draft.ready.has(target)) needs.push(need(draft.ready.get(target)!));
-  const retired = [...difference.retired, ...(replaces ? [{ id: oldId!, name: aside ?? oldName }] : [])];
+  for (const target of new Set(atomic.map(ruleTarget))) {
+    const ready = target === undefined ? undefined : draft.ready.get(target);
+    if (ready !== undefined) needs.push(need(ready));
+  }
+  const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
@@ -115,27 +99,52 @@ function createGroup(difference: GroupDifference, open: ReadonlySet<Address>, dr
   });
   draft.ready.set(address, created);
   draft.takes.push({ key: nameKey("group", desired.name), step: created });
-  if (aside !== undefined)
+  if (old?.renamed !== undefined)
     addStep(draft, {
       id: `${address}/back`,
       address,
-      action: { operation: "group.update", group: { id: oldId! }, name: oldName },
-      title: `if the create fails: give group ${aside} its name ${oldName} back`,
+      action: { operation: "group.update", group: { id: old.id }, name: old.name },
+      title: `if the create fails: give group ${old.aside} its name ${old.name} back`,
       needs: [need(created, "failed")],
       holds: [hold(address)],
-      record: { name: oldName },
+      record: { name: old.name },
     });
+  return created;
+}
+
+interface OldSelf {
+  readonly id: string;
+  /** The name that it had when this plan was made. */
+  readonly name: string;
+  /** The name that it has until it is deleted. */
+  readonly aside: string;
+  /** Absent: an interrupted replacement has renamed it already. */
+  readonly renamed?: string;
+}
+
+function renameAside({ address, id, change: { name } }: To<"replace">, draft: Draft): OldSelf {
+  const aside = asideName(name, id);
+  if (name === aside) return { id, name, aside };
+  const renamed = addStep(draft, {
+    id: `${address}/aside`,
+    address,
+    action: { operation: "group.update", group: { id }, name: aside },
+    title: `rename group ${name} aside to ${aside}`,
+    holds: [hold(address)],
+    record: { name: aside },
+  });
+  draft.frees.set(nameKey("group", name), renamed);
+  return { id, name, aside, renamed };
 }
 
 function addLateRules(
-  difference: GroupDifference,
+  { address, desired: { rules } }: FreshGroup,
+  create: string,
   open: ReadonlySet<Address>,
-  fresh: ReadonlyMap<Address, GroupDifference>,
+  fresh: ReadonlyMap<Address, FreshGroup>,
   draft: Draft,
 ): void {
-  const { address } = difference;
-  const rules = difference.desired!.rules;
-  const created = need(draft.ready.get(address)!);
+  const created = need(create);
   const late: Need[] = [];
   rules.forEach((rule, index) => {
     if (comesLate(rule, address, open))
@@ -180,41 +189,58 @@ function addRule(
 }
 
 function changeGroup(difference: GroupDifference, draft: Draft): void {
-  const { address, change, desired } = difference;
-  if (change === undefined) return;
-  if (change.action === "delete" || change.action === "forget") {
-    removeGroup(difference, draft);
-    return;
+  switch (difference.action) {
+    case "none":
+    // Made before, with the other new groups.
+    case "create":
+    case "replace":
+      return;
+    case "delete":
+      deleteGroup(difference, draft);
+      return;
+    case "forget":
+      forgetGroup(difference, [], draft);
+      return;
+    case "update":
+    case "import":
+      updateGroup(difference, draft);
+      return;
+    default:
+      difference satisfies never;
   }
-  const id = difference.id!;
+}
+
+function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
+  const { address, id, change, desired } = difference;
   const group: Reference = { id };
-  const needs: Need[] = difference.adopts === true ? [need(draft.ready.get(address)!)] : [];
+  const adopted = difference.action === "import" ? draft.ready.get(address) : undefined;
+  const needs: Need[] = adopted === undefined ? [] : [need(adopted)];
   const fields = new Map(change.fields.map((field) => [field.field, field]));
   const name = fields.get("name");
   const description = fields.get("description");
   if (name !== undefined || description !== undefined) {
-    const next = groupRecord(desired!, resolver(draft), difference.platformRules);
+    const next = groupRecord(desired, resolver(draft), difference.platformRules);
     const step = addStep(draft, {
       id: `${address}/update`,
       address,
       action: {
         operation: "group.update",
         group,
-        ...(name === undefined ? {} : { name: desired!.name }),
-        ...(description === undefined ? {} : { description: desired!.description ?? "" }),
+        ...(name === undefined ? {} : { name: desired.name }),
+        ...(description === undefined ? {} : { description: desired.description ?? "" }),
       },
       title:
-        name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired!.name}`,
+        name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired.name}`,
       needs,
       holds: [hold(address)],
-      record: patchFor<RecordedGroup>(next as Unidentified<RecordedGroup>, [
+      record: patchFor<RecordedGroup>(next, [
         ...(name === undefined ? [] : ["name"]),
         ...(description === undefined ? [] : ["description"]),
       ]),
     });
     if (name !== undefined) {
       freeNames(difference, String(name.before), step, draft);
-      draft.takes.push({ key: nameKey("group", desired!.name), step });
+      draft.takes.push({ key: nameKey("group", desired.name), step });
     }
   }
   const additions = difference.added.map((rule, index) => {
@@ -235,14 +261,13 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
   });
 }
 
-function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: Draft): void {
-  const { address, live, added, removed } = difference;
-  const id = difference.id!;
-  const next = {
+function adoptGroup(difference: To<"import">, draft: Draft): void {
+  const { address, id, desired, live, added, removed, change } = difference;
+  const next: RecordedGroup = {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
     ...(difference.retired.length === 0 ? {} : { retired: difference.retired }),
-  } as RecordedGroup;
+  };
   const before: Partial<RecordedGroup> = {
     name: live?.name,
     description: live?.description,
@@ -257,61 +282,56 @@ function adoptGroup(difference: GroupDifference, desired: DesiredGroup, draft: D
     address,
     action: {
       operation: "record",
-      changes: [
-        {
-          type: "resource",
-          address,
-          record: holdBack(
-            next,
-            before,
-            difference.change!.fields.map((field) => field.field),
-          ),
-        },
-        { type: "intent", address, intent: null },
-      ],
+      changes: settledRecord(
+        address,
+        holdBack(
+          next,
+          before,
+          change.fields.map((field) => field.field),
+        ),
+      ),
     },
-    title: `take over group ${live?.name ?? difference.change!.name} (${id})`,
+    title: `take over group ${live?.name ?? change.name} (${id})`,
   });
   draft.ready.set(address, step);
 }
 
-function removeGroup(difference: GroupDifference, draft: Draft): void {
-  const { address, change } = difference;
+function deleteGroup(difference: To<"delete">, draft: Draft): void {
+  const { address, id, change } = difference;
   // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
-  const noted = difference.adopts === true && change!.action === "delete" ? [need(recordFound(difference, draft))] : [];
-  const needs =
-    change!.action === "delete"
-      ? [...noted, ...retireSteps(difference, difference.retired, noted, draft).map(({ step }) => need(step))]
-      : [];
-  if (change!.action === "forget" || change!.reason === "gone") {
-    addStep(draft, {
-      id: `${address}/forget`,
-      address,
-      action: {
-        operation: "record",
-        changes: [
-          { type: "resource", address, record: null },
-          { type: "intent", address, intent: null },
-        ],
-      },
-      title: `forget group ${change!.name}`,
-      needs,
-    });
+  const noted = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
+  const retired = retireSteps(difference, difference.retired, noted, draft).map(({ step }) => need(step));
+  const needs = [...noted, ...retired];
+  if (change.reason === "gone") {
+    forgetGroup(difference, needs, draft);
     return;
   }
   const step = addStep(draft, {
     id: `${address}/delete`,
     address,
-    action: { operation: "group.delete", group: { id: difference.id! }, name: change!.name, retired: false },
-    title: `delete group ${change!.name}`,
+    action: { operation: "group.delete", group: { id }, name: change.name, retired: false },
+    title: `delete group ${change.name}`,
     needs,
     holds: [hold(address)],
     forgets: true,
   });
-  freeNames(difference, change!.name, step, draft);
+  freeNames(difference, change.name, step, draft);
 }
 
-/** Also the one it was told to take and may bear by now, unless that is the one it is to have. */
+function forgetGroup({ address, change }: To<"delete" | "forget">, needs: readonly Need[], draft: Draft): void {
+  addStep(draft, {
+    id: `${address}/forget`,
+    address,
+    action: { operation: "record", changes: settledRecord(address, null) },
+    title: `forget group ${change.name}`,
+    needs,
+  });
+}
+
+/**
+ * Frees `name`, and `recorded.updating.name` as well: a rename whose answer was lost may have taken effect. Not when that
+ * is the desired name.
+ */
 function freeNames({ recorded, desired }: GroupDifference, name: string, step: string, draft: Draft): void {
   draft.frees.set(nameKey("group", name), step);
   const told = recorded?.updating?.name;
@@ -320,18 +340,10 @@ function freeNames({ recorded, desired }: GroupDifference, name: string, step: s
   if (!draft.frees.has(key)) draft.frees.set(key, step);
 }
 
-function recordFound(difference: GroupDifference, draft: Draft): string {
-  const { address, recorded } = difference;
-  return addStep(draft, {
+const recordFound = ({ address, recorded, change, id }: To<"delete">, draft: Draft): string =>
+  addStep(draft, {
     id: `${address}/import`,
     address,
-    action: {
-      operation: "record",
-      changes: [
-        { type: "resource", address, record: recorded! },
-        { type: "intent", address, intent: null },
-      ],
-    },
-    title: `note group ${difference.change!.name} (${difference.id}), which an interrupted run created`,
+    action: { operation: "record", changes: settledRecord(address, recorded) },
+    title: `note group ${change.name} (${id}), which an interrupted run created`,
   });
-}

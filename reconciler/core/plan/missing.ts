@@ -2,13 +2,13 @@
  * What vanished is never forgotten: its record goes along into an orphan that is "missing since". Where that shows again
  * it is taken back, or told, because something else has its place by now.
  */
+import type { Difference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Live, sight } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
-import type { Difference } from "./plan";
 
 /** The records of what is gone, kept beside whatever takes their place. */
 export function vanished(differences: readonly Difference[], pairs: readonly Pair[], before: State): PlannedChange[] {

@@ -2,14 +2,12 @@
  * The whole of planning on one page: pair the three inputs, diff kind by kind, make steps, order them, and say what
  * consent they need. Pure and deterministic: the same inputs give the same plan, byte for byte.
  */
-import type { Action, Change } from "../diff/changes";
+import { diffAll } from "../diff/all";
+import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
-import { diffGroups, type GroupDifference } from "../diff/group";
 import { pairResources } from "../diff/pair";
-import { diffVm, type VmDifference } from "../diff/vm";
 import { attachmentsOf } from "../diff/vm-departure";
-import { diffVolume, type VolumeDifference } from "../diff/volume";
 import { type Address, compareAddresses } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
@@ -28,7 +26,7 @@ import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesTaken } from "./names-taken";
 import { rangesRefused } from "./port-ranges";
-import { pulledAway, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
+import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
@@ -64,8 +62,6 @@ export interface Plan {
   readonly unchanged: number;
 }
 
-export type Difference = VmDifference | VolumeDifference | GroupDifference;
-
 export function makePlan(input: PlanInput): Plan {
   const { options, live } = input;
   const desired =
@@ -79,32 +75,10 @@ export function makePlan(input: PlanInput): Plan {
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
-  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
-  const adopted = new Map<Address, string>();
-  for (const vm of vms) if (vm.adopts === true && vm.change?.id !== undefined) adopted.set(vm.address, vm.change.id);
-  const fates = {
-    deleted: new Set(
-      vms.flatMap((vm) =>
-        vm.change?.action === "delete" || vm.change?.action === "replace" ? [vm.change.id ?? ""] : [],
-      ),
-    ),
-    renewed: new Set(
-      vms.flatMap((vm) =>
-        vm.change?.action === "create" || vm.change?.action === "replace" || vm.idUnknown === true ? [vm.address] : [],
-      ),
-    ),
-    adopted,
-  };
-  const volumes = pairs.filter((pair) => pair.kind === "volume").map((pair) => diffVolume(pair, context, state, fates));
-  const groups = diffGroups(
-    pairs.filter((pair) => pair.kind === "group"),
-    context,
-    state,
-  );
-  const differences: Difference[] = [...groups, ...vms, ...volumes];
+  const { vms, volumes, groups, all: differences, fates } = diffAll(pairs, context, state);
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
   if (targeted.length < paired.pairs.length)
-    diagnostics.push(...pulledAway(paired.pairs, targeted, fates.deleted, groups, context));
+    diagnostics.push(...leftOutDependents(paired.pairs, targeted, fates.deleted, groups, context));
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = emptyDraft(context, state, changes, diagnostics);
@@ -201,9 +175,9 @@ function waitForRecord(address: Address, draft: Draft): void {
 
 function sortSteps(steps: readonly Step[]): Step[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const ordered = orderNodes([...byId.keys()], (id) => byId.get(id)!.needs.map((need) => need.step));
+  const ordered = orderNodes([...byId.keys()], (id) => (byId.get(id)?.needs ?? []).map((need) => need.step));
   invariant(ordered.stuck.length === 0, `the steps of a plan wait for each other: ${ordered.stuck.join(", ")}`);
-  return ordered.order.map((id) => byId.get(id)!);
+  return ordered.order.flatMap((id) => byId.get(id) ?? []);
 }
 
 export type ChangeCounts = Record<"create" | "update" | "replace" | "delete" | "import", number>;
@@ -211,7 +185,7 @@ export type ChangeCounts = Record<"create" | "update" | "replace" | "delete" | "
 /** What the summary counts: resources, by what happens to them. Letting go is no change of the world. */
 export function countChanges(changes: readonly Change[]): ChangeCounts {
   const counts: ChangeCounts = { create: 0, update: 0, replace: 0, delete: 0, import: 0 };
-  for (const change of changes) if (change.action !== "forget") counts[change.action as Exclude<Action, "forget">]++;
+  for (const { action } of changes) if (action !== "forget") counts[action]++;
   return counts;
 }
 

@@ -51,13 +51,17 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
  * again, because the service may drop every rule that named the deleted group.
  */
 export function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft: Draft): void {
-  const { address, change } = difference;
-  if (change === undefined || change.action === "forget") return;
+  const { address } = difference;
+  if (difference.action === "none" || difference.action === "forget") return;
   const deletes: { readonly id: string; readonly step: string }[] = [];
-  if (change.action === "delete") {
-    if (change.reason !== "gone") deletes.push({ id: difference.id!, step: `${address}/delete` });
+  if (difference.action === "delete") {
+    if (difference.change.reason !== "gone") deletes.push({ id: difference.id, step: `${address}/delete` });
   } else {
-    const replaced = change.action === "replace" ? [{ id: difference.id!, name: nameAside(difference) }] : [];
+    // What the replaced group is called by the time it is deleted.
+    const replaced =
+      difference.action === "replace"
+        ? [{ id: difference.id, name: asideName(difference.change.name, difference.id) }]
+        : [];
     const created = draft.ready.get(address);
     const before = new Set([
       ...(created === undefined ? [] : [created]),
@@ -75,11 +79,11 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
   }
   for (const { id, step } of deletes) {
     for (const neighbour of neighbours.losing.get(id) ?? []) {
-      if (neighbour.address === address) continue;
+      if (neighbour.address === address || neighbour.desired === undefined) continue;
       addStep(draft, {
         id: `${neighbour.address}/verify-${step}`,
         address: neighbour.address,
-        action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired!.rules },
+        action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired.rules },
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
         // After its own additions, so that it finds what they made and the groups they name exist.
         needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
@@ -88,9 +92,6 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
     }
   }
 }
-
-/** What the replaced group is called by the time it is deleted. */
-const nameAside = (difference: GroupDifference): string => asideName(difference.change!.name, difference.id!);
 
 export function retireSteps(
   difference: GroupDifference,

@@ -105,7 +105,7 @@ function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undef
 }
 
 /** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
-export function pulledAway(
+export function leftOutDependents(
   pairs: readonly Pair[],
   targeted: readonly Pair[],
   deletedVms: ReadonlySet<string>,
@@ -114,8 +114,7 @@ export function pulledAway(
 ): Diagnostic[] {
   const selected = new Set(targeted.map((pair) => pair.address));
   const goingGroups = new Set<string>();
-  for (const { change, id } of groups)
-    if (id !== undefined && (change?.action === "delete" || change?.action === "replace")) goingGroups.add(id);
+  for (const group of groups) if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
   return pairs.flatMap(({ address, desired, recorded }) => {
     if (selected.has(address)) return [];
     const touched =

@@ -2,32 +2,40 @@
  * The requests that make one volume as desired: off its VM for a reason the user gave, grown, and on again. A volume
  * on a VM that is stopped for its flush shares the stop and the start with every other such volume of that VM.
  */
+import type { Target } from "../diff/placement";
 import type { VolumeDifference } from "../diff/volume";
+import type { Address } from "../model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
 import { orphanKey, type RecordedVolume } from "../model/recorded";
-import { addStep, type Draft, vmHold, vmLabel } from "./draft";
+import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "./draft";
 import { stopForFlush } from "./flush-stop";
-import { holdBack, type Unidentified, volumeRecord } from "./records";
+import { holdBack, volumeRecord } from "./records";
 import { type FlushReason, type Need, need } from "./step";
 
+type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
+
 export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
-  const { change, desired, recorded } = difference;
-  if (change === undefined) return;
-  switch (change.action) {
+  const { address } = difference;
+  switch (difference.action) {
+    case "none":
+      return;
     case "create":
-      createVolume(desired!, draft, []);
-      if (difference.attaches) attach(difference, desired!, { address: difference.address }, draft, []);
+      createVolume(difference.desired, draft, []);
+      if (difference.attachTo !== undefined) attach({ address }, difference.attachTo, difference.desired, draft, []);
       return;
     case "delete":
     case "forget":
       removeVolume(difference, draft);
       return;
     case "replace":
-      replaceVolume(difference, desired!, recorded, draft);
+      replaceVolume(difference, draft);
       return;
     case "import":
     case "update":
-      updateVolume(difference, desired!, draft);
+      updateVolume(difference, draft);
+      return;
+    default:
+      difference satisfies never;
   }
 }
 
@@ -49,32 +57,34 @@ function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need
 
 /** Attaching needs both to exist; which step makes the VM exist is known only when all are made, so edges.ts adds it. */
 function attach(
-  difference: VolumeDifference,
-  desired: DesiredVolume,
   volume: Reference,
+  target: Target,
+  { address, name }: DesiredVolume,
   draft: Draft,
   needs: readonly Need[],
 ): string {
-  const target = difference.wantedOn!;
-  const vm: Reference = target.id === undefined ? { address: target.address! } : { id: target.id };
-  const ready = draft.ready.get(difference.address);
+  const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
+  const ready = draft.ready.get(address);
   return addStep(draft, {
-    id: `${difference.address}/attach`,
-    address: difference.address,
+    id: `${address}/attach`,
+    address,
     action: { operation: "volume.attach", volume, vm },
-    title: `attach volume ${desired.name} to ${target.address ?? vmLabel(draft, vm)}`,
+    title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}`,
     needs: [...(ready === undefined ? [] : [need(ready)]), ...needs],
-    holds: [hold(difference.address), vmHold(draft, vm)],
+    holds: [hold(address), vmHold(draft, vm)],
   });
 }
 
 /** Takes a volume off its VM; the flush, whatever it is, comes first. */
-function detach(difference: VolumeDifference, policy: FlushPolicy, draft: Draft, needs: readonly Need[]): string {
-  const { address } = difference;
-  const id = difference.id!;
-  const vm: Reference = { id: difference.attachedTo! };
+function detach(
+  { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
+  from: string,
+  policy: FlushPolicy,
+  draft: Draft,
+  needs: readonly Need[],
+): string {
+  const vm = { id: from };
   const before: Need[] = [...needs];
-  const label = difference.live?.name ?? difference.change!.name;
   // A failed VM can be stopped by nobody, so whether its volumes are flushed is for a person to say.
   const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
   const reason: FlushReason = flush.via;
@@ -129,16 +139,15 @@ function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
   return live?.seen === "yes" && live.value.phase === "failed";
 }
 
-function removeVolume(difference: VolumeDifference, draft: Draft): void {
-  const { address } = difference;
-  const change = difference.change!;
-  const recorded = difference.recorded!;
+function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
+  const { address, change, recorded, detachFrom, live } = difference;
   // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
-  const noted = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
-  const needs = difference.detaches ? [need(detach(difference, recorded.flush, draft, noted))] : noted;
+  const noted = difference.adopts === true ? [need(recordFound(recorded, change.name, draft))] : [];
+  const gone = { address, id: recorded.id, label: live?.name ?? change.name };
+  const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
   // It stays on a VM that goes and lives on: what the user has for flushing it runs while the VM still does.
   if (
-    !difference.detaches &&
+    detachFrom === undefined &&
     change.action === "forget" &&
     change.reason !== "gone" &&
     recorded.flush.via === "command"
@@ -170,8 +179,7 @@ function removeVolume(difference: VolumeDifference, draft: Draft): void {
       operation: "record",
       changes: [
         ...(orphan === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(orphan), orphan }]),
-        { type: "resource", address, record: null },
-        { type: "intent", address, intent: null },
+        ...settledRecord(address, null),
       ],
     },
     title: orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
@@ -179,21 +187,13 @@ function removeVolume(difference: VolumeDifference, draft: Draft): void {
   });
 }
 
-function recordFound(difference: VolumeDifference, draft: Draft): string {
-  const { address, recorded } = difference;
-  return addStep(draft, {
-    id: `${address}/import`,
-    address,
-    action: {
-      operation: "record",
-      changes: [
-        { type: "resource", address, record: recorded! },
-        { type: "intent", address, intent: null },
-      ],
-    },
-    title: `note volume ${difference.change!.name} (${recorded!.id}), which an interrupted run created`,
+const recordFound = (recorded: RecordedVolume, name: string, draft: Draft): string =>
+  addStep(draft, {
+    id: `${recorded.address}/import`,
+    address: recorded.address,
+    action: { operation: "record", changes: settledRecord(recorded.address, recorded) },
+    title: `note volume ${name} (${recorded.id}), which an interrupted run created`,
   });
-}
 
 const orphanOf = (recorded: RecordedVolume, reason: string) => ({
   kind: "volume" as const,
@@ -203,14 +203,8 @@ const orphanOf = (recorded: RecordedVolume, reason: string) => ({
   ...(recorded.sizeGb === undefined ? {} : { sizeGb: recorded.sizeGb }),
 });
 
-function replaceVolume(
-  difference: VolumeDifference,
-  desired: DesiredVolume,
-  recorded: RecordedVolume | undefined,
-  draft: Draft,
-): void {
-  const { address } = difference;
-  const id = difference.id!;
+function replaceVolume(difference: To<"replace">, draft: Draft): void {
+  const { address, id, desired, recorded, change, detachFrom, attachTo } = difference;
   const old = recorded ?? { ...volumeRecord(desired), id };
   const oldName = difference.live?.name ?? old.name ?? id;
   const orphan = orphanOf({ ...old, name: oldName }, "replaced by another volume");
@@ -222,11 +216,20 @@ function replaceVolume(
     title: `note the old volume ${oldName} as an orphan`,
   });
   const created = createVolume(desired, draft, [need(noted)]);
-  const detached = difference.detaches ? detach(difference, old.flush, draft, [need(created)]) : undefined;
-  const after = [need(created), ...(detached === undefined ? [] : [need(detached)])];
-  if (difference.attaches) {
-    const attached = attach(difference, desired, { address }, draft, detached === undefined ? [] : [need(detached)]);
-    shareStop(difference, [attached], draft);
+  const detached =
+    detachFrom === undefined
+      ? []
+      : [
+          need(
+            detach({ address, id, label: difference.live?.name ?? change.name }, detachFrom, old.flush, draft, [
+              need(created),
+            ]),
+          ),
+        ];
+  const after = [need(created), ...detached];
+  if (attachTo !== undefined) {
+    const attached = attach({ address }, attachTo, desired, draft, detached);
+    shareStop(difference.attachedTo, difference.wantedOn, [attached], draft);
   }
   if (!draft.context.has("volume.delete")) return;
   const deleted = addStep(draft, {
@@ -247,22 +250,19 @@ function replaceVolume(
 }
 
 /** The VM that was stopped for this volume starts again only after these, when they concern it. */
-function shareStop(difference: VolumeDifference, steps: readonly string[], draft: Draft): void {
-  const { attachedTo, wantedOn } = difference;
-  if (attachedTo !== undefined && wantedOn?.id === attachedTo) draft.stops.get(attachedTo)?.users.push(...steps);
+function shareStop(from: string | undefined, to: Target | undefined, steps: readonly string[], draft: Draft): void {
+  if (from !== undefined && to?.id === from) draft.stops.get(from)?.users.push(...steps);
 }
 
-function updateVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): void {
-  const { address } = difference;
-  const change = difference.change!;
-  const id = difference.id!;
+function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
+  const { address, id, desired, change, attachedTo, detachFrom } = difference;
   const volume: Reference = { id };
   const needs: Need[] = [];
-  if (difference.adopts === true) needs.push(need(adoptVolume(difference, desired, draft)));
+  if (difference.adopts === true) needs.push(need(adoptVolume(difference, draft)));
   const grow = change.fields.find((field) => field.field === "size");
-  const comesOff = difference.detaches || (grow !== undefined && difference.attachedTo !== undefined);
-  const detached = comesOff ? detach(difference, desired.flush, draft, needs) : undefined;
-  const afterDetach = detached === undefined ? needs : [need(detached)];
+  const comesOff = detachFrom ?? (grow === undefined ? undefined : attachedTo);
+  const self = { address, id, label: difference.live?.name ?? change.name };
+  const afterDetach = comesOff === undefined ? needs : [need(detach(self, comesOff, desired.flush, draft, needs))];
   let resized: string | undefined;
   if (grow !== undefined)
     resized = addStep(draft, {
@@ -277,18 +277,17 @@ function updateVolume(difference: VolumeDifference, desired: DesiredVolume, draf
   // A grow that failed after its detach must not leave the volume off: attaching waits for its end, not its success.
   const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
   // Taken off only to be grown, it goes back where it was, unless that VM goes.
-  const goesBack = comesOff && !difference.detaches && !draft.vmDeletes.has(difference.attachedTo!);
-  if (!difference.attaches && !goesBack) return;
-  const target = difference.attaches ? difference.wantedOn! : { id: difference.attachedTo! };
-  const settled: VolumeDifference = { ...difference, wantedOn: target };
-  shareStop(settled, [attach(settled, desired, volume, draft, beforeAttach)], draft);
+  const goesBack =
+    comesOff === undefined || detachFrom !== undefined || draft.vmDeletes.has(comesOff) ? undefined : { id: comesOff };
+  const target = difference.attachTo ?? goesBack;
+  if (target === undefined) return;
+  shareStop(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
 }
 
-function adoptVolume(difference: VolumeDifference, desired: DesiredVolume, draft: Draft): string {
-  const { address, live } = difference;
-  const id = difference.id!;
+function adoptVolume(difference: To<"update" | "import">, draft: Draft): string {
+  const { address, id, desired, live, change } = difference;
   const next: RecordedVolume = {
-    ...(volumeRecord(desired) as Unidentified<RecordedVolume>),
+    ...volumeRecord(desired),
     id,
     ...(difference.attachedTo === undefined ? {} : { attachedTo: difference.attachedTo }),
   };
@@ -299,16 +298,14 @@ function adoptVolume(difference: VolumeDifference, desired: DesiredVolume, draft
     action: {
       operation: "record",
       changes: [
-        {
-          type: "resource",
+        ...settledRecord(
           address,
-          record: holdBack(
+          holdBack(
             next,
             before,
-            difference.change!.fields.map((field) => field.field),
+            change.fields.map((field) => field.field),
           ),
-        },
-        { type: "intent", address, intent: null },
+        ),
         ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
           ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]
           : []),

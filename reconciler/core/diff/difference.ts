@@ -1,0 +1,143 @@
+/**
+ * What the diff of one resource found: facts for the step makers, and an outcome tagged by its action, which has exactly
+ * what that action needs. The reasons and the words that every kind has in common stand here once.
+ */
+import type { Address, Kind } from "../model/address";
+import type { Diagnostic } from "../model/diagnostic";
+import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { RecordedResource } from "../model/recorded";
+import type { Action, Change, Reason } from "./changes";
+import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
+import { type DesiredOf, ofKind, type PairOf, type RecordedOf } from "./pair";
+
+export interface Facts<K extends Kind> {
+  readonly kind: K;
+  readonly address: Address;
+  readonly desired?: DesiredOf<K>;
+  readonly recorded?: RecordedOf<K>;
+  readonly live?: Extract<LiveVm | LiveVolume | LiveGroup, { kind: K }>;
+  /** An interrupted run created it or this plan takes it over: its id is known now. */
+  readonly adopts?: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export type ChangeTo<A extends Action> = Change & { readonly action: A };
+
+export interface Unchanged {
+  readonly action: "none";
+  readonly change?: undefined;
+}
+
+export interface Created<K extends Kind> {
+  readonly action: "create";
+  readonly change: ChangeTo<"create">;
+  readonly desired: DesiredOf<K>;
+}
+
+/** There already, and made as desired. */
+interface Kept<K extends Kind, A extends Action> {
+  readonly action: A;
+  readonly change: ChangeTo<A>;
+  readonly id: string;
+  readonly desired: DesiredOf<K>;
+}
+export type Updated<K extends Kind> = Kept<K, "update"> | Kept<K, "import">;
+export type Replaced<K extends Kind> = Kept<K, "replace">;
+
+export interface Deleted<K extends Kind> {
+  readonly action: "delete";
+  readonly change: ChangeTo<"delete">;
+  readonly id: string;
+  readonly recorded: RecordedOf<K>;
+}
+
+export interface Forgotten<K extends Kind> {
+  readonly action: "forget";
+  readonly change: ChangeTo<"forget">;
+  readonly recorded: RecordedOf<K>;
+}
+
+export type Outcome<K extends Kind> = Unchanged | Created<K> | Updated<K> | Replaced<K> | Deleted<K> | Forgotten<K>;
+
+/** The outcomes with some actions, beside the facts that go with them. */
+export type Acted<F extends Facts<K>, K extends Kind, A extends Outcome<K>["action"]> = Omit<
+  F,
+  "kind" | "address" | "recorded" | "desired"
+> &
+  Pick<Partial<F>, "recorded" | "desired"> &
+  Extract<Outcome<K>, { readonly action: A }>;
+
+export const unchanged: Unchanged = { action: "none" };
+
+/** The change of something that is there already, or that nothing changes. */
+export function kept<K extends Kind>(
+  action: "update" | "import" | "replace" | undefined,
+  id: string,
+  desired: DesiredOf<K>,
+  change: Omit<Change, "action" | "id">,
+): Unchanged | Updated<K> | Replaced<K> {
+  switch (action) {
+    case undefined:
+      return unchanged;
+    case "update":
+      return { action, id, desired, change: { ...change, action, id } };
+    case "import":
+      return { action, id, desired, change: { ...change, action, id } };
+    case "replace":
+      return { action, id, desired, change: { ...change, action, id } };
+    default:
+      return action satisfies never;
+  }
+}
+
+/** Why something that is declared is not there. */
+export const creationReason = (what: What, gone: Vanished | undefined): Pick<Change, "reason" | "because"> =>
+  gone === undefined
+    ? { reason: "declared", because: "it is declared and does not exist yet" }
+    : { reason: "gone", because: noLongerExists(what, gone) };
+
+export const removalReason = (destroys: boolean): Pick<Change, "reason" | "because"> =>
+  destroys
+    ? { reason: "destroy", because: "everything in the state is to be destroyed" }
+    : { reason: "removed", because: "it is no longer declared" };
+
+/** Why the record of something that is not there, or that a removed entry lets go, is dropped. */
+export const forgettingReason = (
+  what: What,
+  forget: boolean,
+  gone: Vanished | undefined,
+): Pick<Change, "reason" | "because"> =>
+  forget
+    ? { reason: "let_go", because: letGo }
+    : { reason: "gone", because: gone === undefined ? neverMade : noLongerExists(what, gone) };
+
+export const forgotten = (
+  { address, kind, name, id }: Pick<RecordedResource, "address" | "kind" | "name" | "id">,
+  why: Pick<Change, "reason" | "because">,
+): ChangeTo<"forget"> => ({
+  address,
+  kind,
+  action: "forget",
+  name: name ?? id ?? address,
+  id,
+  fields: [],
+  ...why,
+  losses: [],
+});
+
+/** `otherwise`: what leads to the change where no field does. */
+export function updateReason(options: {
+  readonly isRequested: boolean;
+  readonly adopted: Reason | undefined;
+  readonly hasFields: boolean;
+  readonly isDrift: boolean;
+  readonly otherwise: Reason;
+}): Reason {
+  if (options.isRequested) return "requested";
+  if (options.adopted !== undefined) return options.adopted;
+  if (!options.hasFields) return options.otherwise;
+  return options.isDrift ? "drifted" : "changed";
+}
+
+/** What the intent of a create remembers of the record to keep, for the kind that it created. */
+export const intendedRecord = <K extends Kind>({ intent, kind }: PairOf<K>) => ofKind(intent?.record, kind);

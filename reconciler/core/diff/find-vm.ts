@@ -1,0 +1,114 @@
+/** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
+import { type LiveVm, type Sighting, sightVm } from "../model/live";
+import type { Intent, RecordedVm } from "../model/recorded";
+import { type DiffContext, isUnclaimed } from "./context";
+import { judgeMade } from "./evidence";
+import { type Found, unclearCreate } from "./find";
+import { importManaged, nameTaken, severalNamed } from "./findings";
+import type { PairOf } from "./pair";
+import { importUnseen, vmImportGone } from "./vm-findings";
+
+type VmPair = PairOf<"vm">;
+
+/** `id-unknown`: the VM was created, and the service gives no way to look its id up. */
+export type FoundVm = Found<LiveVm> | { readonly how: "id-unknown" };
+
+export function findVm(pair: VmPair, context: DiffContext): FoundVm {
+  const { recorded, desired } = pair;
+  const interrupted = openCreate(pair);
+  if (recorded?.id !== undefined && interrupted === undefined) return findKnown(pair, recorded.id, context);
+  if (recorded?.id === undefined && pair.import?.id !== undefined) return findImported(pair, pair.import.id, context);
+  const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
+  if (name === undefined) return { how: "absent" };
+  if (context.live.vms === undefined) {
+    if (interrupted !== undefined || recorded !== undefined) return { how: "id-unknown" };
+    // Not "absent": the VM to be taken over would get a twin.
+    return pair.import?.name === undefined
+      ? { how: "absent" }
+      : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.has("vm.list")) };
+  }
+  const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
+  const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
+  if (interrupted !== undefined) return findInterrupted(pair, interrupted, candidates, context);
+  // Accepted when there was no list yet: who bore its name before that is not known.
+  if (recorded !== undefined) return findInterrupted(pair, acceptedUnlisted(recorded), candidates, context);
+  return findByName(pair, name, candidates, context);
+}
+
+function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
+  const manager = context.addressOfId.get(id);
+  if (manager !== undefined && manager !== pair.address)
+    return { how: "error", diagnostic: importManaged(pair, "VM", id, manager) };
+  const sighting = sightVm(context.live, id);
+  if (sighting.seen === "gone") return { how: "error", diagnostic: vmImportGone(pair, id) };
+  return { how: "known", id, adopted: "imported", ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
+}
+
+/** Nothing is recorded and nothing was sent: a VM of this name is taken over only where the user says so. */
+function findByName(pair: VmPair, name: string, candidates: readonly LiveVm[], context: DiffContext): FoundVm {
+  if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
+  const only = candidates[0];
+  if (only === undefined) {
+    if (pair.import?.name === undefined) return { how: "absent" };
+    const managed = context.vmsByName.get(name.toLowerCase())?.[0];
+    const manager = managed === undefined ? undefined : context.addressOfId.get(managed.id);
+    return {
+      how: "error",
+      diagnostic:
+        managed === undefined || manager === undefined
+          ? vmImportGone(pair, pair.import.name)
+          : importManaged(pair, "VM", managed.id, manager),
+    };
+  }
+  if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
+  if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
+  return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
+}
+
+const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): Intent => ({
+  step: `${address}/create`,
+  address,
+  operation: "vm.create",
+  name,
+  sentAt: createdAt ?? "a time that was not written down",
+  idsBefore: [],
+  record: { ...record, address, name },
+  accepted: true,
+});
+
+/** What an open create made: what bears its name, was not there before, and is what was sent. */
+function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly LiveVm[], context: DiffContext): FoundVm {
+  // Beside a record without an id, what bore the name before the create is not known, so the name alone is not enough.
+  const isNameEnough = pair.intent !== undefined && intent.accepted === true;
+  const judged = judgeMade({ ...intent, accepted: isNameEnough || undefined }, candidates, context, pair.desired);
+  const unclear = unclearCreate(pair, intent, "VM", judged);
+  if (unclear !== undefined) return { how: "error", diagnostic: unclear };
+  const only = judged.ours[0];
+  if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  const inItsPlace = judged.strangers.find(({ live }) => live.name.toLowerCase() === pair.desired?.name);
+  if (inItsPlace !== undefined)
+    return { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers) };
+  const former = pair.recorded?.id;
+  return former === undefined ? { how: "absent" } : findKnown(pair, former, context);
+}
+
+/** By the id in its record; what stands in its place by now, when it is gone, is somebody else's. */
+function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
+  const found = fromSighting(id, sightVm(context.live, id));
+  if (found.how !== "absent" || pair.desired === undefined) return found;
+  const { name } = pair.desired;
+  const inItsPlace = strangersNamed(name, pair, context);
+  if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, inItsPlace) };
+  return inItsPlace[0] === undefined ? found : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0]) };
+}
+
+export const openCreate = ({ intent }: VmPair): Intent | undefined =>
+  intent?.operation === "vm.create" ? intent : undefined;
+
+const strangersNamed = (name: string, pair: VmPair, context: DiffContext): readonly LiveVm[] =>
+  (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => isUnclaimed(pair.address, vm.id, context));
+
+const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>
+  sighting.seen === "gone"
+    ? { how: "absent", gone: { id, because: sighting.because } }
+    : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
