@@ -165,14 +165,18 @@ async function witnessesOf(client: ServiceClient, state: State, looks: Looks, op
   const dataVolumes: string[] = [];
   for (const record of state.resources.values()) {
     if (record.id === undefined) continue;
-    recorded.push(`${record.kind}:${record.id}`);
     if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
-    if (record.kind === "vm" && record.dataVolumeId !== undefined) dataVolumes.push(record.dataVolumeId);
+    // That it does not show what a run has sent the delete of says nothing against the service or the credential.
+    if (record.deleting !== true) recorded.push(`${record.kind}:${record.id}`);
+    if (record.kind !== "vm" || record.dataVolumeId === undefined) continue;
+    if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
   }
   // An open create that does not show counts as never sent, and is sent again.
   for (const { address } of state.intents.values()) absent.push(`the create of ${address}`);
   recorded.push(...dataVolumes.map((id) => `volume:${id}`));
-  const present = [...state.orphans.values()].filter(({ missingSince }) => missingSince === undefined);
+  const present = [...state.orphans.values()].filter(
+    ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
+  );
   recorded.push(...present.map(orphanKey));
   const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
   // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.

@@ -26,6 +26,7 @@ import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
 import { createMemoryStore, type MemoryStore } from "./memory-store";
+import { refusedOf } from "./refused";
 
 export interface BenchWorld {
   readonly emulator: RunningEmulator;
@@ -129,9 +130,12 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
       const { log } = emulator.requests();
       const fresh = log.slice(seen);
       seen = log.length;
-      return fresh
-        .filter(({ status }) => (status ?? 0) >= 400)
-        .map(({ operation, status, path }) => ({ operation: String(operation), status: status ?? 0, path }));
+      const answered = fresh.map(({ operation, status, path }) => ({
+        operation: String(operation),
+        status: status ?? 0,
+        path,
+      }));
+      return refusedOf(answered, ({ path }) => path.slice(path.lastIndexOf("/")));
     },
     plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
     async apply(desired, planOptions = {}, through = {}) {

@@ -19,6 +19,7 @@ import type { EmulatedWorld } from "./emulated-world";
 export interface SentRequest {
   readonly operation: Operation;
   readonly status: number;
+  readonly id?: string;
   readonly body?: unknown;
   readonly message?: string;
 }
@@ -72,6 +73,7 @@ export function inProcessClient(
     sent.push({
       operation,
       status: decision.status,
+      ...(request.id === undefined ? {} : { id: request.id }),
       body,
       ...(outcome.status === "rejected" ? { message: outcome.message } : {}),
     });

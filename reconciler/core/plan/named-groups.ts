@@ -28,12 +28,13 @@ export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<stri
     if (record.kind === "group")
       owners.set(record.id, { id: record.id, label: record.address, address: record.address, rules: record.rules });
   for (const [id, sighting] of groups) {
+    if (sighting.seen === "gone") owners.delete(id);
     if (sighting.seen !== "yes" || sighting.value.rules === undefined) continue;
     const known = owners.get(id) ?? { id, label: `group ${sighting.value.name ?? id}` };
     owners.set(id, { ...known, rules: sighting.value.rules.map(canonicalLiveRule) });
   }
   const named = new Map<string, Namer[]>();
-  for (const owner of owners.values()) {
+  for (const owner of [...owners.values()].sort(byLabel)) {
     const targets = new Map<string, Rule[]>();
     for (const rule of owner.rules) {
       const target = targetOf(rule);
@@ -43,6 +44,9 @@ export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<stri
   }
   return named;
 }
+
+const byLabel = (one: Namer, other: Namer): number =>
+  one.label < other.label || (one.label === other.label && one.id < other.id) ? -1 : 1;
 
 const targetOf = ({ remote }: Rule): string | undefined =>
   remote.kind === "group" && "id" in remote.group ? remote.group.id : undefined;
