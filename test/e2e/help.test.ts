@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { allCommands, findCommand, sections } from "../../reconciler/cli/command";
 import { flagTable, readFlags } from "../../reconciler/cli/flags";
@@ -17,6 +19,14 @@ describe("help", () => {
   it("has every command under a title, once, and its usage begins with its name", () => {
     expect(new Set(all.map(({ section }) => section))).toEqual(new Set(sections));
     for (const { name, usage } of all) expect(`${usage} `).toMatch(new RegExp(`^${name} `));
+  });
+
+  it("lists every definition of every file under commands/", async () => {
+    const listed = new Set<unknown>(Object.values(commands).map((load) => load()));
+    const folder = join(__dirname, "../../reconciler/cli/commands");
+    for (const file of readdirSync(folder))
+      for (const [name, value] of Object.entries<unknown>(await import(join(folder, file))))
+        if (name.endsWith("Command")) expect(listed.has(value), `${name} of ${file} in cli/registry.ts`).toBe(true);
   });
 
   it.each(all.map(({ name, examples }) => [name, examples] as const))("the examples of %s run it", (name, examples) => {
