@@ -1,7 +1,6 @@
 /** One security group with its rules, in canonical form and sorted. */
 import { describeRule, ruleKey } from "../core/canonical/rules";
 import type { DesiredGroup } from "../core/model/desired";
-import { groupFields } from "../core/model/fields";
 import type { Rule } from "../core/model/rule";
 import { type Instance, placeOfBlock } from "./blocks";
 import { readList, reportValue, type Subject } from "./fields";
@@ -17,7 +16,7 @@ export function readGroup(subject: Subject, instance: Instance, declared: Declar
   return {
     kind: "group",
     address: instance.address,
-    ...readRows<"group">(groupFields, subject, instance),
+    ...readRows("group", subject, instance),
     rules: readRules(subject, instance, declared),
     lifecycle: readGroupLifecycle(subject, values),
     source: positionOf(placeOfBlock(instance.block)),

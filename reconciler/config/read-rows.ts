@@ -1,6 +1,6 @@
 /** The fields of a block that are plain values, each read as its row in the table of fields says. */
 import type { Kind } from "../core/model/address";
-import type { DesiredFields, FieldRow, fieldsOf, Rows } from "../core/model/fields";
+import { type DesiredFields, type FieldRow, fieldsOf, type Rows } from "../core/model/fields";
 import type { Instance } from "./blocks";
 import { isGiven, readBoolean, readEnum, readSize, readText, reportMissing, type Subject } from "./fields";
 import { readName } from "./read-names";
@@ -30,17 +30,30 @@ export type PlainFields<F extends Rows> = Pick<DesiredFields<F>, PlainKeys<F> & 
 
 const isPlain = (type: FieldRow["type"]): type is PlainType => typeof type !== "string" || type in readers;
 
+interface PlainRow {
+  readonly key: string;
+  readonly row: FieldRow;
+  readonly type: PlainType;
+}
+
+const plainRowsIn = (rows: Rows): readonly PlainRow[] =>
+  Object.entries(rows).flatMap(([key, row]) => (isPlain(row.type) ? [{ key, row, type: row.type }] : []));
+const plainRows: Readonly<Record<Kind, readonly PlainRow[]>> = {
+  vm: plainRowsIn(fieldsOf.vm),
+  volume: plainRowsIn(fieldsOf.volume),
+  group: plainRowsIn(fieldsOf.group),
+};
+
 /** The block as far as it could be read; what is missing is reported. */
 export function readRows<K extends Kind>(
-  rows: (typeof fieldsOf)[K],
+  kind: K,
   subject: Subject,
   instance: Instance,
   top: TopValues = {},
 ): PlainFields<(typeof fieldsOf)[K]> {
   const fields: Record<string, unknown> = {};
-  for (const [key, row] of Object.entries<FieldRow>(rows)) {
-    if (!isPlain(row.type)) continue;
-    const value = readRow(row, row.type, subject, instance, top);
+  for (const { key, row, type } of plainRows[kind]) {
+    const value = readRow(row, type, subject, instance, top);
     if (value !== undefined) fields[key] = value;
   }
   // Each row was read by the reader of its type, and only what may be unset is left out.

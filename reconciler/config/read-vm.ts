@@ -1,6 +1,5 @@
 /** One virtual machine. */
 import type { DesiredVm } from "../core/model/desired";
-import { vmFields } from "../core/model/fields";
 import { type Instance, placeOfBlock } from "./blocks";
 import type { Subject } from "./fields";
 import { readVmLifecycle } from "./read-lifecycle";
@@ -15,7 +14,7 @@ export interface Place {
 
 /** The VM as far as it could be read; what is missing is reported. */
 export function readVm(subject: Subject, instance: Instance, top: Place): DesiredVm {
-  const fields = readRows<"vm">(vmFields, subject, instance, { ...top });
+  const fields = readRows("vm", subject, instance, { ...top });
   warnAboutSize(subject, fields.sizeGb);
   const lifecycle = readVmLifecycle(subject, instance.values);
   return {

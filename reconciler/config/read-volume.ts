@@ -1,6 +1,5 @@
 /** One data volume: its size, where it is attached, and what may stand behind a flush. */
 import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
-import { volumeFields } from "../core/model/fields";
 import { type Instance, placeOfBlock } from "./blocks";
 import { fieldOf, isGiven, readArgv, readEnum, readMap, reportMissing, type Subject, type Values } from "./fields";
 import { readVolumeLifecycle } from "./read-lifecycle";
@@ -13,7 +12,7 @@ const largestUsualSizeGb = 1600;
 
 export function readVolume(subject: Subject, instance: Instance, declared: Declared): DesiredVolume {
   const { values } = instance;
-  const fields = readRows<"volume">(volumeFields, subject, instance);
+  const fields = readRows("volume", subject, instance);
   warnAboutSize(subject, fields.sizeGb);
   const target = fieldOf(values, "attach_to");
   const attachTo = target === undefined ? undefined : readReference(subject, target, "vm", ["attach_to"], declared);
