@@ -79,16 +79,17 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
       if (list === undefined) dependents.set(reference, [pair]);
       else list.push(pair);
     }
+  // The queue grows while it is walked.
   const queue = [...aside];
-  for (let at = 0; at < queue.length; at++) {
-    for (const dependent of dependents.get(queue[at]!) ?? []) {
+  for (const unreadable of queue) {
+    for (const dependent of dependents.get(unreadable) ?? []) {
       if (aside.has(dependent.address)) continue;
       aside.add(dependent.address);
       if (dependent.recorded === undefined) queue.push(dependent.address);
       diagnostics.push({
         severity: "warning",
         code: "plan/left-alone",
-        summary: `${dependent.address} is left as it is, because ${queue[at]} cannot be told`,
+        summary: `${dependent.address} is left as it is, because ${unreadable} cannot be told`,
         address: dependent.address,
         source: dependent.desired?.source,
       });

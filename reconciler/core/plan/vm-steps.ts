@@ -2,46 +2,44 @@
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
 import { orphanKey, type RecordedVm } from "../model/recorded";
-import { addStep, type Draft, type NewStep, nameKey, vmHold } from "./draft";
+import { addStep, type Draft, type NewStep, nameKey, settledRecord, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
 import { holdBack, newVm, observedRecord, patchFor, type Unidentified, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need } from "./step";
 
+type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
+
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
-  const { change, desired, recorded } = difference;
-  if (difference.idUnknown === true) {
-    waitForId(difference, draft);
-    return;
-  }
-  if (change === undefined) return;
-  switch (change.action) {
+  switch (difference.action) {
+    case "none":
+      if (difference.idUnknown === true) waitForId(difference, draft);
+      return;
     case "create":
-      createVm(desired!, difference.imageId, draft, noteStranded(difference, draft));
+      createVm(difference.desired, difference.imageId, draft, noteStranded(difference, draft));
       return;
     case "delete": {
       // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
-      const found = difference.adopts === true ? [need(recordFound(difference, recorded!, draft))] : [];
-      deleteVm(difference, recorded!, draft, found);
+      const found = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
+      deleteVm(difference, difference.recorded, draft, found);
       return;
     }
     case "forget":
       forgetVm(difference, draft);
       return;
     case "replace": {
-      const adopted = difference.adopts === true ? [need(adoptVm(difference, desired!, draft))] : [];
-      const gone = deleteVm(
-        difference,
-        recorded ?? difference.made ?? adoptedRecord(difference, desired!),
-        draft,
-        adopted,
-      );
-      createVm(desired!, difference.imageId, draft, [need(gone)]);
+      const { desired, imageId, recorded, made } = difference;
+      const adopted = difference.adopts === true ? [need(adoptVm(difference, draft))] : [];
+      const gone = deleteVm(difference, recorded ?? made ?? vmRecord(desired, imageId), draft, adopted);
+      createVm(desired, imageId, draft, [need(gone)]);
       return;
     }
     case "import":
     case "update":
-      updateVm(difference, desired!, draft);
+      updateVm(difference, draft);
+      return;
+    default:
+      difference satisfies never;
   }
 }
 
@@ -74,9 +72,13 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     });
 }
 
-function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, after: readonly Need[]): string {
-  const { address } = difference;
-  const id = recorded.id!;
+function deleteVm(
+  difference: To<"delete" | "replace">,
+  recorded: Unidentified<RecordedVm>,
+  draft: Draft,
+  after: readonly Need[],
+): string {
+  const { address, id } = difference;
   const vm: Reference = { id };
   const name = difference.live?.name ?? recorded.name;
   const holds = [vmHold(draft, { address })];
@@ -111,7 +113,7 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
     draft.reverts.set(id, revert);
   }
   if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
-  const replaced = difference.change?.action === "replace";
+  const replaced = difference.action === "replace";
   if (flush === "stop") {
     const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: replaced });
     if (stop !== undefined) needs.push(need(stop));
@@ -148,7 +150,7 @@ function deleteVm(difference: VmDifference, recorded: RecordedVm, draft: Draft, 
  */
 function flushOnDelete(
   difference: VmDifference,
-  recorded: RecordedVm,
+  recorded: Unidentified<RecordedVm>,
   verifies: boolean,
   draft: Draft,
 ): "stop" | "ask" | undefined {
@@ -203,8 +205,7 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
       operation: "record",
       changes: [
         ...(strands === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(strands), orphan: strands }]),
-        { type: "resource", address: difference.address, record: null },
-        { type: "intent", address: difference.address, intent: null },
+        ...settledRecord(difference.address, null),
       ],
     },
     title: `forget VM ${difference.recorded?.name ?? difference.address}`,
@@ -226,31 +227,18 @@ function waitForId(difference: VmDifference, draft: Draft): void {
   draft.ready.set(address, `${address}/id`);
 }
 
-function recordFound(difference: VmDifference, recorded: RecordedVm, draft: Draft): string {
-  const { address, live } = difference;
+function recordFound({ address, live, recorded }: To<"delete">, draft: Draft): string {
   const record: RecordedVm = live?.phase === "changing" ? { ...recorded, building: true } : recorded;
   return addStep(draft, {
     id: `${address}/import`,
     address,
-    action: {
-      operation: "record",
-      changes: [
-        { type: "resource", address, record },
-        { type: "intent", address, intent: null },
-      ],
-    },
+    action: { operation: "record", changes: settledRecord(address, record) },
     title: `note VM ${recorded.name} (${recorded.id}), which an interrupted run created`,
   });
 }
 
-const adoptedRecord = (difference: VmDifference, desired: DesiredVm): RecordedVm => ({
-  ...vmRecord(desired, difference.imageId),
-  id: difference.change!.id!,
-});
-
-function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): string {
-  const { address, live } = difference;
-  const id = difference.change!.id!;
+function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft): string {
+  const { address, id, desired, change, live } = difference;
   const next: RecordedVm = {
     ...vmRecord(desired, difference.imageId),
     id,
@@ -266,26 +254,21 @@ function adoptVm(difference: VmDifference, desired: DesiredVm, draft: Draft): st
   const record = holdBack(
     next,
     before,
-    difference.change!.fields.map((field) => field.field),
+    change.fields.map((field) => field.field),
   );
   return addStep(draft, {
     id: `${address}/import`,
     address,
     action: {
       operation: "record",
-      changes: [
-        { type: "resource", address, record: difference.unsettled === true ? { ...record, building: true } : record },
-        { type: "intent", address, intent: null },
-      ],
+      changes: settledRecord(address, difference.unsettled === true ? { ...record, building: true } : record),
     },
     title: `take over VM ${live?.name ?? id} (${id})`,
   });
 }
 
-function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): void {
-  const { address, live } = difference;
-  const change = difference.change!;
-  const id = change.id!;
+function updateVm(difference: To<"update" | "import">, draft: Draft): void {
+  const { address, id, desired, change, live, imageId } = difference;
   const vm: Reference = { id };
   const holds = [vmHold(draft, { address })];
   const label = live?.name ?? change.name;
@@ -299,10 +282,10 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
     last = [need(stepId, "end")];
     return stepId;
   };
-  const patch = (...names: string[]) => patchFor<RecordedVm>(next as Unidentified<RecordedVm>, names);
+  const patch = (...names: string[]) => patchFor<RecordedVm>(next, names);
 
   if (difference.adopts === true) {
-    const adopted = adoptVm(difference, desired, draft);
+    const adopted = adoptVm(difference, draft);
     last = [need(adopted)];
     draft.ready.set(address, adopted);
   }
@@ -340,44 +323,57 @@ function updateVm(difference: VmDifference, desired: DesiredVm, draft: Draft): v
     last = decideResize(difference, desired, vm, label, then, step);
   }
   const image = fields.get("image_id");
-  if (image !== undefined) {
+  if (image !== undefined && imageId !== undefined) {
     const needs = desired.lifecycle.snapshotBefore.includes("rebuild")
       ? [need(snapshotVm(difference, "rebuild", vm, draft, last))]
       : [];
     then({
       id: `${address}/rebuild`,
-      action: { operation: "vm.rebuild", vm, image: difference.imageId! },
+      action: { operation: "vm.rebuild", vm, image: imageId },
       title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
       needs,
       record: patch("image_id"),
       downtimeOf: address,
     });
   }
-  if (difference.dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
-    growDataVolume(difference, desired, vm, label, then);
+  const { dataVolumeId } = difference;
+  if (dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
+    growDataVolume(difference, dataVolumeId, label, then);
   // A rebuild or a resize may leave a VM running that was stopped, or the other way round: look, then say.
   // So it is with one that was on its way when it was looked at.
-  const disturbed =
+  const isDisturbed =
     resize !== undefined || image !== undefined || difference.verify !== undefined || difference.unsettled === true;
-  if (disturbed) draft.mayRestart.add(id);
-  if (fields.has("power") || (disturbed && desired.power !== undefined)) {
-    const stops = desired.power === "stopped";
-    const step = then({
-      id: `${address}/${stops ? "stop" : "start"}`,
-      action: { operation: stops ? "vm.stop" : "vm.start", vm, ...(disturbed ? { looksFirst: true } : {}) },
-      title: `${stops ? "stop" : "start"} VM ${label}${disturbed ? (stops ? " unless it is stopped" : " unless it runs") : ""}`,
-      record: patch("power"),
-    });
-    draft.powers.set(id, { operation: stops ? "vm.stop" : "vm.start", step });
+  if (isDisturbed) draft.mayRestart.add(id);
+  if (fields.has("power") || (isDisturbed && desired.power !== undefined)) {
+    const operation = desired.power === "stopped" ? "vm.stop" : "vm.start";
+    const step = then({ ...powerStep(operation, id, address, label, isDisturbed), record: patch("power") });
+    draft.powers.set(id, { operation, step });
   }
 }
 
+/** `looksFirst`: whether it runs is not known by the time of this step. */
+function powerStep(
+  operation: "vm.stop" | "vm.start",
+  id: string,
+  address: string,
+  label: string,
+  looksFirst: boolean,
+): Pick<NewStep, "id" | "action" | "title"> {
+  const verb = operation === "vm.stop" ? "stop" : "start";
+  const unless = operation === "vm.stop" ? " unless it is stopped" : " unless it runs";
+  return {
+    id: `${address}/${verb}`,
+    action: { operation, vm: { id }, ...(looksFirst ? { looksFirst: true } : {}) },
+    title: `${verb} VM ${label}${looksFirst ? unless : ""}`,
+  };
+}
+
 /** An interrupted run may have left it detached, grown or not: then only what is left to do is done. */
-function growDataVolume(difference: VmDifference, desired: DesiredVm, vm: Reference, label: string, then: Then): void {
-  const { address } = difference;
-  const dataVolumeId = difference.dataVolumeId!;
+function growDataVolume(difference: To<"update" | "import">, dataVolumeId: string, label: string, then: Then): void {
+  const { address, id, desired, change } = difference;
+  const vm: Reference = { id };
   const volume: Reference = { id: dataVolumeId };
-  const size = difference.change!.fields.find((field) => field.field === "size");
+  const size = change.fields.find((field) => field.field === "size");
   const detached: Need[] = [];
   if (difference.dataVolumeOff !== true)
     detached.push(
@@ -414,14 +410,14 @@ function growDataVolume(difference: VmDifference, desired: DesiredVm, vm: Refere
 }
 
 function snapshotVm(
-  difference: VmDifference,
+  difference: To<"update" | "import" | "replace" | "delete">,
   reason: SnapshotReason,
   vm: Reference,
   draft: Draft,
   after: readonly Need[],
 ): string {
   const { address } = difference;
-  const label = difference.live?.name ?? difference.change!.name;
+  const label = difference.live?.name ?? difference.change.name;
   const name = `${label.slice(0, 40)}-pre-${reason}`;
   return addStep(draft, {
     id: `${address}/snapshot-${reason}`,
