@@ -102,20 +102,26 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     },
     async close() {
       await writing;
-      if (broken === undefined && isWorthFolding(journalled, state.resources.size))
-        await session.replace(
-          writeSnapshot({
-            lineage: initial.lineage,
-            serial,
-            epoch: session.epoch,
-            journalled: 0,
-            resources: state.resources,
-            intents: state.intents,
-            orphans: state.orphans,
-            quarantined,
-            ...scopeOf(state),
-          }),
-        );
+      try {
+        if (broken === undefined && isWorthFolding(journalled, state.resources.size))
+          await session.replace(
+            writeSnapshot({
+              lineage: initial.lineage,
+              serial,
+              epoch: session.epoch,
+              journalled: 0,
+              resources: state.resources,
+              intents: state.intents,
+              orphans: state.orphans,
+              quarantined,
+              ...scopeOf(state),
+            }),
+          );
+      } catch (error) {
+        // Tried once: whoever holds the lock around this run would fail at it again, and hide what the run did.
+        await session.release().catch(() => undefined);
+        throw error;
+      }
       await session.release();
     },
   };
