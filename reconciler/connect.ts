@@ -1,26 +1,28 @@
 /**
- * From settings to the ports of the engine, for programs: what `cli/compose.ts` is for the command line. Nothing is
- * opened before the first request needs it, and problems are told by the request that runs into them.
+ * From the settings of a program or a provider to an open service. Nothing is opened before the first request needs it,
+ * and problems are told by the request that runs into them.
  */
-
-import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read-desired";
-import type { ServiceSettings, Timing } from "./core/model/desired";
-import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
-import type { DiagnosticCode } from "./core/model/diagnostic-code";
+import type { DesiredResource, Timing } from "./core/model/desired";
+import { hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
-import { readDialectText, readInlineDialect } from "./dialect/read-dialect";
-import { defaultTiming, embeddedTimeScale, embeddedTiming } from "./engine/ports";
-import { HandlerFailure, type HandlerService } from "./handlers/handler";
-import { systemClock } from "./outside/clock";
-import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
+import { readInlineDialect } from "./dialect/read-dialect";
+import { embeddedTimeScale } from "./engine/ports";
+import type { HandlerService } from "./handlers/handler";
+import {
+  defaultParallelism,
+  type Location,
+  type OpenedService,
+  openService,
+  portsOf,
+  readDialectFile,
+  type ServiceSetup,
+} from "./open-service";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
-import { findCredential } from "./service/credential";
-import { createServiceClient, type HttpServiceClient } from "./service/http-client";
-import { checkBaseUrl } from "./service/transport";
+import { Refused, refuse } from "./refused";
 
 export interface Settings {
   /** `embedded`, or http(s)://…; else RECONCILE_BASE_URL. */
@@ -29,7 +31,9 @@ export interface Settings {
   readonly dialect?: string | Readonly<Record<string, unknown>> | undefined;
   /** As in a file: { poll_interval: "2s" }. */
   readonly timing?: Readonly<Record<string, unknown>> | undefined;
+  /** Permits plain http to another host than this one. */
   readonly insecureHttp?: boolean | undefined;
+  /** Requests at once, 10 when left out; at 1, steps as well. */
   readonly parallelism?: number | undefined;
   /** Of the embedded service; else RECONCILE_TIME_SCALE, else 20 times faster. */
   readonly timeScale?: number | undefined;
@@ -40,47 +44,41 @@ export interface Settings {
 }
 
 export interface Connection {
-  service(): Promise<HandlerService>;
+  /** The ports of the engine; the commands of `resources` run where their files are. */
+  service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
   close(): Promise<void>;
 }
 
 /** `folder`: where relative paths and the embedded world are. */
-export function connect(settings: Settings, folder: string): Connection {
-  let opened:
-    | { readonly baseUrl: string; readonly service: HandlerService; readonly client: HttpServiceClient }
-    | undefined;
-  let opening: Promise<HandlerService> | undefined;
-  const open = async (): Promise<HandlerService> => {
+export function openConnection(settings: Settings, folder: string): Connection {
+  let opened: { readonly url: string; readonly service: OpenedService } | undefined;
+  let opening: Promise<OpenedService> | undefined;
+  const open = async (): Promise<OpenedService> => {
     const location = await locate(settings, folder);
     // An embedded service that went away meanwhile comes back at another port.
-    if (opened?.baseUrl === location.url) return opened.service;
-    await opened?.client.close();
-    const { service, client } = openService(settings, folder, location);
-    opened = { baseUrl: location.url, service, client };
+    if (opened?.url === location.url) return opened.service;
+    await opened?.service.client.close();
+    const service = openService(setupOf(settings, folder), location);
+    opened = { url: location.url, service };
     return service;
   };
   return {
-    service() {
+    async service(resources = []) {
       opening ??= open().finally(() => {
         opening = undefined;
       });
-      return opening;
+      return portsOf(await opening, folder, resources);
     },
     async close() {
-      await opened?.client.close();
+      await opened?.service.client.close();
     },
   };
-}
-
-interface Location {
-  readonly url: string;
-  readonly timeScale?: number;
 }
 
 async function locate(settings: Settings, folder: string): Promise<Location> {
   const baseUrl = settings.baseUrl ?? setting("RECONCILE_BASE_URL");
   if (baseUrl === undefined || baseUrl === "")
-    throw fail(
+    throw refuse(
       "service/no-base-url",
       "no service is named",
       "set baseUrl to embedded (to try it) or to https://…, or RECONCILE_BASE_URL",
@@ -93,81 +91,35 @@ async function locate(settings: Settings, folder: string): Promise<Location> {
   );
 }
 
-function openService(
-  settings: Settings,
-  folder: string,
-  { url, timeScale }: Location,
-): { readonly service: HandlerService; readonly client: HttpServiceClient } {
-  const insecureHttp = settings.insecureHttp === true;
-  const refused = checkBaseUrl(url, insecureHttp);
-  if (refused !== undefined) throw new HandlerFailure([refused]);
-  const dialect = readDialect(settings, folder);
-  const { credential, diagnostics } = findCredential(
-    environmentOf(settings, timeScale !== undefined),
-    dialect.authorization,
-    runHelperIn(folderOfDialect(settings, folder)),
-  );
-  if (credential === undefined) throw new HandlerFailure(diagnostics);
-  const timing = {
-    ...(timeScale === undefined ? defaultTiming : embeddedTiming(timeScale)),
-    ...readTiming(settings),
-  };
-  const client = createServiceClient({
-    baseUrl: url,
-    ...(timeScale === undefined ? {} : { origin: "embedded" }),
-    dialect,
-    credential,
-    timing,
-    insecureHttp,
-    ...(settings.parallelism === undefined ? {} : { parallelism: settings.parallelism }),
-  });
-  return {
-    client,
-    service: {
-      client,
-      clock: systemClock,
-      timing,
-      runCommand: (argv, signal) => runCommand(argv, folder, { signal }),
-      checkHealth: (check, vm, options) => checkHealth(check, vm, folder, options),
-    },
-  };
-}
+const setupOf = (settings: Settings, folder: string): ServiceSetup => ({
+  ...dialectOf(settings, folder),
+  environment: environmentOf(settings),
+  timing: readTiming(settings),
+  insecureHttp: settings.insecureHttp === true,
+  parallelism: settings.parallelism ?? defaultParallelism,
+});
 
-/** What the settings say goes before the environment; the embedded service knows its own credential. */
-function environmentOf({ token, authorization }: Settings, embedded: boolean): Record<string, string | undefined> {
-  const { RECONCILE_TOKEN, RECONCILE_AUTHORIZATION } = process.env;
+/** What the settings say goes before the environment. */
+function environmentOf({ token, authorization }: Settings): Record<string, string | undefined> {
   if (authorization !== undefined) return { RECONCILE_AUTHORIZATION: authorization };
   if (token !== undefined) return { RECONCILE_TOKEN: token };
-  return { RECONCILE_AUTHORIZATION, RECONCILE_TOKEN: RECONCILE_TOKEN || (embedded ? "ops-token" : undefined) };
+  const { RECONCILE_TOKEN, RECONCILE_AUTHORIZATION } = process.env;
+  return { RECONCILE_AUTHORIZATION, RECONCILE_TOKEN };
 }
 
-/** Where a program that the dialect names runs. */
-function folderOfDialect({ dialect }: Settings, folder: string): string {
+function dialectOf(
+  { dialect }: Settings,
+  folder: string,
+): { readonly dialect: Dialect; readonly dialectFolder: string } {
   const given = dialect ?? setting("RECONCILE_DIALECT");
-  return typeof given === "string" && given !== "" ? dirname(resolve(folder, given)) : folder;
-}
-
-function readDialect({ dialect }: Settings, folder: string): Dialect {
-  const given = dialect ?? setting("RECONCILE_DIALECT");
-  if (given === undefined || given === "") return builtInDialect;
+  if (given === undefined || given === "") return { dialect: builtInDialect, dialectFolder: folder };
+  const path = typeof given === "string" ? resolve(folder, given) : undefined;
   const read =
     typeof given === "string"
-      ? readDialectText(readText(resolve(folder, given)), given)
+      ? readDialectFile(resolve(folder, given), given)
       : readInlineDialect(given, { file: "dialect", line: 1 });
-  if (hasErrors(read.diagnostics)) throw new HandlerFailure(read.diagnostics);
-  return read.dialect;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw fail(
-      "cli/file-unreadable",
-      `the dialect ${path} cannot be read: ${(error as Error).message}`,
-      "correct the path",
-    );
-  }
+  if (hasErrors(read.diagnostics)) throw new Refused(read.diagnostics);
+  return { dialect: read.dialect, dialectFolder: path === undefined ? folder : dirname(path) };
 }
 
 function readTiming({ timing }: Settings): Partial<Timing> {
@@ -175,9 +127,6 @@ function readTiming({ timing }: Settings): Partial<Timing> {
   const { desired, diagnostics } = readDesired([
     { file: "settings", text: JSON.stringify({ version: 1, service: { timing } }) },
   ]);
-  if (desired === undefined) throw new HandlerFailure(diagnostics);
-  return (desired.service satisfies ServiceSettings).timing;
+  if (desired === undefined) throw new Refused(diagnostics);
+  return desired.service.timing;
 }
-
-const fail = (code: DiagnosticCode, summary: string, fix: string): HandlerFailure =>
-  new HandlerFailure([{ severity: "error", code, summary, fix } satisfies Diagnostic]);

@@ -136,7 +136,10 @@ function checkFile(path) {
   const text = readFileSync(join(root, path), "utf8");
   if (rule !== undefined) {
     const [folder, folders, packages, reason] = rule;
-    for (const [, specifier] of text.matchAll(/(?<!["\w])(?:from\s+|require\(|import\()"([^"\s]+)"/g)) {
+    // An example in a comment imports this package the way its reader does.
+    for (const [, specifier] of text
+      .replace(/^ \*.*$/gm, "")
+      .matchAll(/(?<!["\w])(?:from\s+|require\(|import\()"([^"\s]+)"/g)) {
       if (specifier.startsWith(".")) {
         const target = relative(root, resolve(root, dirname(path), specifier));
         const within = [folder, ...folders].some((allowed) => target === allowed || target.startsWith(`${allowed}/`));

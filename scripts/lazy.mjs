@@ -16,5 +16,8 @@ export function lazily(code) {
       // `new name().X()` would make a new `name`.
       .replace(new RegExp(`\\bnew ${name}\\.(\\w+(?:\\.\\w+)*)`, "g"), "new ($1().$2)")
       .replace(new RegExp(`${name}\\.`, "g"), "$1().")
+      // Node finds the names for an `import { x }` by reading the text, and takes back those whose getter it does not
+      // know. TypeScript has named them all above (`exports.x = void 0`), so it must not recognise the getter at all.
+      .replace(/^Object\.defineProperty\(exports, (?!"__esModule")/gm, "Reflect.defineProperty(exports, ")
   );
 }

@@ -1,26 +1,29 @@
 /** The one place that knows every part: from a workspace and flags to a client, a store and the engine's ports. */
 
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { hostname, userInfo } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseDuration } from "../config/durations";
-import type { Timing } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
-import { readDialectText, readInlineDialect } from "../dialect/read-dialect";
+import { readInlineDialect } from "../dialect/read-dialect";
 import type { EngineEvent } from "../engine/events";
-import { defaultTiming, embeddedTimeScale, embeddedTiming, type Ports } from "../engine/ports";
+import { embeddedTimeScale, type Ports } from "../engine/ports";
+import {
+  defaultParallelism,
+  type OpenedService,
+  openService as openSetup,
+  portsOf,
+  readDialectFile,
+  type ServiceSetup,
+} from "../open-service";
 import { systemClock } from "../outside/clock";
-import { checkHealth, runCommand, runHelperIn } from "../outside/commands";
 import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
-import { findCredential } from "../service/credential";
-import { createServiceClient, type HttpServiceClient } from "../service/http-client";
-import { checkBaseUrl } from "../service/transport";
+import { holderOf as holderCalled } from "../outside/holder";
+import type { RequestEvent } from "../service/caller";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
@@ -29,19 +32,9 @@ import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
 
-export interface Service {
-  readonly client: HttpServiceClient;
-  readonly dialect: Dialect;
+export interface Service extends OpenedService {
   /** As it was given: `embedded`, or a URL. */
   readonly baseUrl: string;
-  readonly timing: Timing;
-  /** As it is without the embedded service's compressed time. */
-  readonly realTiming: Timing;
-  /** Requests at once; at 1, steps as well. */
-  readonly parallelism: number;
-  readonly embedded: boolean;
-  /** How many times faster than a real one it is; 0: it takes no time at all. */
-  readonly timeScale: number;
   /** Warnings about the dialect. */
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
@@ -59,60 +52,33 @@ export async function openService(workspace: Workspace, invocation: Invocation):
         : "no service is named",
       "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url",
     );
-  const parallelism = readCount(flags.parallelism, "--parallelism") ?? 10;
+  const parallelism = readCount(flags.parallelism, "--parallelism") ?? defaultParallelism;
   const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
   const closeEmbedded = async (): Promise<void> =>
     embedded?.close((guests) =>
       output.note(`The embedded service of this command stays for ${guests} more that use it.`),
     );
-  const url = embedded?.url ?? baseUrl;
+  const setup: ServiceSetup = {
+    dialect,
+    dialectFolder: folder,
+    timing: workspace.desired.service.timing,
+    insecureHttp: flags["insecure-http"] === true,
+    parallelism,
+    environment: process.env,
+    ...(flags["log-level"] === "debug" ? { onRequest: (event) => output.note(requestLine(event)) } : {}),
+  };
   try {
-    const refused = checkBaseUrl(url, flags["insecure-http"] === true);
-    if (refused !== undefined) throw new CommandFailed([refused]);
-    // The embedded service knows its own credential, so that trying needs no set-up.
-    const environment =
-      embedded === undefined
-        ? process.env
-        : { ...process.env, RECONCILE_TOKEN: setting("RECONCILE_TOKEN") ?? "ops-token" };
-    const found = findCredential(environment, dialect.authorization, (argv) => {
-      return runHelperIn(folder)(argv);
-    });
-    if (found.credential === undefined) throw new CommandFailed(found.diagnostics);
-    const timing = readTiming(workspace, embedded?.timeScale);
-    const debug = flags["log-level"] === "debug";
-    const client = createServiceClient({
-      baseUrl: url,
-      ...(embedded === undefined ? {} : { origin: "embedded" }),
-      dialect,
-      credential: found.credential,
-      timing,
-      insecureHttp: flags["insecure-http"] === true,
-      parallelism,
-      ...(debug
-        ? {
-            onRequest: (event) =>
-              output.note(
-                `${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
-              ),
-          }
-        : {}),
-    });
+    const opened = openSetup(setup, embedded ?? { url: baseUrl });
     if (embedded !== undefined)
       output.noteOnce(
         `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale === 0 ? "and nothing takes time" : `${embedded.timeScale} times faster than planned`}.`,
       );
     return {
-      client,
-      dialect,
+      ...opened,
       baseUrl,
-      timing,
-      parallelism,
-      realTiming: readTiming(workspace, undefined),
-      embedded: embedded !== undefined,
-      timeScale: embedded?.timeScale ?? 1,
       diagnostics,
       async close() {
-        await client.close();
+        await opened.client.close();
         await closeEmbedded();
       },
     };
@@ -121,6 +87,9 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     throw error;
   }
 }
+
+const requestLine = (event: RequestEvent): string =>
+  `${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
 
 async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
   const dir = join(workspace.folder, ".reconcile", "world");
@@ -157,8 +126,7 @@ export function readDialect(
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const path = outside ?? besideFile(given as { source: { file: string }; path: string });
-    read = readDialectText(readText(path, "the dialect"), path);
+    read = readDialectFile(outside ?? besideFile(given as { source: { file: string }; path: string }));
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return { ...read, folder };
@@ -181,24 +149,6 @@ function folderOfDialect(
 /** A path in a file is relative to that file; it is shown as seen from here, like the file itself. */
 function besideFile({ source, path }: { readonly source: { readonly file: string }; readonly path: string }): string {
   return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
-}
-
-function readText(path: string, what: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw fail(
-      "cli/file-unreadable",
-      `${what} ${path} cannot be read: ${(error as Error).message}`,
-      "correct the path",
-    );
-  }
-}
-
-/** What the file leaves open follows the service: the embedded one's minutes are shorter. */
-function readTiming(workspace: Workspace, timeScale: number | undefined): Timing {
-  const given = workspace.desired.service.timing;
-  return { ...(timeScale === undefined ? defaultTiming : embeddedTiming(timeScale)), ...given };
 }
 
 export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
@@ -225,45 +175,14 @@ export function lockTimeoutMs(flags: Flags): number {
 export const tellHolder = (holder: Holder): void =>
   void process.stderr.write(`Waiting: the state is locked by ${printable(describeHolder(holder))}.\n`);
 
-export function createPorts(service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports {
-  const files = new Map<string, string>();
-  for (const resource of workspace.desired.resources)
-    if (resource.kind !== "group" && resource.commandFile !== undefined)
-      files.set(resource.address, resource.commandFile);
-  const folderOf = (address = ""): string => {
-    const file = files.get(address);
-    return file === undefined ? workspace.folder : dirname(resolve(file));
-  };
-  return {
-    client: service.client,
-    clock: systemClock,
-    timing: service.timing,
-    oneAtATime: service.parallelism === 1,
-    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
-    checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
-    emit,
-  };
-}
+export const createPorts = (service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports => ({
+  ...portsOf(service, workspace.folder, workspace.desired.resources),
+  emit,
+});
 
 export const newLineage = (): string => randomUUID();
 
-export function holderOf(command: string): Holder {
-  return {
-    who: userName(),
-    host: hostname(),
-    pid: process.pid,
-    since: new Date().toISOString(),
-    command: `reconcile ${command}`,
-  };
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env["USER"] ?? "unknown";
-  }
-}
+export const holderOf = (command: string): Holder => holderCalled(`reconcile ${command}`);
 
 export function readNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;

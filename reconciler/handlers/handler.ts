@@ -5,6 +5,7 @@
  */
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Ports } from "../engine/ports";
+import { Refused } from "../refused";
 
 /** Properties as a program writes them: the service's field names in camelCase, JSON values only. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -98,10 +99,10 @@ export function holdsUnknown(value: unknown): boolean {
 }
 
 /** The user's problem, in words that say what to do. */
-export class HandlerFailure extends Error {
+export class HandlerFailure extends Refused {
   override readonly name: string = "HandlerFailure";
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map(sentence).join("\n"));
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super(diagnostics, sentence);
   }
 }
 

@@ -1,0 +1,110 @@
+/**
+ * A whole desired state, planned and applied from a program: what `reconcile plan` and `reconcile apply` do, without a
+ * terminal. Everything that could be lost is in the plan's consents, and `apply` refuses without the grants for them.
+ */
+import { randomUUID } from "node:crypto";
+import { type Connection, openConnection, type Settings } from "./connect";
+import type { PlanOptions } from "./core/diff/context";
+import type { Desired } from "./core/model/desired";
+import { hasErrors } from "./core/model/diagnostic";
+import { type Grants, noGrants } from "./core/plan/consent";
+import type { Plan } from "./core/plan/plan";
+import { applyPlan, hasNothingToDo } from "./engine/apply";
+import { awaitInterrupted } from "./engine/await-interrupted";
+import type { EngineEvent } from "./engine/events";
+import { type Prepared, preparePlan } from "./engine/plan";
+import type { RunReport } from "./engine/run-plan";
+import { holderOf } from "./outside/holder";
+import { Refused } from "./refused";
+import { openProtectedStore } from "./store/open";
+import type { StateStore } from "./store/store";
+
+export interface PlanRequest extends PlanOptions {
+  /** Where the state is: a path, a URL, or a store that is open already. */
+  readonly state: string | StateStore;
+  /** False: the service is not asked, everything is as the state has it. */
+  readonly refresh?: boolean;
+  readonly onEvent?: (event: EngineEvent) => void;
+  /** Ends the look at the service. */
+  readonly signal?: AbortSignal;
+}
+
+/** A plan with what it was made from: the one argument that `apply` takes. */
+export interface CloudPlan extends Plan {
+  readonly prepared: Prepared;
+  readonly store: StateStore;
+}
+
+export interface ApplyRequest {
+  /** What is permitted; left out: nothing that needs a consent. */
+  readonly grants?: Partial<Grants>;
+  readonly onEvent?: (event: EngineEvent) => void;
+  /** What is under way is finished, and nothing more is started. */
+  readonly signal?: AbortSignal;
+  /** Waits are given up as well; the next run goes on from there. */
+  readonly stopWaiting?: AbortSignal;
+}
+
+export interface Cloud extends Connection {
+  /** Looks at the service and plans: sends only reads and writes nothing. */
+  plan(desired: Desired, request: PlanRequest): Promise<CloudPlan>;
+  /**
+   * Carries a plan out. Before anything is sent it throws ConsentMissing when the plan needs more than `grants` give,
+   * StateMovedOn when the state has changed since the plan was made, and Refused when the plan has errors.
+   */
+  apply(plan: CloudPlan, request?: ApplyRequest): Promise<RunReport>;
+}
+
+export function openCloud(settings: Settings, folder: string): Cloud {
+  const connection = openConnection(settings, folder);
+  const openStore = (state: string | StateStore): StateStore =>
+    typeof state === "string"
+      ? openProtectedStore(state, { environment: process.env, insecureHttp: settings.insecureHttp === true })
+      : state;
+  return {
+    ...connection,
+    async plan(desired, { state, refresh, onEvent, signal, ...options }) {
+      const store = openStore(state);
+      const { client, clock, timing } = await connection.service(desired.resources);
+      const lineage = randomUUID();
+      const { discoveryWindowMs } = timing;
+      await awaitInterrupted(store, client, { clock, timing }, lineage, signal ?? new AbortController().signal);
+      const prepared = await preparePlan({
+        desired,
+        store,
+        client,
+        options,
+        clock,
+        lineage,
+        observe: refresh !== false,
+        discoveryWindowMs,
+        ...(onEvent === undefined ? {} : { emit: onEvent }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { ...prepared.plan, prepared, store };
+    },
+    async apply({ prepared, store }, { grants, onEvent = () => undefined, signal, stopWaiting } = {}) {
+      const { plan, desired } = prepared;
+      if (hasErrors(plan.diagnostics))
+        throw new Refused(plan.diagnostics.filter(({ severity }) => severity === "error"));
+      if (hasNothingToDo(plan, prepared)) return nothingDone;
+      const never = new AbortController().signal;
+      return applyPlan({
+        prepared,
+        store,
+        ports: { ...(await connection.service(desired.resources)), emit: onEvent },
+        holder: holderOf("a program"),
+        stop: { soft: signal ?? never, hard: stopWaiting ?? never },
+        planId: randomUUID(),
+        grants: { ...noGrants, ...grants },
+      });
+    },
+  };
+}
+
+const nothingDone: RunReport = {
+  steps: [],
+  counts: { done: 0, failed: 0, skipped: 0, waiting: 0 },
+  orphans: [],
+  interrupted: false,
+};

@@ -1,0 +1,22 @@
+import type { Diagnostic } from "./core/model/diagnostic";
+import type { DiagnosticCode } from "./core/model/diagnostic-code";
+
+/** What the user has to put right first: every problem with what would make it work. Nothing was sent. */
+export class Refused extends Error {
+  override readonly name: string = "Refused";
+  /** Of the first problem. */
+  readonly code: string;
+  constructor(
+    readonly diagnostics: readonly Diagnostic[],
+    say: (diagnostic: Diagnostic) => string = sentence,
+  ) {
+    super(diagnostics.map(say).join("\n"));
+    this.code = diagnostics[0]?.code ?? "";
+  }
+}
+
+const sentence = ({ summary, detail, fix }: Diagnostic): string =>
+  [summary, detail, fix].filter((text) => text !== undefined).join(" — ");
+
+export const refuse = (code: DiagnosticCode, summary: string, fix: string): Refused =>
+  new Refused([{ severity: "error", code, summary, fix }]);

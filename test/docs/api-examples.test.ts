@@ -1,0 +1,59 @@
+/** The examples on the exports of the public API: each is a whole program, checked by the compiler and run. */
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { root } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const run = promisify(execFile);
+const source = readFileSync(join(root, "reconciler/index.ts"), "utf8");
+
+/** Each comment with what it stands on. */
+const documented = [...source.matchAll(/^\/\*\*\n((?: \*.*\n)*?) \*\/\nexport (.*)$/gm)].map(
+  ([, comment, exported]) => ({
+    exported: exported!,
+    program: /^ \* @example\n([\s\S]*)/m.exec(comment!)?.[1]?.replace(/^ \* ?/gm, ""),
+  }),
+);
+
+/** The names of values; types have no example. */
+const exportedValues = [...source.matchAll(/^export (?:const (\w+)|\{ ([^}]*) \})/gm)].flatMap(([, one, list]) =>
+  one === undefined ? list!.split(", ").map((name) => name.replace(/^.* as /, "")) : [one],
+);
+
+const files = Object.fromEntries(documented.map(({ program }, index) => [`example-${index}.mts`, program ?? ""]));
+const folder = makeFolder(files);
+mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
+symlinkSync(root, join(folder, "node_modules/reconcile-cloud"));
+symlinkSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"));
+
+describe("the public API", () => {
+  it("has an example on every value that it exports", () => {
+    const covered = documented.filter(({ program }) => program !== undefined).map(({ exported }) => exported);
+    const without = exportedValues.filter(
+      (name) => !covered.some((exported) => new RegExp(`\\b${name}\\b`).test(exported)),
+    );
+    expect(without).toEqual([]);
+    expect(exportedValues.length).toBeGreaterThan(10);
+  });
+
+  it("has examples that the compiler accepts", async () => {
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"];
+    const { stdout } = await run(process.execPath, [compiler, ...options, "--types", "node", ...Object.keys(files)], {
+      cwd: folder,
+    }).catch((error: { stdout: string }) => error);
+    expect(stdout).toBe("");
+  });
+
+  it.each(documented.map(({ exported, program }) => [exported.split(" from ")[0]!, program ?? ""]))(
+    "has an example that runs: %s",
+    async (_, program) => {
+      const env = { PATH: process.env["PATH"] ?? "", RECONCILE_TIME_SCALE: "200" };
+      const ran = run(process.execPath, ["--input-type=module", "--eval", program], { cwd: folder, env });
+      await expect(ran).resolves.toMatchObject({ stderr: "" });
+    },
+  );
+});
