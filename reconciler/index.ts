@@ -55,7 +55,7 @@ export { everyGrant, noGrants } from "./core/plan/consent";
  *   if (desired === undefined) throw new Error("the file has errors");
  *   return desired;
  * };
- * await cloud.apply(await cloud.plan(read("version: 1\nvolumes: { logs: { name: logs, size: 10, on_delete: delete } }"), { state }));
+ * await cloud.apply(await cloud.plan(read("version: 1\nvolumes: { logs: { name: logs, size: 10 } }"), { state }));
  * const plan = await cloud.plan(read("version: 1"), { state });
  * try {
  *   await cloud.apply(plan);
