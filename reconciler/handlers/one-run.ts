@@ -6,7 +6,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Address } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Live } from "../core/model/live";
+import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import type { Intent, RecordedResource, State } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
@@ -15,6 +15,7 @@ import { emptyState, type FoldedState } from "../core/state/fold";
 import { createRecorder } from "../engine/recorder";
 import { observeCatalogue, refresh, unobserved } from "../engine/refresh";
 import { type RunReport, runPlan } from "../engine/run-plan";
+import type { ServiceClient } from "../service/client";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 
@@ -83,9 +84,34 @@ export async function planAsObserved(
   signal: AbortSignal,
   options: PlanOptions = {},
 ): Promise<PlannedOne> {
-  const seen = await refresh(service.client, desired, state, { signal });
+  const seen = await observe(service, desired, state, signal);
   return plan(service, desired, state, address, seen.live, seen.findings, options);
 }
+
+/** Clients to which the service has shown something that a program manages: their credential is the right one. */
+const vouchedFor = new WeakSet<ServiceClient>();
+
+const vouchMs = 1000;
+const vouchEveryMs = 50;
+
+/**
+ * One record has nothing beside it that would tell another project's credential from the right one. The other resources
+ * of the program, which the same process looks at at the same time, are its witnesses.
+ */
+async function observe(service: HandlerService, desired: Desired, state: FoldedState, signal: AbortSignal) {
+  const { client, clock } = service;
+  const seen = await refresh(client, desired, state, { signal });
+  if (showsRecorded(seen.live, state)) vouchedFor.add(client);
+  if (seen.live.doubt?.about !== "credential") return seen;
+  const until = clock.now() + vouchMs;
+  while (!vouchedFor.has(client) && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
+  return vouchedFor.has(client) ? refresh(client, desired, state, { signal, acceptService: true }) : seen;
+}
+
+const showsRecorded = (live: Live, { resources }: State): boolean =>
+  [...resources.values()].some(({ kind, id }) => id !== undefined && sights[kind](live, id).seen === "yes");
+
+const sights = { vm: sightVm, volume: sightVolume, group: sightGroup };
 
 /** Another wish for the same observation. */
 export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>

@@ -166,7 +166,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const record = before === undefined ? undefined : recordIn(before);
       return record === undefined || before === undefined
         ? readByIdAlone(service.client, id, context.signal)
-        : readAgain(service, id, before, record, context.signal);
+        : readAgain(context, service, id, before, record);
     },
 
     async update(context, id, before, inputs) {
@@ -329,11 +329,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   async function readAgain(
+    { signal, log }: HandlerContext,
     service: HandlerService,
     id: string,
     before: Props,
     record: Of<K>,
-    signal: AbortSignal,
   ): Promise<Found | undefined> {
     const { address } = record;
     const state = stateOf(address, { record });
@@ -356,7 +356,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const sighting = shape.sight(planned.live, id);
     if (sighting.seen === "gone") return undefined;
     const inputs: Record<string, unknown> = { ...withoutOutputs(before) };
-    if (sighting.seen === "unobserved") return { id, inputs, outputs: before };
+    if (sighting.seen === "unobserved") {
+      log("warning", `${kind} ${id} was not seen, and is kept as it was: ${sighting.reason}`);
+      return { id, inputs, outputs: before };
+    }
     const change = changeOf(planned);
     const next = change === undefined ? record : shape.drifted(record, sighting.value, change, before);
     const shown = shape.inputsOf(next);

@@ -122,7 +122,7 @@ describe.each(["dynamic", "plugin"] as const)("a whole program on the in-process
     expect(vms()).toMatchObject([{ region: "in-south-1", status: "ACTIVE" }]);
   });
 
-  it("shows drift at a refresh and mends it; what alone does not show is not taken for gone; a credential is in no state", async () => {
+  it("shows drift at a refresh and mends it; what is gone is made again; a credential is in no state", async () => {
     const engine = engineFor(files, mode);
     await engine.up();
     const asOps = (path: string, method: string, sent?: object) =>
@@ -135,10 +135,9 @@ describe.each(["dynamic", "plugin"] as const)("a whole program on the in-process
     const group = emulator.dump().groups.find(({ name }) => name === "web-group")!;
     await asOps(`/security-group/${group.id}`, "DELETE");
     const refreshed = await engine.refresh();
-    // A group is looked at by itself, and another project's credential would be told "not found" just the same.
-    expect(refreshed.steps).toEqual(expect.arrayContaining(["drift Vm db-1", "same SecurityGroup web-group"]));
+    expect(refreshed.steps).toEqual(expect.arrayContaining(["drift Vm db-1", "gone SecurityGroup web-group"]));
     const mended = await engine.up();
-    expect(mended.steps).toEqual(expect.arrayContaining(["update Vm db-1", "same SecurityGroup web-group"]));
+    expect(mended.steps).toEqual(expect.arrayContaining(["update Vm db-1", "create SecurityGroup web-group"]));
     expect(vms()[0]?.name).toBe("db-1");
     for (const { type, inputs, outputs } of engine.state.values())
       if (!type.startsWith("pulumi:")) expect(JSON.stringify([inputs, outputs])).not.toContain(token);

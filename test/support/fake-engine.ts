@@ -311,15 +311,15 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
     destroy: () => session(false, () => deleteAll([...state.values()])),
     refresh: () =>
       session(false, async () => {
-        for (const resource of [...state.values()]) {
-          if (!resource.registration.custom || resource.type.startsWith("pulumi:providers:")) continue;
-          const provider = await providerOf(resource.type, resource.registration.provider);
-          const read = await provider.read(
-            resource.id,
-            resource.urn,
-            send(provider, resource.outputs),
-            send(provider, resource.inputs),
-          );
+        // As the real engine does, which reads many at a time.
+        const reads = [...state.values()]
+          .filter(({ registration, type }) => registration.custom && !type.startsWith("pulumi:providers:"))
+          .map(async (resource) => {
+            const provider = await providerOf(resource.type, resource.registration.provider);
+            const { id, urn, outputs, inputs } = resource;
+            return { resource, read: await provider.read(id, urn, send(provider, outputs), send(provider, inputs)) };
+          });
+        for (const { resource, read } of await Promise.all(reads)) {
           if (read.id === "") {
             note("gone", resource);
             state.delete(resource.urn);
