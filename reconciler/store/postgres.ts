@@ -147,16 +147,16 @@ export function createPostgresStore(
       journal,
     ]);
     if ((isThere.rows[0] as { there: boolean }).there) return addTail();
-    for (const statement of [
+    // One transaction, and one first writer at a time: two that create the same thing at once refuse each other.
+    const make = [
+      "SELECT pg_advisory_xact_lock(hashtext('reconcile-cloud'))",
       `CREATE SCHEMA IF NOT EXISTS ${within}`,
       `CREATE TABLE IF NOT EXISTS ${states} (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
          token uuid, holder jsonb, alive_at timestamptz, tail_epoch bigint, tail_line bigint)`,
       `CREATE TABLE IF NOT EXISTS ${journal} (name text NOT NULL, line bigint NOT NULL, body text NOT NULL,
          PRIMARY KEY (name, line))`,
-    ])
-      await ask(statement).catch((error: unknown) => {
-        if (!["23505", "42P06", "42P07"].includes(causeCode(error) ?? "")) throw error;
-      });
+    ].join(";\n");
+    await ask(make);
   }
 
   /** Tables of an older version get what they lack, where this role may do so; they serve without it as well. */
