@@ -8,7 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
-import { readFailed } from "./refresh";
+import { readFailed } from "./read-failed";
 
 /** `all`: everything that this service can list. */
 export type Wanted = readonly string[] | "all";

@@ -2,34 +2,26 @@
  * Looks at the service once: the fewest requests that show everything the records and the file speak of. One list of
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
-import { isUuid } from "../core/canonical/catalogue";
 import { type Kind, kinds, parseAddress } from "../core/model/address";
-import type { Desired, DesiredVm } from "../core/model/desired";
+import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import {
-  isDoubt,
-  judgeScope,
-  type Look,
-  notFoundTwice,
-  notInList,
-  type Sighting,
-  type Unobserved,
-  weigh,
-} from "../core/model/evidence";
-import {
-  type Catalogue,
-  type CatalogueEntry,
-  type Live,
-  type LiveGroup,
-  type LiveVm,
-  type LiveVolume,
-  sightGroup,
-  sightVm,
-} from "../core/model/live";
-import type { Operation } from "../core/model/operation";
-import { type Failure, isGone, type Outcome } from "../core/model/outcome";
-import { type Orphan, orphanKey, type RecordedVm, type State } from "../core/model/recorded";
+import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
+import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
+import { type Orphan, orphanKey, type State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
+import {
+  cannotLook,
+  notLookedAt,
+  type Observed,
+  type Options,
+  observeEach,
+  observeGroups,
+  observeVms,
+  observeVolumes,
+  wordOf,
+} from "./observe";
+import { readCatalogue } from "./observe-catalogue";
+import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
 
 export interface Refreshed {
@@ -191,21 +183,6 @@ async function witnessesOf(client: ServiceClient, state: State, looks: Looks, op
 
 const mostWitnesses = 3;
 
-/** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */
-export const observeCatalogue = (
-  client: ServiceClient,
-  desired: Desired,
-  state: State,
-  signal?: AbortSignal,
-): Promise<Catalogue> =>
-  readCatalogue(client, desired, state, undefined, new Map(), [], signal === undefined ? {} : { signal });
-
-const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const;
-const cannotLook = (what: string): Unobserved => ({
-  seen: "unobserved",
-  reason: `this service has no way to look at ${what}`,
-});
-
 /** Nothing is asked: everything is as recorded. */
 export const unobserved: Live = {
   vmById: new Map(),
@@ -216,16 +193,6 @@ export const unobserved: Live = {
   unlisted: { vm: notLookedAt, volume: notLookedAt, group: notLookedAt },
   catalogue: {},
 };
-
-type Options = { readonly signal?: AbortSignal };
-
-/** What one kind's look at the service found; `unlisted`: what it says of every other id. */
-interface Observed<T> {
-  readonly looks: Map<string, Look<T>>;
-  readonly unlisted: Look<never>;
-  /** What the credential may not look at, as `vm:ID`. */
-  readonly forbidden: readonly string[];
-}
 
 /** The data volumes that go with their VM, which a plan names by their size as it is now. */
 function volumesThatMayGo(desired: Desired, state: State): string[] {
@@ -255,81 +222,6 @@ function knownIds(desired: Desired, state: State): Record<Kind, Set<string>> {
   return ids;
 }
 
-async function observeVms(
-  client: ServiceClient,
-  ids: ReadonlySet<string>,
-  desired: Desired,
-  state: State,
-  findings: Diagnostic[],
-  options: Options & { readonly young: ReadonlySet<string> },
-): Promise<Observed<LiveVm> & { readonly listed?: readonly LiveVm[] }> {
-  const looks = new Map<string, Look<LiveVm>>();
-  const concerned =
-    ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
-  if (client.has("vm.list")) {
-    if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
-    const listed = await client.listVms(options);
-    if (listed.status !== "accepted") {
-      findings.push(readFailed("the list of VMs", listed));
-      return { looks, unlisted: unobservedBy(listed), forbidden: [] };
-    }
-    for (const vm of listed.value) looks.set(vm.id, { seen: "yes", value: vm });
-    const unlisted = new Set([...ids].filter((id) => !looks.has(id)));
-    const forbidden = await lookAgain(client, unlisted, looks, findings, options);
-    const found = [...unlisted].flatMap((id) => {
-      const look = looks.get(id);
-      return look?.seen === "yes" ? [look.value] : [];
-    });
-    return { listed: [...listed.value, ...found], looks, unlisted: notInList("the list of VMs"), forbidden };
-  }
-  const unlisted = cannotLook("VMs");
-  if (client.has("vm.get")) {
-    const forbidden = await observeEach("vm", ids, (id) => client.getVm(id, options), looks, findings);
-    return { looks, unlisted, forbidden };
-  }
-  if (ids.size > 0)
-    findings.push({
-      severity: "note",
-      code: "plan/vms-unobserved",
-      summary: `${ids.size} ${ids.size === 1 ? "VM is" : "VMs are"} known from the state alone: this service has no way to look at VMs`,
-      detail: "What was changed behind this tool's back is not seen.",
-    });
-  return { looks, unlisted, forbidden: [] };
-}
-
-/**
- * A list may be behind, or lose an entry from one page to the next while it is read. What the state knows and the list
- * does not show is asked for by itself, or looked for once more where there is no such read.
- */
-async function lookAgain(
-  client: ServiceClient,
-  unlisted: ReadonlySet<string>,
-  looks: Map<string, Look<LiveVm>>,
-  findings: Diagnostic[],
-  options: Options & { readonly young: ReadonlySet<string> },
-): Promise<readonly string[]> {
-  if (unlisted.size === 0) return [];
-  if (client.has("vm.get")) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
-  const listed = await client.listVms(options);
-  if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
-  else for (const vm of listed.value) if (unlisted.has(vm.id)) looks.set(vm.id, { seen: "yes", value: vm });
-  for (const id of unlisted) {
-    if (looks.has(id)) continue;
-    // Two lists in a row may lack what they have shown already: until its window is over, that says nothing.
-    if (options.young.has(id)) {
-      looks.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
-      findings.push({
-        severity: "warning",
-        code: "plan/not-listed-yet",
-        summary: `VM ${id} was created a moment ago, and the list of VMs does not show it`,
-        detail: "A list may be behind for a while (service.timing.discovery_window), so this plan counts it as there.",
-        fix: "plan again when that time is over; apply waits for it and looks again by itself",
-      });
-    } else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
-  }
-  return [];
-}
-
 function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sighting<LiveVm>>): Diagnostic[] {
   return [...ids].flatMap((id) => {
     const sighting = vmById.get(id);
@@ -342,29 +234,6 @@ function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sigh
       fix: `describe where the record has it in the dialect (records.vm.${field})`,
     }));
   });
-}
-
-async function observeVolumes(
-  client: ServiceClient,
-  ids: ReadonlySet<string>,
-  orphans: readonly string[],
-  findings: Diagnostic[],
-  options: Options,
-): Promise<Observed<LiveVolume> & { readonly listed: boolean }> {
-  const looks = new Map<string, Look<LiveVolume>>();
-  const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
-    observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
-  if (!client.has("volume.list"))
-    return { looks, unlisted: cannotLook("a volume by its list"), forbidden: await read(ids), listed: false };
-  const listed = await client.listVolumes(options);
-  if (listed.status !== "accepted") {
-    findings.push(readFailed("the list of volumes", listed));
-    return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
-  }
-  for (const volume of listed.value) looks.set(volume.id, { seen: "yes", value: volume });
-  // A list may be behind: what it does not show counts as gone only when its own address says so too.
-  const forbidden = await read(new Set([...ids, ...orphans].filter((id) => !looks.has(id))));
-  return { looks, unlisted: notInList("the list of volumes"), forbidden, listed: true };
 }
 
 /** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
@@ -408,196 +277,3 @@ export async function observeOrphans(
 
 const isSeen = <T>(entry: [string, Look<T> | Sighting<T>]): entry is [string, { seen: "yes"; value: T }] =>
   entry[1].seen === "yes";
-
-async function observeGroups(
-  client: ServiceClient,
-  known: ReadonlySet<string>,
-  state: State,
-  findings: Diagnostic[],
-  options: Options,
-): Promise<Observed<LiveGroup> & { readonly listed: boolean }> {
-  const looks = new Map<string, Look<LiveGroup>>();
-  const ids = new Set(known);
-  let listed: ReadonlyMap<string, LiveGroup> | undefined;
-  let unlisted: Look<never> = cannotLook("a security group by its list");
-  if (client.has("group.list")) {
-    const answer = await client.listGroups(options);
-    if (answer.status === "accepted") {
-      listed = new Map(answer.value.map((group) => [group.id, group]));
-      unlisted = notInList("the list of security groups");
-    } else {
-      findings.push(readFailed("the list of security groups", answer));
-      unlisted = unobservedBy(answer);
-    }
-  } else if (ids.size > 0 && !client.has("group.get"))
-    findings.push({
-      severity: "note",
-      code: "plan/group-names-unobserved",
-      summary: "this service shows the rules of security groups, and not their names and descriptions",
-    });
-  for (const group of listed?.values() ?? []) {
-    looks.set(group.id, { seen: "yes", value: group });
-    // What an open create may have made is known by its rules.
-    if (isNamedInIntent(group, state)) ids.add(group.id);
-  }
-  const forbidden = await observeEach(
-    "group",
-    ids,
-    async (id): Promise<Outcome<LiveGroup>> => {
-      const [head, rules] = await Promise.all([
-        listed === undefined && client.has("group.get") ? client.getGroup(id, options) : undefined,
-        client.listRules(id, options),
-      ]);
-      if (head !== undefined && head.status !== "accepted") return head;
-      if (rules.status !== "accepted") return rules;
-      return {
-        status: "accepted",
-        value: { kind: "group", id, ...(head?.value ?? listed?.get(id)), rules: rules.value },
-      };
-    },
-    looks,
-    findings,
-  );
-  return { looks, unlisted, forbidden, listed: listed !== undefined };
-}
-
-const isNamedInIntent = ({ name }: LiveGroup, { intents }: State): boolean =>
-  intents.size > 0 &&
-  [...intents.values()].some(
-    (intent) => intent.operation === "group.create" && intent.name.toLowerCase() === name?.toLowerCase(),
-  );
-
-/** Returns what may not be looked at. */
-async function observeEach<T>(
-  kind: Kind,
-  ids: ReadonlySet<string>,
-  read: (id: string) => Promise<Outcome<T>>,
-  into: Map<string, Look<T>>,
-  findings: Diagnostic[],
-): Promise<readonly string[]> {
-  const what = wordOf[kind];
-  // One wrong answer must make nothing anew: "not found" is believed when it is said twice.
-  const readTwice = async (id: string): Promise<Outcome<T>> => {
-    const outcome = await read(id);
-    return isGone(outcome) ? read(id) : outcome;
-  };
-  const forbidden: string[] = [];
-  const answers = await Promise.all([...ids].map(async (id) => [id, await readTwice(id)] as const));
-  for (const [id, outcome] of answers) {
-    if (outcome.status === "accepted") into.set(id, { seen: "yes", value: outcome.value });
-    else if (isGone(outcome) && into.has(id))
-      findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome));
-    else if (isGone(outcome)) into.set(id, notFoundTwice);
-    else if (outcome.status === "rejected" && outcome.condition === "forbidden") {
-      forbidden.push(`${kind}:${id}`);
-      into.set(id, unobservedBy(outcome));
-      findings.push({
-        severity: "warning",
-        code: "plan/forbidden",
-        summary: `${what} ${id} may not be looked at with this credential; the record stands in`,
-        detail: outcome.message,
-      });
-    } else {
-      if (!into.has(id)) into.set(id, unobservedBy(outcome));
-      findings.push(readFailed(`${what} ${id}`, outcome));
-    }
-  }
-  return forbidden;
-}
-
-const wordOf: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
-
-const unobservedBy = (failure: Failure): Unobserved => ({
-  seen: "unobserved",
-  reason: failure.status === "rejected" ? failure.message : failure.reason,
-  ...(failure.status === "rejected" && failure.hint !== undefined ? { fix: failure.hint } : {}),
-});
-
-/** A read that failed leaves nothing to plan on: better no plan than one made from half a world. */
-export function readFailed(what: string, failure: Failure): Diagnostic {
-  const said = failure.status === "rejected" ? failure.message : failure.reason;
-  const code = failure.status === "rejected" ? failure.condition : failure.status;
-  return {
-    severity: "error",
-    code: `service/${code}`,
-    summary: `${what} could not be read${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${said}`,
-    ...(failure.status === "rejected" && failure.hint !== undefined ? { detail: failure.hint } : {}),
-    fix:
-      failure.status === "rejected"
-        ? fixes[failure.condition]
-        : ((failure.status === "unavailable" ? failure.fix : undefined) ??
-          "check the base URL and the network with: reconcile doctor"),
-  };
-}
-
-const forbiddenFix = "use a credential that may read this project";
-
-const fixes: Partial<Record<string, string>> = {
-  unauthenticated: "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION to a valid credential",
-  forbidden: forbiddenFix,
-  invalid_id: "check the id; the service does not take it for one, which does not say that anything is gone",
-  not_proven:
-    "check the base URL and what stands before the service; or say in the dialect's errors what this answer means",
-  unsupported: "say in the dialect that this service does not have it; reconcile doctor prints one that fits",
-  unreadable: "describe this answer in the dialect; reconcile doctor prints one that fits",
-};
-
-async function readCatalogue(
-  client: ServiceClient,
-  desired: Desired,
-  state: State,
-  vms: readonly LiveVm[] | undefined,
-  vmById: ReadonlyMap<string, Sighting<LiveVm>>,
-  findings: Diagnostic[],
-  options: Options,
-): Promise<Catalogue> {
-  const wants = catalogueNeeds(desired, state, vms, vmById);
-  const read = async (
-    wanted: boolean,
-    operation: Operation,
-    what: string,
-    list: () => Promise<Outcome<readonly CatalogueEntry[]>>,
-  ) => {
-    if (!wanted || !client.has(operation)) return undefined;
-    const outcome = await list();
-    if (outcome.status === "accepted") return outcome.value;
-    findings.push({
-      ...readFailed(`the list of ${what}`, outcome),
-      severity: "warning",
-      fix: "names are compared as they were applied last",
-    });
-    return undefined;
-  };
-  const [flavors, images, regions] = await Promise.all([
-    read(wants.flavors, "flavor.list", "flavors", () => client.listFlavors(options)),
-    read(wants.images, "image.list", "images", () => client.listImages(options)),
-    read(wants.regions, "region.list", "regions", () => client.listRegions(options)),
-  ]);
-  return { flavors, images, regions };
-}
-
-/** A list is needed for a VM to be created, and where two spellings might be one thing. */
-function catalogueNeeds(
-  desired: Desired,
-  state: State,
-  vms: readonly LiveVm[] | undefined,
-  vmById: ReadonlyMap<string, Sighting<LiveVm>>,
-) {
-  // What an open create made is known by its flavor and image, whether or not it is still wanted.
-  const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
-  const needs = { flavors: isOpen, images: isOpen, regions: false };
-  for (const resource of desired.resources) {
-    if (resource.kind !== "vm") continue;
-    const vm: DesiredVm = resource;
-    const recorded = state.resources.get(vm.address) as RecordedVm | undefined;
-    const sighting = recorded?.id === undefined ? undefined : vmById.get(recorded.id);
-    const live = sighting?.seen === "yes" ? sighting.value : undefined;
-    const creates = recorded === undefined || (live === undefined && vms !== undefined) || live?.phase === "failed";
-    if (creates) return { flavors: true, images: true, regions: true };
-    if (vm.flavor !== (live?.flavor ?? recorded?.flavor)) needs.flavors = true;
-    if (!isUuid(vm.image) || (live?.image !== undefined && !isUuid(live.image))) needs.images = true;
-    if (recorded?.region !== undefined && recorded.region !== vm.region)
-      return { flavors: true, images: true, regions: true };
-  }
-  return needs;
-}

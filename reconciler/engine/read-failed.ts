@@ -1,0 +1,32 @@
+/** What a read that failed is told as, and what may be done about it. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Failure } from "../core/model/outcome";
+
+/** A read that failed leaves nothing to plan on: better no plan than one made from half a world. */
+export function readFailed(what: string, failure: Failure): Diagnostic {
+  const said = failure.status === "rejected" ? failure.message : failure.reason;
+  const code = failure.status === "rejected" ? failure.condition : failure.status;
+  return {
+    severity: "error",
+    code: `service/${code}`,
+    summary: `${what} could not be read${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${said}`,
+    ...(failure.status === "rejected" && failure.hint !== undefined ? { detail: failure.hint } : {}),
+    fix:
+      failure.status === "rejected"
+        ? fixes[failure.condition]
+        : ((failure.status === "unavailable" ? failure.fix : undefined) ??
+          "check the base URL and the network with: reconcile doctor"),
+  };
+}
+
+export const forbiddenFix = "use a credential that may read this project";
+
+const fixes: Partial<Record<string, string>> = {
+  unauthenticated: "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION to a valid credential",
+  forbidden: forbiddenFix,
+  invalid_id: "check the id; the service does not take it for one, which does not say that anything is gone",
+  not_proven:
+    "check the base URL and what stands before the service; or say in the dialect's errors what this answer means",
+  unsupported: "say in the dialect that this service does not have it; reconcile doctor prints one that fits",
+  unreadable: "describe this answer in the dialect; reconcile doctor prints one that fits",
+};
