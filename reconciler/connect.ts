@@ -10,7 +10,7 @@ import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
 import { embeddedTimeScale } from "./engine/ports";
-import type { HandlerService } from "./handlers/handler";
+import type { HandlerService } from "./one/handler";
 import {
   defaultParallelism,
   type Location,

@@ -5,8 +5,8 @@
 
 import { type Cloud, openCloud } from "./cloud";
 import type { Settings } from "./connect";
-import type { Handler } from "./handlers/handler";
-import { type HandlerType, handlers } from "./handlers/table";
+import type { Handler } from "./one/handler";
+import { type HandlerType, handlers } from "./one/table";
 import { openProtectedStore } from "./store/open";
 import type { StateStore } from "./store/store";
 
@@ -112,7 +112,7 @@ export type {
   Property,
   PropertyChange,
   Props,
-} from "./handlers/handler";
+} from "./one/handler";
 /**
  * The failure that a handler ends in when a part was done: what is there is in `kept`, to go on from. And what stands
  * for a value that is not known yet, anywhere in the inputs of check and diff.
@@ -124,8 +124,8 @@ export type {
  * console.log(attachment?.check({ volumeId: unknownValue, vmId: unknownValue }).failures);
  * console.log(PartialFailure.prototype instanceof Error);
  */
-export { PartialFailure, unknownValue } from "./handlers/handler";
-export type { DesiredPart, DesiredParts } from "./handlers/parts";
+export { PartialFailure, unknownValue } from "./one/handler";
+export type { DesiredPart, DesiredParts } from "./one/parts";
 /**
  * A whole desired state as single resources, in an order in which they can be made.
  *
@@ -136,8 +136,8 @@ export type { DesiredPart, DesiredParts } from "./handlers/parts";
  * if (desired === undefined) throw new Error("the file has errors");
  * for (const { address, type, inputs } of partsOf(desired)) console.log(address, type, inputs);
  */
-export { partsOf } from "./handlers/parts";
-export type { HandlerType } from "./handlers/table";
+export { partsOf } from "./one/parts";
+export type { HandlerType } from "./one/table";
 /**
  * Settings or a plan that cannot be used, with every problem in `diagnostics`; nothing was sent.
  *

@@ -150,7 +150,7 @@ function checkFile(path) {
           problems.push(`${path}: must not import ${specifier}: ${reason}`);
       } else if (
         // The text of a program that is written out imports what the program needs.
-        path !== "reconciler/handlers/program-text.ts" &&
+        path !== "reconciler/one/program-text.ts" &&
         !packages.some((allowed) => specifier === allowed || specifier.startsWith(`${allowed}/`)) &&
         folder !== "reconciler/cli"
       ) {

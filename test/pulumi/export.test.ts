@@ -1,7 +1,7 @@
 import { transpileModule } from "typescript";
 import { afterEach, describe, expect, it } from "vitest";
 import { openState } from "../../reconciler/engine/plan";
-import { exportedParts, pulumiProgram } from "../../reconciler/handlers/program-text";
+import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
 import { createHandlerProgram } from "../support/handler-program";
 

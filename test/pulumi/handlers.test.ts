@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/handlers/handler";
-import { type HandlerType, handlers } from "../../reconciler/handlers/table";
+import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/one/handler";
+import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 import { contextFor } from "../support/handler-program";
 

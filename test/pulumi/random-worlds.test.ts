@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { partsOf } from "../../reconciler/handlers/parts";
+import { partsOf } from "../../reconciler/one/parts";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { comparableWorld } from "../support/comparable-world";
 import { createHandlerProgram, type HandlerProgram } from "../support/handler-program";

@@ -9,9 +9,9 @@ import {
   PartialFailure,
   type Props,
   unknownValue,
-} from "../../reconciler/handlers/handler";
-import { type DesiredPart, isPartReference } from "../../reconciler/handlers/parts";
-import { handlers } from "../../reconciler/handlers/table";
+} from "../../reconciler/one/handler";
+import { type DesiredPart, isPartReference } from "../../reconciler/one/parts";
+import { handlers } from "../../reconciler/one/table";
 import type { BenchWorld } from "./bench-world";
 
 export interface ProgramResource {

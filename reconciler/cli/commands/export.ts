@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { openState } from "../../engine/plan";
-import { exportedParts, pulumiProgram } from "../../handlers/program-text";
+import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
 import { fail, newLineage, openStore } from "../compose";
