@@ -4,18 +4,17 @@
  */
 import type { LiveVm } from "../core/model/live";
 import { accepted } from "../core/model/outcome";
-import type { RecordedVm } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { ActionOf, Step } from "../core/plan/step";
 import { createOnce, type Looked } from "./create-once";
 import { recordDone } from "./record-step";
 import { isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { learnt, waitForVm } from "./watch-vm";
 
-type Create = Extract<StepAction, { operation: "vm.create" }>;
+type Create = Step<"vm.create">;
 
-export function createVm(step: Step, action: Create, run: Run): Promise<StepResult> {
+export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run): Promise<StepResult> {
   const { client, timing } = run.ports;
-  const record = step.record as RecordedVm;
+  const { record } = step;
   const { name } = action.vm;
   return createOnce<LiveVm>(
     step,
@@ -61,7 +60,7 @@ async function look(
   return waited.ended === "blind" ? { status: "blind", failure: waited.failure } : { status: "seen", named };
 }
 
-async function settleNew(step: Step, record: RecordedVm, vm: LiveVm, run: Run): Promise<StepResult> {
+async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
     { type: "resource", address, record: { ...record, id: vm.id, createdAt: isoNow(run), building: true } },
@@ -77,7 +76,7 @@ async function settleNew(step: Step, record: RecordedVm, vm: LiveVm, run: Run): 
 }
 
 /** Created once, and waiting for somebody to say which it is. */
-async function idUnknown(step: Step, record: RecordedVm, run: Run): Promise<StepResult> {
+async function idUnknown(step: Create, record: Create["record"], run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
     { type: "resource", address, record },

@@ -5,7 +5,7 @@
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordOf } from "./record-step";
@@ -13,9 +13,9 @@ import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { canSee, findVm, learnt, onceSteady, waitForVm } from "./watch-vm";
 
-type Delete = Extract<StepAction, { operation: "vm.delete" }>;
+type Delete = ActionOf<"vm.delete">;
 
-export async function deleteVm(step: Step, action: Delete, id: string, run: Run): Promise<StepResult> {
+export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: string, run: Run): Promise<StepResult> {
   const { client } = run.ports;
   // Written down first: should the answer be lost, nothing else tells which volume outlived it.
   const sighting = run.live.vmById.get(id);

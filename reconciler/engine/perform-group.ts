@@ -1,13 +1,12 @@
 /** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
 import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
-import type { Reference } from "../core/model/desired";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup, type StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { describeNamers, type Namer, whoNames } from "../core/plan/named-groups";
-import type { Step, StepOperation } from "../core/plan/step";
+import type { ActionOf, OperationOn, Step } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
@@ -15,7 +14,6 @@ import { createOnce, lookThrough } from "./create-once";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import {
-  type ActionOf,
   done,
   failedBy,
   idOf,
@@ -30,11 +28,11 @@ import {
 } from "./run";
 import { sendAndLook } from "./send-and-look";
 
-type GroupOperation = Extract<StepOperation, `group.${string}`>;
-type OnGroup<O extends GroupOperation> = OnExisting<ActionOf<O>>;
+type Existing = Exclude<OperationOn<"group">, "group.create">;
+/** Acts on a group that is there already. */
+type OnGroup<O extends Existing> = OnExisting<O>;
 
-const onGroup = <A extends { readonly group: Reference }>(perform: OnExisting<A>) =>
-  onExisting((action: A) => action.group, perform);
+const onGroup = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
 
 const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;
@@ -160,7 +158,7 @@ async function changeRules(
 
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
-  const record = step.record as RecordedGroup;
+  const { record } = step;
   const rules: RuleInput[] = [];
   for (const rule of action.rules) {
     const input = ruleInput(rule, run);
@@ -204,7 +202,7 @@ const create: Performer<"group.create"> = async (step, action, run) => {
  */
 async function keepGroup(
   step: Step,
-  record: RecordedGroup,
+  record: Step<"group.create">["record"],
   sent: readonly Rule[],
   group: LiveGroup,
   run: Run,
@@ -346,7 +344,7 @@ const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run)
   return changeRules(step, run, () => wanted);
 };
 
-export const groupPerformers: Performers<GroupOperation> = {
+export const groupPerformers: Performers<OperationOn<"group">> = {
   "group.create": create,
   "group.update": onGroup(update),
   "group.delete": onGroup(remove),

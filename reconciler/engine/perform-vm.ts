@@ -1,17 +1,15 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../core/canonical/catalogue";
-import type { Reference } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
-import type { Step, StepOperation } from "../core/plan/step";
+import type { OperationOn, Step } from "../core/plan/step";
 import { createVm } from "./create-vm";
 import { deleteVm } from "./delete-vm";
 import { showsPower } from "./prove-stopped";
 import { recordDone, recordOf } from "./record-step";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
 import {
-  type ActionOf,
   done,
   failedBy,
   type OnExisting,
@@ -26,15 +24,15 @@ import { sendAndLook } from "./send-and-look";
 import { snapshotVm } from "./snapshot-vm";
 import { lookAt, onceSteady, readVm, waitThenRecord } from "./watch-vm";
 
-type VmOperation = Extract<StepOperation, `vm.${string}`>;
-type OnVm<O extends VmOperation> = OnExisting<ActionOf<O>>;
+type Existing = Exclude<OperationOn<"vm">, "vm.create">;
+/** Acts on a VM that is there already. */
+type OnVm<O extends Existing> = OnExisting<O>;
 
-const onVm = <A extends { readonly vm: Reference }>(perform: OnExisting<A>) =>
-  onExisting((action: A) => action.vm, perform);
+const onVm = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.vm, perform);
 
 /** After one of these nobody knows any more that the VM is stopped. */
-const mayStart = <A extends { readonly vm: Reference }>(perform: OnExisting<A>) =>
-  onVm<A>((step, action, id, run) => {
+const mayStart = <O extends Existing>(perform: OnExisting<O>) =>
+  onVm<O>((step, action, id, run) => {
     run.stopped.delete(id);
     return perform(step, action, id, run);
   });
@@ -92,8 +90,8 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     return recordDone(step, run);
   // Written down first: whatever stops this run, the next one starts the VM again.
   const before = recordedVm(step, run);
-  const forFlush = before !== undefined && (step.record as Partial<RecordedVm> | undefined)?.stoppedForFlush;
-  if (forFlush === true) await run.recorder.record(recordOf(step, run));
+  const forFlush = step.record?.stoppedForFlush === true ? before : undefined;
+  if (forFlush !== undefined) await run.recorder.record(recordOf(step, run));
   const outcome = await onceSteady(step, run, id, () =>
     sendAndLook(
       () => run.ports.client.stopVm(id, optionsFor(step, run)),
@@ -103,9 +101,10 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status !== "accepted") {
-    if (forFlush === true && outcome.status !== "unknown")
-      await run.recorder.record([{ type: "resource", address: step.address, record: before! }]);
-    if (forFlush !== true || outcome.status !== "rejected" || (await showsPower(run, id))) return failedBy(outcome);
+    if (forFlush !== undefined && outcome.status !== "unknown")
+      await run.recorder.record([{ type: "resource", address: step.address, record: forFlush }]);
+    if (forFlush === undefined || outcome.status !== "rejected" || (await showsPower(run, id)))
+      return failedBy(outcome);
     // It may be stopped already, and nothing tells: then it is the user's to say that its volumes are flushed.
     return run.isFlushConfirmed(step.address)
       ? done
@@ -113,7 +112,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   }
   run.stopped.add(id);
   // The call has blocked until the VM was stopped: there is nothing to wait for.
-  return forFlush === true ? done : recordDone(step, run);
+  return forFlush !== undefined ? done : recordDone(step, run);
 };
 
 const start: OnVm<"vm.start"> = async (step, action, id, run) => {
@@ -142,16 +141,21 @@ const isRunning = ({ phase }: LiveVm): boolean => phase === "running";
 const isInvalidState = (failure: Failure): boolean =>
   failure.status === "rejected" && failure.condition === "invalid_state";
 
-const onceRunning = async (step: Step, id: string, run: Run, outcome: Outcome<unknown>): Promise<StepResult> =>
+const onceRunning = async (
+  step: Step<Existing>,
+  id: string,
+  run: Run,
+  outcome: Outcome<unknown>,
+): Promise<StepResult> =>
   outcome.status === "accepted"
     ? waitThenRecord(step, run, id, { for: "running" }, startedOf(step, run))
     : failedBy(outcome);
 
 /** However it came to run again: nothing has to start it any more. */
-const startedOf = (step: Step, run: Run): Partial<RecordedVm> =>
+const startedOf = (step: Step<Existing>, run: Run): Partial<RecordedVm> =>
   recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
 
-export const vmPerformers: Performers<VmOperation> = {
+export const vmPerformers: Performers<OperationOn<"vm">> = {
   "vm.create": createVm,
   "vm.settle": onVm(settle),
   "vm.rename": onVm(rename),

@@ -1,10 +1,8 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import type { Reference } from "../core/model/desired";
 import type { LiveVolume } from "../core/model/live";
 import type { Outcome, Unknown } from "../core/model/outcome";
-import type { RecordedVolume } from "../core/model/recorded";
-import type { Step, StepOperation } from "../core/plan/step";
+import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce, lookThrough } from "./create-once";
@@ -12,7 +10,6 @@ import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import {
-  type ActionOf,
   done,
   failedBy,
   idOf,
@@ -29,11 +26,11 @@ import { type Seen, sendAndLook } from "./send-and-look";
 import { isConflict, onceSteady, readVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume } from "./watch-volume";
 
-type VolumeOperation = Extract<StepOperation, `volume.${string}`>;
-type OnVolume<O extends VolumeOperation> = OnExisting<ActionOf<O>>;
+type Existing = Exclude<OperationOn<"volume">, "volume.create">;
+/** Acts on a volume that is there already. */
+type OnVolume<O extends Existing> = OnExisting<O>;
 
-const onVolume = <A extends { readonly volume: Reference }>(perform: OnExisting<A>) =>
-  onExisting((action: A) => action.volume, perform);
+const onVolume = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.volume, perform);
 
 const attach: OnVolume<"volume.attach"> = async (step, action, id, run) => {
   const { client } = run.ports;
@@ -154,7 +151,7 @@ function lookForAttachment(run: Run, id: string, vmId: string, attached: boolean
 const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const { address } = step;
-  const record = step.record as RecordedVolume;
+  const { record } = step;
   const keep = async (volume: LiveVolume): Promise<StepResult> => {
     await run.recorder.record([
       { type: "resource", address, record: { ...record, id: volume.id } },
@@ -195,7 +192,7 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
   );
 };
 
-export const volumePerformers: Performers<VolumeOperation> = {
+export const volumePerformers: Performers<OperationOn<"volume">> = {
   "volume.create": create,
   "volume.attach": onVolume(attach),
   "volume.detach": onVolume(detach),

@@ -4,11 +4,11 @@
  * scheduler's business.
  */
 import { recordedAt } from "../core/model/recorded";
-import type { Step, StepAction, StepOperation } from "../core/plan/step";
+import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
 import { groupPerformers } from "./perform-group";
 import { vmPerformers } from "./perform-vm";
 import { volumePerformers } from "./perform-volume";
-import { type ActionOf, done, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
+import { done, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const { action } = step;
@@ -17,7 +17,7 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
 
 const perform = <O extends StepOperation>(
   operation: O,
-  step: Step,
+  step: Step<O>,
   action: ActionOf<O>,
   run: Run,
 ): Promise<StepResult> => performers[operation](step, action, run);

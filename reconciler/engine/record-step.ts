@@ -4,12 +4,16 @@ import { sightGroup, sightVm, sightVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
-import type { Step } from "../core/plan/step";
+import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
 import { patchRecord } from "./recorder";
 import { done, isoNow, type Run, type StepResult } from "./run";
 
 /** What a successful step makes true in the record, and whatever else it found out. */
-export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[] {
+export function recordOf<O extends StepOperation>(
+  step: Step<O>,
+  run: Run,
+  extra?: Partial<RecordPatch<O>>,
+): StateChange[] {
   const { address } = step;
   // A snapshot was taken for what has now been done.
   const taken =
@@ -17,7 +21,7 @@ export function recordOf(step: Step, run: Run, extra: object = {}): StateChange[
   const settled: StateChange[] = taken ? [{ type: "intent", address, intent: null }] : [];
   if (step.forgets === true) return [{ type: "resource", address, record: null }, ...settled];
   const before: RecordedResource | undefined = run.recorder.state.resources.get(address);
-  if (step.record === undefined && Object.keys(extra).length === 0) return [];
+  if (step.record === undefined && (extra === undefined || Object.keys(extra).length === 0)) return [];
   if (before === undefined) return [];
   return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }, ...settled];
 }
@@ -73,7 +77,11 @@ export function missingInstead(
   return recordedAt([{ type: "missing", orphan }], isoNow(run));
 }
 
-export async function recordDone(step: Step, run: Run, extra: object = {}): Promise<StepResult> {
+export async function recordDone<O extends StepOperation>(
+  step: Step<O>,
+  run: Run,
+  extra?: Partial<RecordPatch<O>>,
+): Promise<StepResult> {
   await run.recorder.record(recordOf(step, run, extra));
   return done;
 }

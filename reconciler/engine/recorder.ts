@@ -139,7 +139,7 @@ export const isStateError = (error: unknown): error is Error & { readonly code: 
   error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("state/");
 
 /** A record after a step: what it was, with what became true. */
-export function patchRecord<R extends RecordedResource>(before: R, patch: object): R {
+export function patchRecord<R extends RecordedResource>(before: R, patch: Partial<R>): R {
   const merged: Record<string, unknown> = { ...before, ...patch };
   for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
   return merged as unknown as R;

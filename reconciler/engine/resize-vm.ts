@@ -2,8 +2,7 @@
 import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
-import type { RecordedVm } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { ActionOf, Step } from "../core/plan/step";
 import { recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
@@ -11,8 +10,8 @@ import { sendAndLook } from "./send-and-look";
 import { canSee, lookAt, readVm, waitForVm, waitThenRecord } from "./watch-vm";
 
 export async function resize(
-  step: Step,
-  action: Extract<StepAction, { operation: "vm.resize" }>,
+  step: Step<"vm.resize">,
+  action: ActionOf<"vm.resize">,
   id: string,
   run: Run,
 ): Promise<StepResult> {
@@ -46,8 +45,8 @@ export async function resize(
 }
 
 export async function check(
-  { address }: Step,
-  action: Extract<StepAction, { operation: "vm.check" }>,
+  { address }: Step<"vm.check">,
+  action: ActionOf<"vm.check">,
   id: string,
   run: Run,
 ): Promise<StepResult> {
@@ -104,8 +103,8 @@ export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): St
   fix: `decide it in the service's console, then run the same command again; where the service does not show it, say reconcile state resolve ${step.address} --confirmed, or --reverted`,
 });
 
-function isResized(step: Step, vm: LiveVm, run: Run): boolean {
-  const wanted = (step.record as Partial<RecordedVm> | undefined)?.flavor;
+function isResized(step: Step<"vm.resize.confirm">, vm: LiveVm, run: Run): boolean {
+  const wanted = step.record?.flavor;
   if (wanted === undefined || vm.flavor === undefined || run.flavors === undefined) return true;
   return isEntry(vm.flavor, catalogueId(wanted, run.flavors), run.flavors) !== false;
 }
@@ -125,8 +124,8 @@ async function notResized(step: Step, run: Run): Promise<StepResult> {
 }
 
 export async function confirm(
-  step: Step,
-  action: Extract<StepAction, { operation: "vm.resize.confirm" }>,
+  step: Step<"vm.resize.confirm">,
+  action: ActionOf<"vm.resize.confirm">,
   id: string,
   run: Run,
 ): Promise<StepResult> {

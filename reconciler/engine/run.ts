@@ -9,7 +9,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
-import type { Step, StepAction, StepOperation } from "../core/plan/step";
+import type { ActionOf, Step, StepOperation } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import type { Poller } from "./poller";
 import type { Ports } from "./ports";
@@ -60,10 +60,7 @@ export interface Run {
 
 export const done: StepResult = { end: "done" };
 
-/** What the plan says about a step of this operation. */
-export type ActionOf<O extends StepOperation> = Extract<StepAction, { readonly operation: O }>;
-
-export type Performer<O extends StepOperation> = (step: Step, action: ActionOf<O>, run: Run) => Promise<StepResult>;
+export type Performer<O extends StepOperation> = (step: Step<O>, action: ActionOf<O>, run: Run) => Promise<StepResult>;
 
 /** One performer for each operation: a new operation does not compile until it has one. */
 export type Performers<O extends StepOperation> = { readonly [K in O]: Performer<K> };
@@ -80,12 +77,17 @@ export const noId = (reference: Reference): StepResult => ({
 });
 
 /** How a step acts on what exists already, by its id. */
-export type OnExisting<A> = (step: Step, action: A, id: string, run: Run) => Promise<StepResult>;
+export type OnExisting<O extends StepOperation> = (
+  step: Step<O>,
+  action: ActionOf<O>,
+  id: string,
+  run: Run,
+) => Promise<StepResult>;
 
 /** Looks the id up first: a plan's own creates have theirs only by now. */
 export const onExisting =
-  <A>(referenceOf: (action: A) => Reference, perform: OnExisting<A>) =>
-  async (step: Step, action: A, run: Run): Promise<StepResult> => {
+  <O extends StepOperation>(referenceOf: (action: ActionOf<O>) => Reference, perform: OnExisting<O>): Performer<O> =>
+  async (step, action, run) => {
     const reference = referenceOf(action);
     const id = idOf(reference, run);
     return id === undefined ? noId(reference) : perform(step, action, id, run);

@@ -8,17 +8,22 @@
 import type { LiveImage } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
-import type { Step, StepAction } from "../core/plan/step";
+import type { ActionOf, Step } from "../core/plan/step";
 import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { type Seen, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
-type Snapshot = Extract<StepAction, { operation: "vm.snapshot" }>;
+type Snapshot = ActionOf<"vm.snapshot">;
 
 /** An older one no longer shows what is about to be lost. */
 const freshMs = 60 * 60_000;
 
-export async function snapshotVm(step: Step, action: Snapshot, id: string, run: Run): Promise<StepResult> {
+export async function snapshotVm(
+  step: Step<"vm.snapshot">,
+  action: Snapshot,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
   const { address } = step;
   const { name } = action;
   const { client, clock, timing } = run.ports;

@@ -2,7 +2,7 @@
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
-import type { Step } from "../core/plan/step";
+import type { OperationOn, Step } from "../core/plan/step";
 import { settleVm, type Wait } from "../core/schedule/settle";
 import { recordDone } from "./record-step";
 import { done, failedBy, type Run, type StepResult } from "./run";
@@ -113,7 +113,7 @@ export const isConflict = (failure: Failure): boolean =>
   (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
 
 export async function waitThenRecord(
-  step: Step,
+  step: Step<OperationOn<"vm">>,
   run: Run,
   id: string,
   wait: Wait,

@@ -10,7 +10,7 @@ import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { estimateMs } from "./estimate";
-import type { Need, Step } from "./step";
+import type { Need, NewStep, Step, StepOperation } from "./step";
 
 export interface Draft {
   readonly context: DiffContext;
@@ -52,9 +52,8 @@ export interface FlushStop {
   readonly users: string[];
 }
 
-export type NewStep = Omit<Step, "estimateMs" | "needs" | "holds"> &
-  Partial<Pick<Step, "estimateMs" | "needs" | "holds">>;
-
+/** The operation says what the step may record. */
+export function addStep<O extends StepOperation>(draft: Draft, step: NewStep<O>): string;
 export function addStep(draft: Draft, step: NewStep): string {
   draft.steps.push({
     ...step,

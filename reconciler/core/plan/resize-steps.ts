@@ -1,11 +1,10 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, Reference } from "../model/desired";
-import type { NewStep } from "./draft";
-import { type Need, need } from "./step";
+import { type Need, need, type OwnStep, type StepOperation } from "./step";
 
 /** Adds a step after those the VM has already. */
-export type Then = (step: Omit<NewStep, "address" | "holds">) => string;
+export type Then = <O extends StepOperation>(step: OwnStep<O>) => string;
 
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
 export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): string {

@@ -2,11 +2,11 @@
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
 import { orphanKey, type RecordedVm } from "../model/recorded";
-import { addStep, type Draft, type NewStep, nameKey, settledRecord, vmHold } from "./draft";
+import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
 import { holdBack, newVm, observedRecord, patchFor, type Unidentified, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
-import { type Need, need } from "./step";
+import { type Need, need, type OwnStep } from "./step";
 
 type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
 
@@ -277,7 +277,7 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
 
   let last: Need[] = [];
   /** Steps of one VM follow each other; a failed one does not stop what has nothing to do with it. */
-  const then = (step: Omit<NewStep, "address" | "holds">): string => {
+  const then: Then = (step) => {
     const stepId = addStep(draft, { address, holds, ...step, needs: [...last, ...(step.needs ?? [])] });
     last = [need(stepId, "end")];
     return stepId;
@@ -358,7 +358,7 @@ function powerStep(
   address: string,
   label: string,
   looksFirst: boolean,
-): Pick<NewStep, "id" | "action" | "title"> {
+): Pick<OwnStep<"vm.stop" | "vm.start">, "id" | "action" | "title"> {
   const verb = operation === "vm.stop" ? "stop" : "start";
   const unless = operation === "vm.stop" ? " unless it is stopped" : " unless it runs";
   return {

@@ -1,0 +1,136 @@
+/**
+ * What the record of each kind says when nothing but looking was done: everything that the file and the service agree on
+ * by now, and the former value of every field that a step is still to make true.
+ */
+import type { Difference } from "../diff/all";
+import { type GroupDifference, recordRules } from "../diff/group";
+import type { VmDifference } from "../diff/vm";
+import type { VolumeDifference } from "../diff/volume";
+import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
+import type { LiveVm } from "../model/live";
+import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
+import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
+
+export type ResolveGroup = (group: Reference) => string | undefined;
+
+/** `undefined` where a step of its own writes the record, or nothing is recorded. */
+export function nextRecord(difference: Difference, resolve: ResolveGroup): RecordedResource | undefined {
+  switch (difference.kind) {
+    case "vm":
+      return nextVm(difference);
+    case "volume":
+      return nextVolume(difference);
+    case "group":
+      return nextGroup(difference, resolve);
+    default:
+      return difference satisfies never;
+  }
+}
+
+const pendingFields = ({ change }: Difference): readonly string[] => (change?.fields ?? []).map(({ field }) => field);
+
+interface KnownVm {
+  readonly difference: VmDifference;
+  readonly desired: DesiredVm;
+  readonly old: RecordedVm;
+}
+
+/** What a record remembers of work under way, and when it is over. */
+const isOver: Readonly<
+  Record<
+    "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached",
+    (vm: KnownVm, live: LiveVm | undefined) => boolean
+  >
+> = {
+  building: (_, live) => live !== undefined && live.phase !== "changing" && live.phase !== "failed",
+  resizing: ({ difference }, live) =>
+    live !== undefined && live.phase !== "changing" && difference.verify === undefined,
+  stoppedForFlush: ({ desired }, live) => desired.power !== undefined || live?.phase === "running",
+  dataVolumeDetached: ({ difference }, live) => live?.volumes !== undefined && difference.dataVolumeOff !== true,
+};
+
+function nextVm(difference: VmDifference): RecordedVm | undefined {
+  const { action, recorded: old, desired, live } = difference;
+  if (old === undefined || desired === undefined || difference.idUnknown === true) return undefined;
+  if (action !== "none" && action !== "update") return undefined;
+  const vm: KnownVm = { difference, desired, old };
+  const unlessOver = <K extends keyof typeof isOver>(key: K): RecordedVm[K] =>
+    isOver[key](vm, live) ? undefined : old[key];
+  const next: RecordedVm = {
+    ...old,
+    ...vmRecord(desired, difference.imageId ?? old.imageId),
+    id: old.id,
+    deleting: undefined,
+    power: desired.power,
+    dataVolumeId: difference.dataVolumeId ?? old.dataVolumeId,
+    building: unlessOver("building"),
+    resizing: unlessOver("resizing"),
+    stoppedForFlush: unlessOver("stoppedForFlush"),
+    dataVolumeDetached: unlessOver("dataVolumeDetached"),
+  };
+  return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
+}
+
+function undecidedFields({ difference: { live, verify }, desired: { lifecycle } }: KnownVm): readonly string[] {
+  return [
+    ...lifecycle.ignoreChanges,
+    ...(verify === undefined ? [] : ["flavor_id"]),
+    ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
+    // On its way somewhere: whether it runs is compared when it has arrived.
+    ...(live === undefined || live.phase === "running" || live.phase === "stopped" ? [] : ["power"]),
+  ];
+}
+
+function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
+  const { action, recorded: old, desired, live, attachedTo } = difference;
+  if (old === undefined || desired === undefined) return undefined;
+  if (action !== "none" && action !== "update" && action !== "replace") return undefined;
+  const pending = pendingFields(difference);
+  const isSettled = live?.attachedTo !== undefined && !pending.includes("attach_to");
+  const next: RecordedVolume = {
+    ...old,
+    ...volumeRecord(desired),
+    id: old.id,
+    deleting: undefined,
+    // Where the file does not say where it hangs, only what this tool has attached is recorded.
+    attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
+    attaching: isSettled ? undefined : old.attaching,
+  };
+  return holdBack(next, old, [...pending, ...desired.lifecycle.ignoreChanges]);
+}
+
+function nextGroup(difference: GroupDifference, resolve: ResolveGroup): RecordedGroup | undefined {
+  const { action, recorded: old, desired, added, removed, platformRules } = difference;
+  if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
+  const pending = pendingFields(difference);
+  const next: RecordedGroup = {
+    ...old,
+    ...groupRecord(desired, resolve, platformRules.length > 0 ? platformRules : old.platformRules),
+    id: old.id,
+    deleting: undefined,
+    updating: stillOpen(old, desired, pending),
+    // What is there already, and what is there still; the steps of each rule say the rest.
+    rules: recordRules(
+      [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
+      resolve,
+    ),
+  };
+  return holdBack(next, old, [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges]);
+}
+
+/** What a group was told without an answer, less what is compared now and found to be as wanted either way. */
+function stillOpen(
+  { updating }: RecordedGroup,
+  desired: DesiredGroup,
+  pending: readonly string[],
+): RecordedGroup["updating"] {
+  if (updating === undefined) return undefined;
+  const { name, description } = updating;
+  const open = {
+    ...(name !== undefined && pending.includes("name") ? { name } : {}),
+    ...(description !== undefined && (pending.includes("description") || desired.description === undefined)
+      ? { description }
+      : {}),
+  };
+  return Object.keys(open).length === 0 ? undefined : open;
+}
