@@ -1,11 +1,13 @@
 /**
- * `${var.x}`, `${each}`, `${each.value}` and `${each.value.field}` in values; `$${` is a literal `${`. A text that is
- * exactly one interpolation takes the value as it is (a number stays a number, a list a list); within other text
- * only single values can stand.
+ * What the references of a text are worth: `${var.x}`, `${each}`, `${each.value.field}`, `${env}`, and within a
+ * component `${param.x}` and `${component}`; `$${` is a literal `${`. A text that is exactly one reference takes the
+ * value as it is (a number stays a number, a list a list); within other text only single values can stand. `template.ts`
+ * cuts the text; what only the service or another state knows is `Scope.elsewhere`'s.
  */
 import { nearestName } from "../core/text/nearest";
-import { shown } from "./problems";
-import { isMap, valueAt } from "./yaml-file";
+import { listed, shown } from "./problems";
+import { type Expression, parseTemplate, type Root, type Step, type TemplateProblem } from "./template";
+import { isMap, type Path, valueAt } from "./yaml-file";
 
 export interface Each {
   readonly key: string;
@@ -14,17 +16,42 @@ export interface Each {
   readonly hasValue: boolean;
 }
 
+/** Variables of a file, or parameters of a component. */
+export interface Variables {
+  has(name: string): boolean;
+  /** `undefined`: it has none, and that is reported already. */
+  get(name: string): unknown;
+  keys(): Iterable<string>;
+  isSensitive?(name: string): boolean;
+}
+
+/** What a component sees of its use. */
+export interface WithinComponent {
+  /** `${component}`: what tells the names of one use from those of another. */
+  readonly key: string;
+  readonly params: Variables;
+}
+
 export interface Scope {
-  readonly vars: ReadonlyMap<string, unknown>;
+  readonly vars: Variables;
   readonly each?: Each;
+  /** The name of the environment, where one is chosen. */
+  readonly environment?: string;
+  readonly component?: WithinComponent;
+  /** `undefined`: there is nothing there, and that was reported. */
+  readonly elsewhere?: (expression: Expression, report: Report) => unknown;
+  /** Told where the value of a sensitive variable went. */
+  readonly onSensitive?: (name: string, path: Path) => void;
 }
 
 export interface InterpolationProblem {
-  readonly code: "config/interpolation" | "config/unknown-variable";
+  readonly code: "config/interpolation" | "config/unknown-variable" | "config/unknown-reference";
   readonly summary: string;
   readonly detail?: string;
   readonly fix?: string;
 }
+
+export type Report = (problem: InterpolationProblem) => void;
 
 /** Told about a problem with the path of the text it is in. */
 export type OnProblem = (problem: InterpolationProblem, path: readonly (string | number)[]) => void;
@@ -40,7 +67,7 @@ export function interpolate(
   path: (string | number)[] = [],
 ): unknown {
   if (typeof value === "string")
-    return value.includes("${") ? interpolateText(value, scope, (problem) => onProblem(problem, path)) : value;
+    return value.includes("${") ? interpolateText(value, scope, path, (problem) => onProblem(problem, path)) : value;
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value)
     ? interpolateList(value, scope, onProblem, path)
@@ -75,84 +102,227 @@ function interpolateMap(map: Record<string, unknown>, scope: Scope, onProblem: O
   return changed ?? map;
 }
 
-const opening = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
-
-function interpolateText(text: string, scope: Scope, report: (problem: InterpolationProblem) => void): unknown {
-  const whole = /^\$\{([^{}]*)\}$/.exec(text);
-  if (whole !== null) return evaluate(whole[1]!.trim(), scope, report);
-  let failed = false;
-  const result = text.replace(opening, (found, expression: string | undefined) => {
-    if (found === "$${") return "${";
-    if (expression === undefined) {
-      failed = true;
-      report({
-        code: "config/interpolation",
-        summary: "an interpolation is not closed",
-        fix: "close it with }, or write $${ for a literal ${",
-      });
-      return "";
+function interpolateText(text: string, scope: Scope, path: Path, report: Report): unknown {
+  const { parts, whole, problems } = parseTemplate(text);
+  for (const problem of problems) report(asProblem(problem, scope));
+  if (whole !== undefined) return evaluate(whole, scope, path, report);
+  let failed = problems.length > 0;
+  let result = "";
+  for (const part of parts) {
+    if (typeof part === "string") {
+      result += part;
+      continue;
     }
-    const value = evaluate(expression.trim(), scope, report);
+    const value = evaluate(part, scope, path, report);
     if (value === undefined) failed = true;
     else if (typeof value === "object") {
       failed = true;
       report({
         code: "config/interpolation",
-        summary: `\${${expression.trim()}} is ${shown(value)} and cannot stand within text`,
+        summary: `\${${part.text}} is ${shown(value)} and cannot stand within text`,
         detail: "expected text, a number, true or false",
       });
-    }
-    return String(value);
-  });
+    } else result += String(value);
+  }
   return failed ? undefined : result;
 }
 
-function evaluate(expression: string, scope: Scope, report: (problem: InterpolationProblem) => void): unknown {
-  if (expression.startsWith("var.")) {
-    const name = expression.slice(4);
-    if (scope.vars.has(name)) return scope.vars.get(name);
-    const nearest = nearestName(name, scope.vars.keys());
-    report({
-      code: "config/unknown-variable",
-      summary: `no variable ${name} is declared`,
-      fix: nearest === undefined ? `declare it: vars: { ${name}: { default: … } }` : `write \${var.${nearest}}`,
-    });
-    return undefined;
-  }
-  if (/^each(?:\.|$)/.test(expression)) return evaluateEach(expression, scope.each, report);
+function asProblem({ summary, detail, fix, unknown }: TemplateProblem, scope: Scope): InterpolationProblem {
+  const right = unknown !== undefined && scope.vars.has(unknown) ? `write \${var.${unknown}}` : fix;
+  return {
+    code: "config/interpolation",
+    summary,
+    ...(detail === undefined ? {} : { detail }),
+    ...(right === undefined ? {} : { fix: right }),
+  };
+}
+
+type Evaluate = (expression: Expression, scope: Scope, report: Report, path: Path) => unknown;
+
+const elsewhere: Evaluate = (expression, scope, report) =>
+  scope.elsewhere === undefined
+    ? fail(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
+    : scope.elsewhere(expression, report);
+
+const evaluators: Record<Root, Evaluate> = {
+  var: (expression, scope, report, path) =>
+    scope.component === undefined
+      ? evaluateVariable(expression, variablesOf(scope), scope, report, path)
+      : fail(
+          report,
+          `\${${expression.text}} has no meaning in a component`,
+          "a component sees its parameters, and no variables of the file that uses it",
+          `declare a parameter and pass it: with: { ${nameOf(expression) ?? "NAME"}: "\${${expression.text}}" }`,
+        ),
+  param: (expression, scope, report, path) =>
+    scope.component === undefined
+      ? fail(
+          report,
+          `\${${expression.text}} has no meaning here`,
+          "only a component has parameters",
+          scope.vars.has(nameOf(expression) ?? "") ? `write \${var.${nameOf(expression)}}` : undefined,
+        )
+      : evaluateVariable(expression, parametersOf(scope.component), scope, report, path),
+  each: evaluateEach,
+  env: ({ text, steps }, scope, report) => {
+    if (steps.length > 0) return fail(report, `\${${text}} is not known`, "expected ${env}", "write ${env}");
+    if (scope.environment !== undefined) return scope.environment;
+    return fail(
+      report,
+      "${env} is not known",
+      "it is the name of the environment, and the file declares none",
+      scope.vars.has("env") ? "write ${var.env}" : "declare environments: { NAME: {} }, and give --env NAME",
+    );
+  },
+  component: (expression, scope, report) => {
+    if (expression.steps.length > 0) return elsewhere(expression, scope, report, []);
+    if (scope.component !== undefined) return scope.component.key;
+    return fail(report, "${component} has no meaning here", "only within a component is it the component's key");
+  },
+  vm: elsewhere,
+  volume: elsewhere,
+  group: elsewhere,
+  read: elsewhere,
+  lookup: elsewhere,
+  stack: elsewhere,
+};
+
+const evaluate = (expression: Expression, scope: Scope, path: Path, report: Report): unknown =>
+  evaluators[expression.root](expression, scope, report, path);
+
+function fail(report: Report, summary: string, detail?: string, fix?: string): undefined {
   report({
     code: "config/interpolation",
-    summary: `\${${expression}} is not known`,
-    detail: "expected ${var.NAME}, ${each}, ${each.value} or ${each.value.FIELD}",
-    fix: scope.vars.has(expression) ? `write \${var.${expression}}` : "write $${ for a literal ${",
+    summary,
+    ...(detail === undefined ? {} : { detail }),
+    ...(fix === undefined ? {} : { fix }),
   });
   return undefined;
 }
 
-function evaluateEach(expression: string, each: Each | undefined, report: (problem: InterpolationProblem) => void) {
-  const fail = (summary: string, detail?: string, fix?: string) => {
+interface Named {
+  readonly root: "var" | "param";
+  /** What one is called. */
+  readonly what: "variable" | "parameter";
+  readonly values: Variables;
+  readonly declare: (name: string) => string;
+}
+
+const variablesOf = ({ vars }: Scope): Named => ({
+  root: "var",
+  what: "variable",
+  values: vars,
+  declare: (name) => `declare it: vars: { ${name}: { default: … } }`,
+});
+
+const parametersOf = ({ params }: WithinComponent): Named => ({
+  root: "param",
+  what: "parameter",
+  values: params,
+  declare: (name) => `declare it: parameters: { ${name}: {} }`,
+});
+
+function nameOf({ steps: [first] }: Expression): string | undefined {
+  return first?.kind === "field" ? first.name : undefined;
+}
+
+function evaluateVariable(expression: Expression, named: Named, scope: Scope, report: Report, path: Path): unknown {
+  const { root, what, values, declare } = named;
+  const name = nameOf(expression);
+  if (name === undefined)
+    return fail(report, `\${${expression.text}} is not known`, `expected \${${root}.NAME}`, undefined);
+  if (!values.has(name)) {
+    const nearest = nearestName(name, values.keys());
     report({
-      code: "config/interpolation",
-      summary,
-      ...(detail === undefined ? {} : { detail }),
-      ...(fix === undefined ? {} : { fix }),
+      code: "config/unknown-variable",
+      summary: `no ${what} ${name} is declared`,
+      fix: nearest === undefined ? declare(name) : `write \${${root}.${nearest}}`,
     });
     return undefined;
-  };
+  }
+  const value = values.get(name);
+  if (value === undefined) return undefined;
+  if (values.isSensitive?.(name) === true) scope.onSensitive?.(name, path);
+  return walk(value, expression.steps.slice(1), `${root}.${name}`, expression, scope, report);
+}
+
+/** Down a path, by fields and keys; what is not there is reported with what there is. */
+function walk(
+  value: unknown,
+  steps: readonly Step[],
+  walked: string,
+  expression: Expression,
+  scope: Scope,
+  report: Report,
+): unknown {
+  let at = value;
+  let shownPath = walked;
+  for (const step of steps) {
+    const key = keyOf(step, scope, report);
+    if (key === undefined) {
+      if (step.kind === "every") fail(report, `\${${expression.text}} is not known`, "[*] is for what has a for_each");
+      return undefined;
+    }
+    const next = valueAt(at, [key]);
+    if (next === undefined || next === null) return reportStep(at, key, shownPath, step, report);
+    at = next;
+    shownPath += step.kind === "field" ? `.${key}` : `[${key}]`;
+  }
+  return at;
+}
+
+function reportStep(at: unknown, key: string, walked: string, step: Step, report: Report): undefined {
+  const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
+  const nearest = nearestName(key, names);
+  const right = step.kind === "field" ? `.${nearest}` : `[${nearest}]`;
+  return fail(
+    report,
+    `\${${walked}} has no ${key}`,
+    typeof at !== "object" ? `it is ${shown(at)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
+    nearest === undefined ? undefined : `write \${${walked}${right}}`,
+  );
+}
+
+/** The key that a step names, be it written out or by a reference; `undefined` for `[*]`, and where it is reported. */
+export function keyOf(step: Step, scope: Scope, report: Report): string | undefined {
+  if (step.kind === "field") return step.name;
+  if (step.kind === "every") return undefined;
+  if (step.key === "each" && scope.each !== undefined) return scope.each.key;
+  if (typeof step.key === "string") return step.key;
+  const value = evaluate(step.key, scope, [], report);
+  if (typeof value !== "object") return value === undefined ? undefined : String(value);
+  return fail(report, `\${${step.key.text}} is ${shown(value)} and cannot be a key`, "expected text or a number");
+}
+
+function evaluateEach({ text, steps }: Expression, scope: Scope, report: Report): unknown {
+  const { each } = scope;
   if (each === undefined)
-    return fail(`\${${expression}} has no meaning here`, "only a block with for_each has it", "add for_each");
-  if (expression === "each") return each.key;
-  const [, second, ...fields] = expression.split(".");
-  if (second !== "value")
-    return fail(`\${${expression}} is not known`, "expected ${each} or ${each.value}", "write ${each}");
+    return fail(report, `\${${text}} has no meaning here`, "only a block with for_each has it", "add for_each");
+  const [second, ...fields] = steps;
+  if (second === undefined) return each.key;
+  if (second.kind === "field" && second.name === "key" && fields.length === 0) return each.key;
+  if (second.kind !== "field" || second.name !== "value")
+    return fail(report, `\${${text}} is not known`, "expected ${each}, ${each.key} or ${each.value}", "write ${each}");
   if (!each.hasValue)
-    return fail("${each.value} needs a for_each that is a map", "this one is a list or a number", "write ${each}");
-  const value = valueAt(each.value, fields);
+    return fail(
+      report,
+      "${each.value} needs a for_each that is a map",
+      "this one is a list or a number",
+      "write ${each}",
+    );
+  const keys: string[] = [];
+  for (const field of fields) {
+    const key = keyOf(field, scope, report);
+    if (key === undefined) return undefined;
+    keys.push(key);
+  }
+  const value = valueAt(each.value, keys);
   if (value !== undefined && value !== null) return value;
   const known = isMap(each.value) ? Object.keys(each.value) : [];
-  const nearest = nearestName(fields.join("."), known);
+  const nearest = nearestName(keys.join("."), known);
   return fail(
-    `\${${expression}} has no value for the key ${each.key}`,
+    report,
+    `\${${text}} has no value for the key ${each.key}`,
     known.length > 0 ? `its value has ${known.join(", ")}` : undefined,
     nearest === undefined ? undefined : `write \${each.value.${nearest}}`,
   );

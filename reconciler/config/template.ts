@@ -1,0 +1,168 @@
+/**
+ * The one parser of `${…}`: cuts a text into what stands there literally and what refers to something, with the place
+ * of each reference in the text. It knows the words that a reference may begin with (the roots) and nothing of what
+ * they are worth: `interpolation.ts` evaluates those that are known before planning (var, each, env, param, component),
+ * and hands the others (vm, volume, group, read, lookup, stack) to `Scope.elsewhere`.
+ *
+ *     text       = (literal | "$${" | "${" reference "}")*
+ *     reference  = root step*
+ *     step       = "." name | "[" key "]" | "[*]"
+ *     key        = any text without brackets | "${" reference "}" | "each" (the key of the block's own for_each)
+ */
+import { nearestName } from "../core/text/nearest";
+
+export const roots = [
+  "var",
+  "each",
+  "env",
+  "param",
+  "component",
+  "vm",
+  "volume",
+  "group",
+  "read",
+  "lookup",
+  "stack",
+] as const;
+export type Root = (typeof roots)[number];
+
+export type Step =
+  | { readonly kind: "field"; readonly name: string }
+  | { readonly kind: "key"; readonly key: string | Expression }
+  | { readonly kind: "every" };
+
+/** What stands between `${` and `}`. */
+export interface Expression {
+  readonly root: Root;
+  readonly steps: readonly Step[];
+  /** As it is written, without the braces. */
+  readonly text: string;
+  /** Of its `$` in the text that it stands in. */
+  readonly offset: number;
+}
+
+export type Part = string | Expression;
+
+export interface TemplateProblem {
+  readonly summary: string;
+  readonly detail?: string;
+  readonly fix?: string;
+  /** Where its first word is no root: all of it, which may be the name of a variable. */
+  readonly unknown?: string;
+}
+
+export interface Template {
+  readonly parts: readonly Part[];
+  /** The text is one reference and nothing beside it: it takes the value as it is. */
+  readonly whole?: Expression;
+  readonly problems: readonly TemplateProblem[];
+}
+
+/** The same texts are read once for each instance of a for_each, and are cut once. */
+const known = new Map<string, Template>();
+const mostKnown = 5_000;
+
+export function parseTemplate(text: string): Template {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const template = cut(text);
+  if (known.size >= mostKnown) known.clear();
+  known.set(text, template);
+  return template;
+}
+
+function cut(text: string): Template {
+  const parts: Part[] = [];
+  const problems: TemplateProblem[] = [];
+  let literal = "";
+  let at = 0;
+  while (at < text.length) {
+    const next = text.indexOf("${", at);
+    if (next === -1) break;
+    if (text[next - 1] === "$" && next - 1 >= at) {
+      literal += `${text.slice(at, next - 1)}\${`;
+      at = next + 2;
+      continue;
+    }
+    const end = closingOf(text, next + 2);
+    if (end === undefined) {
+      problems.push({
+        summary: "an interpolation is not closed",
+        fix: "close it with }, or write $${ for a literal ${",
+      });
+      at = text.length;
+      break;
+    }
+    literal += text.slice(at, next);
+    if (literal !== "") parts.push(literal);
+    literal = "";
+    const expression = parseExpression(text.slice(next + 2, end).trim(), next);
+    if ("summary" in expression) problems.push(expression);
+    else parts.push(expression);
+    at = end + 1;
+  }
+  literal += text.slice(at);
+  if (literal !== "") parts.push(literal);
+  const [only] = parts;
+  return parts.length === 1 && typeof only === "object" && problems.length === 0
+    ? { parts, whole: only, problems }
+    : { parts, problems };
+}
+
+/** Of the brace that is open at `from`; within it another reference may stand. */
+function closingOf(text: string, from: number): number | undefined {
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "}") {
+      depth--;
+      if (depth === 0) return at;
+    } else if (text[at] === "{") {
+      if (text[at - 1] !== "$") return undefined;
+      depth++;
+    }
+  }
+  return undefined;
+}
+
+const stepPattern = /\.([^.[\]{}\s]+)|\[([^[\]{}]*|\$\{[^{}]*\})\]/y;
+
+function parseExpression(text: string, offset: number): Expression | TemplateProblem {
+  const word = /^[A-Za-z0-9_-]*/.exec(text)?.[0] ?? "";
+  const root = roots.find((candidate) => candidate === word);
+  if (root === undefined) return unknownRoot(text, word);
+  const steps: Step[] = [];
+  let at = word.length;
+  while (at < text.length) {
+    stepPattern.lastIndex = at;
+    const match = stepPattern.exec(text);
+    if (match === null)
+      return {
+        summary: `\${${text}} cannot be read at ${JSON.stringify(text.slice(at))}`,
+        detail: "expected .NAME, [KEY] or [*]",
+        fix: "there are no operators and no functions; write $${ for a literal ${",
+      };
+    const [step, name, key] = match;
+    if (name !== undefined) steps.push({ kind: "field", name });
+    else if (key === "*") steps.push({ kind: "every" });
+    else if (key?.startsWith("${")) {
+      const inner = parseExpression(key.slice(2, -1).trim(), offset + 2 + at + 1);
+      if ("summary" in inner) return inner;
+      steps.push({ kind: "key", key: inner });
+    } else steps.push({ kind: "key", key: key ?? "" });
+    at += step.length;
+  }
+  return { root, steps, text, offset };
+}
+
+const expected =
+  "expected ${var.NAME}, ${each}, ${each.value.FIELD}, ${env}, or a value of vm, volume, group, component, param, read or lookup";
+
+function unknownRoot(text: string, word: string): TemplateProblem {
+  const nearest = nearestName(word, roots);
+  return {
+    summary: `\${${text}} is not known`,
+    detail: expected,
+    unknown: text,
+    fix: nearest === undefined ? "write $${ for a literal ${" : `write \${${nearest}${text.slice(word.length)}}`,
+  };
+}
