@@ -1,37 +1,23 @@
 /**
- * Everything assumed beyond the contract, and the only place for it: what a deployment is taken to have until its
- * dialect says otherwise. Pointers are generous, because a pointer that finds nothing costs nothing.
+ * Everything assumed beyond the contract, and with the table of operations the only place for it: what a deployment is
+ * taken to have until its dialect says otherwise. Pointers are generous, because a pointer that finds nothing costs
+ * nothing.
  */
-import type { AssumedOperation } from "../core/model/operation";
-import type { Dialect, ErrorRule, ListOperation, Pointers } from "./dialect";
+import { assumedOperations, rowOf } from "../core/model/operation";
+import type { AssumedRoutes, Dialect, ErrorRule } from "./dialect";
 
-/** Where a list's array is looked for when its route does not say so itself. */
-export const listItems: Readonly<Record<ListOperation, Pointers>> = {
-  "vm.list": ["", "/items", "/vms", "/instances", "/servers", "/results"],
-  "volume.list": ["", "/items", "/volumes", "/results"],
-  "group.list": ["", "/items", "/security_groups", "/groups", "/results"],
-  "flavor.list": ["", "/items", "/flavors", "/results"],
-  "image.list": ["", "/items", "/images", "/results"],
-  "region.list": ["", "/items", "/regions", "/results"],
-};
+function builtInRoutes(): AssumedRoutes {
+  const routes = assumedOperations.map((operation) => {
+    const { method, path, items, assumed } = rowOf(operation);
+    return [operation, assumed?.builtIn === true ? { method, path, ...(items !== undefined && { items }) } : null];
+  });
+  return Object.fromEntries(routes) as AssumedRoutes;
+}
 
 const inEitherCase = (...words: string[]): string[] => words.flatMap((word) => [word, word.toUpperCase()]);
 
 export const builtInDialect: Dialect = {
-  operations: {
-    "vm.list": { method: "GET", path: "/api/v1/vm/list", items: listItems["vm.list"] },
-    "vm.get": null,
-    "vm.resize.confirm": { method: "POST", path: "/api/v1/vm/resize/{id}/confirm" },
-    "vm.resize.revert": { method: "POST", path: "/api/v1/vm/resize/{id}/revert" },
-    "volume.list": null,
-    "volume.delete": { method: "DELETE", path: "/api/v1/volume/{id}" },
-    "group.list": null,
-    "group.get": null,
-    "group.rule.delete": null,
-    "flavor.list": { method: "GET", path: "/api/v1/flavor/list", items: listItems["flavor.list"] },
-    "image.list": { method: "GET", path: "/api/v1/image/list", items: listItems["image.list"] },
-    "region.list": { method: "GET", path: "/api/v1/region/list", items: listItems["region.list"] },
-  },
+  operations: builtInRoutes(),
   records: {
     vm: {
       id: ["/id", "/vm_id", "/instance_id", "/uuid", "/vm/id"],
@@ -150,15 +136,3 @@ export const builtInErrors: readonly BuiltInErrorRule[] = [
   { of: "vm.", is: "invalid_state", message: "vm_state" },
   { of: "", is: "invalid_id", status: 400, message: "invalid*id" },
 ];
-
-/** Where else the read-only operations are commonly found; tried by the doctor after what the dialect says. */
-export const commonPaths: Readonly<Partial<Record<AssumedOperation, readonly string[]>>> = {
-  "vm.list": ["/api/v1/vm/list", "/api/v1/vm", "/api/v1/vms", "/api/v1/vm/all"],
-  "vm.get": ["/api/v1/vm/{id}", "/api/v1/vm/get/{id}", "/api/v1/vm/details/{id}"],
-  "volume.list": ["/api/v1/volume/list", "/api/v1/volume", "/api/v1/volumes", "/api/v1/volume/all"],
-  "group.list": ["/api/v1/security-group", "/api/v1/security-group/list", "/api/v1/security-groups"],
-  "group.get": ["/api/v1/security-group/{id}", "/api/v1/security-group/get/{id}"],
-  "flavor.list": ["/api/v1/flavor/list", "/api/v1/flavor", "/api/v1/flavors"],
-  "image.list": ["/api/v1/image/list", "/api/v1/image", "/api/v1/images"],
-  "region.list": ["/api/v1/region/list", "/api/v1/region", "/api/v1/regions"],
-};

@@ -22,7 +22,7 @@
  * A 5xx is never a refusal by its message alone: a service may fail half-way and still name a condition. A dialect that
  * knows better says so with the status in its `errors`.
  */
-import { assumedOperations, type Operation } from "../core/model/operation";
+import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../core/model/operation";
 import type { Accepted, Condition, Failure } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { readRetryAfter } from "../core/text/retry-after";
@@ -31,7 +31,6 @@ import type { ErrorRule } from "./dialect";
 import { failureInside } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
-import { type RequestKind, requestKinds } from "./request-kinds";
 
 export interface Answer {
   readonly status: number;
@@ -56,7 +55,7 @@ export interface Judging {
 export function judgeAnswer(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { status } = answer;
   const { errors, nowMs, scrub } = judging;
-  const kind = requestKinds[operation];
+  const kind = rowOf(operation).kind;
   if (status >= 200 && status < 300) return judgeSuccess(operation, answer, judging);
 
   const parsed = parseJson(answer.text);
@@ -93,12 +92,10 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
 const isAbsence = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
 /** A list of the project has no id that could be missing: it is the operation itself that is not there. */
-const isCollection = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
+const isCollection = (operation: Operation): boolean => isList(operation);
 
 const meaningFor = (operation: Operation, { is }: ErrorRule): Condition =>
   is === "not_found" && isCollection(operation) ? "unsupported" : is;
-
-const isAssumed = (operation: Operation): boolean => (assumedOperations as readonly Operation[]).includes(operation);
 
 /** "Errors 1": `error.code` an integer, `error.message` a string. */
 function isEnvelope(body: unknown): boolean {
@@ -125,7 +122,7 @@ function judgeNothingThere(
   }
   if (inEnvelope) return { status: "rejected", condition: "unsupported", message, httpStatus };
   const doubt = `${message}, and not in the service's own envelope: something else may have answered for it`;
-  return requestKinds[operation] === "write"
+  return rowOf(operation).kind === "write"
     ? { status: "unknown", reason: `${doubt} (in the dialect, if it was the service: ${meansGone})`, httpStatus }
     : {
         status: "rejected",
@@ -152,7 +149,7 @@ function errorLine(is: Condition, status: number, said: string): string {
 /** A request that ended without an answer. `sent`: whether any of it may have reached the service. */
 export function judgeBreak(operation: Operation, sent: boolean, reason: string, fix?: string): Failure {
   return sent
-    ? lost(requestKinds[operation], cleanMessage(reason))
+    ? lost(rowOf(operation).kind, cleanMessage(reason))
     : { status: "unavailable", reason: cleanMessage(reason), ...(fix !== undefined && { fix }) };
 }
 
@@ -162,7 +159,7 @@ export const isThrottled = (outcome: Failure): boolean =>
   (outcome.retryAfterMs !== undefined || outcome.httpStatus === 429 || outcome.httpStatus === 425);
 
 function judgeSuccess(operation: Operation, answer: Answer, { errors, scrub }: Judging): Accepted<unknown> | Failure {
-  const kind = requestKinds[operation];
+  const kind = rowOf(operation).kind;
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) {

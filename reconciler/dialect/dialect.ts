@@ -3,14 +3,12 @@
  * merges their file over built-in.ts). The service's client reads it; the planner asks it which operations exist.
  */
 import type { ObservedFields, vmFields } from "../core/model/fields";
-import type { AssumedOperation } from "../core/model/operation";
+import type { AssumedOperation, ListOperation, Method } from "../core/model/operation";
 import type { Condition } from "../core/model/outcome";
 
 /** A JSON pointer (RFC 6901); the empty one is the whole value. */
 export type Pointer = string;
 export type Pointers = readonly Pointer[];
-
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface Route {
   readonly method: Method;
@@ -22,8 +20,6 @@ export interface ListRoute extends Route {
   /** Pointers into the payload; the first that finds an array wins. */
   readonly items: Pointers;
 }
-
-export type ListOperation = Extract<AssumedOperation, `${string}.list`>;
 
 /** `null`: this service does not have the operation. */
 export type AssumedRoutes = {

@@ -3,9 +3,9 @@
  * operation replaces the built-in route, and the user's error rules are the only ones here (the defaults come after
  * them in conditions.ts).
  */
-import { assumedOperations } from "../core/model/operation";
-import { builtInDialect, listItems } from "./built-in";
-import type { Dialect, ListOperation, Route, States } from "./dialect";
+import { assumedOperations, rowOf } from "../core/model/operation";
+import { builtInDialect } from "./built-in";
+import type { Dialect, Route, States } from "./dialect";
 
 type DeepPartial<T> = T extends readonly unknown[] | string | null
   ? T
@@ -47,9 +47,8 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   for (const operation of assumedOperations) {
     if (!Object.hasOwn(given, operation)) continue;
     const route = given[operation] ?? null;
-    const isList = Object.hasOwn(listItems, operation);
-    routes[operation] =
-      route !== null && isList ? { ...route, items: route.items ?? listItems[operation as ListOperation] } : route;
+    const { items } = rowOf(operation);
+    routes[operation] = route !== null && items !== undefined ? { ...route, items: route.items ?? items } : route;
   }
   return routes as unknown as Dialect["operations"];
 }

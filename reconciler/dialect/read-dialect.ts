@@ -9,7 +9,7 @@ import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
-import { documentedOperations } from "../core/model/operation";
+import { assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
 import { builtInDialect } from "./built-in";
 import type { Dialect } from "./dialect";
 import { mergeDialect, type PartialDialect } from "./merge-dialect";
@@ -90,16 +90,11 @@ const documentedProblems = (file: YamlFile): Problem[] =>
       at: placeOf(file, ["operations", operation], "key"),
     }));
 
-/** The ids that an operation's path must carry; a list carries none. */
-function placeholdersOf(operation: string): readonly string[] {
-  if (operation.endsWith(".list")) return [];
-  return operation === "group.rule.delete" ? ["{id}", "{rule_id}"] : ["{id}"];
-}
-
 function placeholderProblems(file: YamlFile, { operations = {} }: PartialDialect): Problem[] {
-  return Object.entries(operations).flatMap(([operation, route]) => {
+  return assumedOperations.flatMap((operation) => {
+    const route = operations[operation] ?? null;
     const found: readonly string[] = route?.path.match(/\{[^{}]*\}/g) ?? [];
-    const wanted = placeholdersOf(operation);
+    const wanted = idsOf(operation).map((name) => `{${name}}`);
     if (route === null || (found.length === wanted.length && wanted.every((name) => found.includes(name)))) return [];
     return [
       {

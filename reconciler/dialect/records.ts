@@ -15,10 +15,10 @@ import type {
   LiveVolume,
   VmPhase,
 } from "../core/model/live";
+import { type ListOperation, listOperations } from "../core/model/operation";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import { listItems } from "./built-in";
-import type { CatalogueRecord, Dialect, ListOperation, Pointers } from "./dialect";
+import type { CatalogueRecord, Dialect, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
 import { type Holder, nextLink, type Page, pageSigns, type Sign } from "./page-signs";
@@ -65,8 +65,6 @@ export interface SignedPage {
   readonly items: readonly unknown[];
   readonly signs: readonly Sign[];
 }
-
-const listOperations = Object.keys(listItems) as ListOperation[];
 
 /** The body, or its `data` when the body is the envelope. */
 export function payloadOf(body: unknown): unknown {

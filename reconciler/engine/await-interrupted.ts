@@ -53,7 +53,7 @@ export async function awaitInterrupted(
   await Promise.all(
     kinds.map(async (kind) => {
       const left = open[kind].filter(({ endsAt }) => endsAt > started);
-      if (left.length > 0 && client.has(`${kind}.list`))
+      if (left.length > 0 && client.can.canFindCreated(kind))
         await lookFor(left, lister(kind, client, signal), ports, signal);
     }),
   );

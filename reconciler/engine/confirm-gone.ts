@@ -26,4 +26,4 @@ const mayBeGone = (failure: Failure): boolean =>
     (failure.httpStatus === 404 || failure.httpStatus === 410));
 
 export const confirmVolumeGone = (outcome: Outcome<void>, id: string, client: ServiceClient): Promise<Outcome<void>> =>
-  confirmGone(outcome, client.has("volume.get") ? () => client.getVolume(id) : undefined);
+  confirmGone(outcome, () => client.getVolume(id));

@@ -14,40 +14,31 @@
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
-import type { Operation } from "../core/model/operation";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
-import { blindAfter } from "./poller";
+import { discover, type LiveOf } from "./discover";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
-export interface Creation<L extends Made> {
-  readonly kind: Kind;
+export interface Creation<K extends Kind> {
+  readonly kind: K;
   readonly what: string;
   readonly name: string;
   /** What to keep of it, but for its id; groups named by id, as they were sent. */
   readonly record: NonNullable<Intent["record"]>;
   /** Ends with `undefined` where the answer does not tell what was made. */
-  send(): Promise<Outcome<L | undefined>>;
-  /** Looks at all that bear the name until `isEnough` is content or the time is over. */
-  look(isEnough: (named: readonly L[]) => boolean, windowMs: number): Promise<Looked<L>>;
-  keep(live: L): Promise<StepResult>;
+  send(): Promise<Outcome<LiveOf[K] | undefined>>;
+  keep(live: LiveOf[K]): Promise<StepResult>;
   /** How long an accepted one may take to show. */
   readonly acceptedWindowMs: number;
   /** Accepted, and the service has no list to find it in. */
   unlisted?(): Promise<StepResult>;
 }
 
-/** `seen`: a whole list, the last one asked for when the time was over unless it was what was looked for. */
-export type Looked<L> =
-  | { readonly status: "seen"; readonly named: readonly L[] }
-  | { readonly status: "blind"; readonly failure: Failure }
-  | { readonly status: "aborted" };
-
 /** How often a create may prove not to have been done before the run gives up. */
 const attempts = 3;
 
-export async function createOnce<L extends Made>(step: Step, creation: Creation<L>, run: Run): Promise<StepResult> {
+export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
   const { kind, name, what } = creation;
   const { address } = step;
   const operation = `${kind}.create` as const;
@@ -62,11 +53,6 @@ export async function createOnce<L extends Made>(step: Step, creation: Creation<
     idsBefore: earlier?.idsBefore ?? run.idsBefore(kind, name),
     record: creation.record,
   };
-  const judge = (named: readonly L[]): Judged<L> => {
-    const isNew = ({ id }: L): boolean =>
-      !intent.idsBefore.includes(id) && (run.recorder.addressOf(id) ?? address) === address;
-    return judgeMade(intent, named.filter(isNew), run);
-  };
   for (let attempt = 1; ; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
@@ -76,34 +62,62 @@ export async function createOnce<L extends Made>(step: Step, creation: Creation<
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
-    if (!run.ports.client.has(`${kind}.list` satisfies Operation))
+    if (!run.ports.client.can.canFindCreated(kind))
       return intent.accepted === true && creation.unlisted !== undefined
         ? creation.unlisted()
         : outcomeUnknown(what, intent, run);
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
-    const isFound = (named: readonly L[]): boolean => {
-      const { ours, doubtful } = judge(named);
-      return ours.length + doubtful.length > 0;
-    };
-    const windowMs = intent.accepted === true ? creation.acceptedWindowMs : run.ports.timing.discoveryWindowMs;
-    const looked = await creation.look(isFound, windowMs);
-    if (looked.status === "aborted") return stoppedLooking(what);
-    if (looked.status === "blind") return blind(what, intent, looked.failure, run);
-    const { ours, doubtful, strangers } = judge(looked.named);
-    if (ours.length + doubtful.length > 1) return severalFound(what, intent, [...ours, ...doubtful], run);
-    if (ours[0] !== undefined) return keepOrTell(step, creation, ours[0]);
-    const evidence =
-      doubtful[0] !== undefined
-        ? `${doubtful[0].id} bears its name, and the service shows nothing else to tell whether it is the one`
-        : strangers.length > 0
-          ? `what bears its name is not the one: ${describeStrangers(strangers)}`
-          : undefined;
-    if (isTaken && outcome.status === "rejected" && strangers.length > 0 && doubtful.length === 0)
+    const found = await find(step, creation, intent, run);
+    if ("settled" in found) return found.settled;
+    const { evidence, isOther, isDoubtful } = found;
+    if (isTaken && outcome.status === "rejected" && isOther)
       return refused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
-    if (intent.accepted === true || isTaken || doubtful.length > 0 || attempt >= attempts)
+    if (intent.accepted === true || isTaken || isDoubtful || attempt >= attempts)
       return outcomeUnknown(what, intent, run, evidence);
     run.progress(step, "the lost create was not done; sending it again");
   }
+}
+
+type Found =
+  /** It was found, or nobody can tell. */
+  | { readonly settled: StepResult }
+  | {
+      /** What was seen instead. */
+      readonly evidence: string | undefined;
+      /** What bears the name is certainly something else. */
+      readonly isOther: boolean;
+      readonly isDoubtful: boolean;
+    };
+
+/** Looks for what the create may have made, and judges what bears its name. */
+async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: Intent, run: Run): Promise<Found> {
+  const { kind, name, what } = creation;
+  const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => {
+    const isNew = ({ id }: LiveOf[K]): boolean =>
+      !intent.idsBefore.includes(id) && (run.recorder.addressOf(id) ?? step.address) === step.address;
+    return judgeMade(intent, named.filter(isNew), run);
+  };
+  const isFound = (named: readonly LiveOf[K][]): boolean => {
+    const { ours, doubtful } = judge(named);
+    return ours.length + doubtful.length > 0;
+  };
+  const windowMs = intent.accepted === true ? creation.acceptedWindowMs : run.ports.timing.discoveryWindowMs;
+  const looked = await discover(kind, { step, name, isEnough: isFound, windowMs }, run);
+  if (looked.status === "aborted") return { settled: stoppedLooking(what) };
+  if (looked.status === "blind") return { settled: await blind(what, intent, looked.failure, run) };
+  const { ours, doubtful, strangers } = judge(looked.named);
+  if (ours.length + doubtful.length > 1)
+    return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
+  if (ours[0] !== undefined) return { settled: await keepOrTell(step, creation, ours[0]) };
+  if (doubtful[0] !== undefined)
+    return {
+      evidence: `${doubtful[0].id} bears its name, and the service shows nothing else to tell whether it is the one`,
+      isOther: false,
+      isDoubtful: true,
+    };
+  const isOther = strangers.length > 0;
+  const evidence = isOther ? `what bears its name is not the one: ${describeStrangers(strangers)}` : undefined;
+  return { evidence, isOther, isDoubtful: false };
 }
 
 const isNameConflict = (outcome: Outcome<unknown>): boolean =>
@@ -125,10 +139,10 @@ async function refused(outcome: Failure, { address }: Intent, run: Run): Promise
 }
 
 /** The id that could not be recorded is shown: where nobody can list, it is found nowhere else. */
-async function keepOrTell<L extends Made>(
+async function keepOrTell<K extends Kind>(
   { address }: Step,
-  { what, name, keep }: Creation<L>,
-  live: L,
+  { what, name, keep }: Creation<K>,
+  live: LiveOf[K],
 ): Promise<StepResult> {
   try {
     return await keep(live);
@@ -197,28 +211,4 @@ async function severalFound(what: string, intent: Intent, found: readonly Made[]
     message: `${found.length} new ${what}s are named ${name}: ${shown.join(", ")}`,
     fix: outcomeUnknownFix(address),
   };
-}
-
-/** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
-export async function lookThrough<L>(
-  list: () => Promise<Outcome<readonly L[]>>,
-  isNamed: (live: L) => boolean,
-  isEnough: (named: readonly L[]) => boolean,
-  windowMs: number,
-  run: Run,
-): Promise<Looked<L>> {
-  const { clock, timing } = run.ports;
-  const deadline = clock.now() + windowMs;
-  for (let failures = 0; ; ) {
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    const isOver = clock.now() >= deadline;
-    const listed = await list();
-    if (run.signal.aborted) return { status: "aborted" };
-    if (listed.status === "accepted") {
-      failures = 0;
-      const named = listed.value.filter(isNamed);
-      if (isOver || isEnough(named)) return { status: "seen", named };
-    } else if (isOver || listed.status === "rejected" || ++failures >= blindAfter)
-      return { status: "blind", failure: listed };
-  }
 }

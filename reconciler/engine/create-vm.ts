@@ -5,7 +5,7 @@
 import type { LiveVm } from "../core/model/live";
 import { accepted } from "../core/model/outcome";
 import type { ActionOf, Step } from "../core/plan/step";
-import { createOnce, type Looked } from "./create-once";
+import { createOnce } from "./create-once";
 import { recordDone } from "./record-step";
 import { isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { learnt, waitForVm } from "./watch-vm";
@@ -16,7 +16,7 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
   const { client, timing } = run.ports;
   const { record } = step;
   const { name } = action.vm;
-  return createOnce<LiveVm>(
+  return createOnce(
     step,
     {
       kind: "vm",
@@ -27,37 +27,12 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
         const outcome = await client.createVm(action.vm, optionsFor(step, run));
         return outcome.status === "accepted" ? accepted(undefined) : outcome;
       },
-      look: (isEnough, windowMs) => look(step, name, isEnough, windowMs, run),
       keep: (vm) => settleNew(step, record, vm, run),
       acceptedWindowMs: timing.vmCreateTimeoutMs,
       unlisted: () => idUnknown(step, record, run),
     },
     run,
   );
-}
-
-/** Everybody who waits for a VM shares one list. */
-async function look(
-  step: Step,
-  name: string,
-  isEnough: (named: readonly LiveVm[]) => boolean,
-  windowMs: number,
-  run: Run,
-): Promise<Looked<LiveVm>> {
-  const started = run.ports.clock.now();
-  let named: readonly LiveVm[] = [];
-  const waited = await run.poller.watch(
-    (seen) => {
-      named = seen.named(name);
-      return isEnough(named) ? named : undefined;
-    },
-    windowMs,
-    [],
-    run.signal,
-  );
-  run.waited(step, run.ports.clock.now() - started);
-  if (waited.ended === "aborted") return { status: "aborted" };
-  return waited.ended === "blind" ? { status: "blind", failure: waited.failure } : { status: "seen", named };
 }
 
 async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run: Run): Promise<StepResult> {

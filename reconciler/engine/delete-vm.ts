@@ -80,7 +80,7 @@ async function lookAgain(
     else if (!isGone(read)) return { ...failedBy(read), end: "failed" };
   }
   const hanging = new Set((vm?.volumes ?? []).map((disk) => disk.id));
-  if (run.ports.client.has("volume.list")) {
+  if (run.ports.client.can.seesVolumes === "list") {
     const listed = await run.listVolumes();
     if (listed.status !== "accepted") return { ...failedBy(listed), end: "failed" };
     for (const volume of listed.value) if (volume.attachedTo === id) hanging.add(volume.id);
@@ -114,7 +114,7 @@ function orphanOf(volume: string, id: string, action: Delete, record: RecordedVm
 }
 
 const isThere = async (volume: string, { ports: { client }, signal }: Run): Promise<boolean> =>
-  !client.has("volume.get") || !isGone(await client.getVolume(volume, { signal }));
+  !isGone(await client.getVolume(volume, { signal }));
 
 /** When the answer that names them was lost: what the VM was last seen with. */
 function lastKnownVolumes(id: string, action: Delete, record: RecordedVm | undefined, run: Run): string[] {

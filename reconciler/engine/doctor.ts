@@ -7,15 +7,20 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { type AssumedOperation, assumedOperations, type Operation } from "../core/model/operation";
+import {
+  type AssumedOperation,
+  assumedOperations,
+  type Fallback,
+  type ListOperation,
+  listOperations,
+  type Operation,
+  operations,
+  rowOf,
+} from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
-import { commonPaths, listItems } from "../dialect/built-in";
-import type { AssumedRoutes, Dialect, ListOperation, ListRoute, Route } from "../dialect/dialect";
-import { documentedRoutes } from "../dialect/documented-routes";
-import { type Fallback, fallbacks } from "../dialect/fallbacks";
+import type { AssumedRoutes, Dialect, ListRoute, Route } from "../dialect/dialect";
 import { compilePointers, findArray, findText } from "../dialect/pointers";
 import { payloadOf } from "../dialect/records";
-import { requestKinds } from "../dialect/request-kinds";
 import { describeRecords, type RecordFinding, unknownVmStates } from "./doctor-records";
 
 export interface DoctorPorts {
@@ -59,8 +64,7 @@ export interface DoctorReport {
 /** No resource has it, and every deployment can say so. */
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-const volumePath = (id: string): string =>
-  documentedRoutes["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
+const volumePath = (id: string): string => operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
 
 export async function diagnoseService(
   ports: DoctorPorts,
@@ -97,7 +101,7 @@ export async function diagnoseService(
     if (record !== undefined) samples.set("volume", [record]);
   }
   for (const operation of assumedOperations)
-    if (requestKinds[operation] !== "read") findings.set(operation, notTried(dialect, operation));
+    if (rowOf(operation).kind !== "read") findings.set(operation, notTried(dialect, operation));
 
   const operations = assumedOperations.map((operation) => findings.get(operation)!);
   const { records, fitting } = describeRecords(dialect, samples);
@@ -177,8 +181,6 @@ function judgeFirst(outcome: Outcome<unknown>): First {
   return { reachable: true, credential: "accepted", diagnostics: [] };
 }
 
-const listOperations = Object.keys(listItems) as ListOperation[];
-
 interface ListProbe {
   readonly finding: OperationFinding;
   readonly items?: readonly unknown[];
@@ -186,7 +188,7 @@ interface ListProbe {
 
 async function probeList(ports: DoctorPorts, dialect: Dialect, operation: ListOperation): Promise<ListProbe> {
   const route = dialect.operations[operation];
-  const pointers = route?.items ?? listItems[operation];
+  const pointers = route?.items ?? rowOf(operation).items ?? [];
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
   for (const path of candidates(operation, route)) {
@@ -259,8 +261,15 @@ async function readOneVolume(
 
 /** What the dialect says first; another method than GET is not tried, for it may not be a read. */
 function candidates(operation: AssumedOperation, route: Route | null): string[] {
+  const { path, alsoAt = [] } = rowOf(operation);
   const said = route !== null && route.method === "GET" ? [route.path] : [];
-  return [...new Set([...said, ...(commonPaths[operation] ?? [])])];
+  return [...new Set([...said, path, ...alsoAt])];
+}
+
+/** In the words of the table alone. */
+function fallbackOf(operation: AssumedOperation): Fallback {
+  const { cost, instead } = operations[operation].assumed;
+  return { cost, instead };
 }
 
 const notTried = (dialect: Dialect, operation: AssumedOperation): OperationFinding => {
@@ -270,7 +279,7 @@ const notTried = (dialect: Dialect, operation: AssumedOperation): OperationFindi
     verdict: "not_tried",
     route,
     tried: [],
-    ...(route === null && { fallback: fallbacks[operation] }),
+    ...(route === null && { fallback: fallbackOf(operation) }),
   };
 };
 
@@ -281,8 +290,8 @@ function notFound(
   unclear: boolean,
 ): OperationFinding {
   return unclear
-    ? { operation, verdict: "unclear", route, tried, ...(route === null && { fallback: fallbacks[operation] }) }
-    : { operation, verdict: "missing", route: null, tried, fallback: fallbacks[operation] };
+    ? { operation, verdict: "unclear", route, tried, ...(route === null && { fallback: fallbackOf(operation) }) }
+    : { operation, verdict: "missing", route: null, tried, fallback: fallbackOf(operation) };
 }
 
 const decidesNothing = (outcome: Outcome<unknown>): boolean =>

@@ -41,7 +41,7 @@ export async function findDrift(
     desired,
     state,
     live: seen.live,
-    has: (operation) => client.has(operation),
+    can: client.can,
     options: {},
     findings: seen.findings,
   });

@@ -4,7 +4,6 @@ import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Sighting } from "../core/model/evidence";
 import type { Catalogue, CatalogueEntry, LiveVm } from "../core/model/live";
-import type { Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 import type { RecordedVm, State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
@@ -33,11 +32,11 @@ export async function readCatalogue(
   const wants = catalogueNeeds(desired, state, vms, vmById);
   const read = async (
     wanted: boolean,
-    operation: Operation,
+    isListed: boolean,
     what: string,
     list: () => Promise<Outcome<readonly CatalogueEntry[]>>,
   ) => {
-    if (!wanted || !client.has(operation)) return undefined;
+    if (!wanted || !isListed) return undefined;
     const outcome = await list();
     if (outcome.status === "accepted") return outcome.value;
     findings.push({
@@ -48,9 +47,9 @@ export async function readCatalogue(
     return undefined;
   };
   const [flavors, images, regions] = await Promise.all([
-    read(wants.flavors, "flavor.list", "flavors", () => client.listFlavors(options)),
-    read(wants.images, "image.list", "images", () => client.listImages(options)),
-    read(wants.regions, "region.list", "regions", () => client.listRegions(options)),
+    read(wants.flavors, client.can.listsFlavors, "flavors", () => client.listFlavors(options)),
+    read(wants.images, client.can.listsImages, "images", () => client.listImages(options)),
+    read(wants.regions, client.can.listsRegions, "regions", () => client.listRegions(options)),
   ]);
   return { flavors, images, regions };
 }

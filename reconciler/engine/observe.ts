@@ -39,7 +39,7 @@ export async function observeVms(
   const looks = new Map<string, Look<LiveVm>>();
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
-  if (client.has("vm.list")) {
+  if (client.can.seesVms === "list") {
     if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
     const listed = await client.listVms(options);
     if (listed.status !== "accepted") {
@@ -56,7 +56,7 @@ export async function observeVms(
     return { listed: [...listed.value, ...found], looks, unlisted: notInList("the list of VMs"), forbidden };
   }
   const unlisted = cannotLook("VMs");
-  if (client.has("vm.get")) {
+  if (client.can.seesVms === "each") {
     const forbidden = await observeEach("vm", ids, (id) => client.getVm(id, options), looks, findings);
     return { looks, unlisted, forbidden };
   }
@@ -82,7 +82,7 @@ async function lookAgain(
   options: Options & { readonly young: ReadonlySet<string> },
 ): Promise<readonly string[]> {
   if (unlisted.size === 0) return [];
-  if (client.has("vm.get")) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
+  if (client.can.readsOneVm) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
   const listed = await client.listVms(options);
   if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
   else for (const vm of listed.value) if (unlisted.has(vm.id)) looks.set(vm.id, { seen: "yes", value: vm });
@@ -113,7 +113,7 @@ export async function observeVolumes(
   const looks = new Map<string, Look<LiveVolume>>();
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
-  if (!client.has("volume.list"))
+  if (client.can.seesVolumes !== "list")
     return { looks, unlisted: cannotLook("a volume by its list"), forbidden: await read(ids), listed: false };
   const listed = await client.listVolumes(options);
   if (listed.status !== "accepted") {
@@ -137,7 +137,7 @@ export async function observeGroups(
   const ids = new Set(known);
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
   let unlisted: Look<never> = cannotLook("a security group by its list");
-  if (client.has("group.list")) {
+  if (client.can.seesGroups === "list") {
     const answer = await client.listGroups(options);
     if (answer.status === "accepted") {
       listed = new Map(answer.value.map((group) => [group.id, group]));
@@ -146,7 +146,7 @@ export async function observeGroups(
       findings.push(readFailed("the list of security groups", answer));
       unlisted = unobservedBy(answer);
     }
-  } else if (ids.size > 0 && !client.has("group.get"))
+  } else if (ids.size > 0 && client.can.seesGroups === "rules")
     findings.push({
       severity: "note",
       code: "plan/group-names-unobserved",
@@ -162,7 +162,7 @@ export async function observeGroups(
     ids,
     async (id): Promise<Outcome<LiveGroup>> => {
       const [head, rules] = await Promise.all([
-        listed === undefined && client.has("group.get") ? client.getGroup(id, options) : undefined,
+        listed === undefined && client.can.readsOneGroup ? client.getGroup(id, options) : undefined,
         client.listRules(id, options),
       ]);
       if (head !== undefined && head.status !== "accepted") return head;

@@ -10,7 +10,7 @@ import type { ActionOf, OperationOn, Step } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
-import { createOnce, lookThrough } from "./create-once";
+import { createOnce } from "./create-once";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import {
@@ -43,7 +43,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const recorded = run.recorder.state.resources.get(step.address);
   const before = recorded?.kind === "group" ? recorded : undefined;
   const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
-    if (client.has("group.get") || client.has("group.list") || before?.id !== id) return;
+    if (client.can.seesGroups !== "rules" || before?.id !== id) return;
     await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, { updating }) }]);
   };
   await note({ ...before?.updating, ...changes });
@@ -180,14 +180,6 @@ const create: Performer<"group.create"> = async (step, action, run) => {
             rules,
           },
           optionsFor(step, run),
-        ),
-      look: (isEnough, windowMs) =>
-        lookThrough(
-          () => client.listGroups({ signal: run.signal }),
-          (group) => group.name?.toLowerCase() === action.name,
-          isEnough,
-          windowMs,
-          run,
         ),
       keep: (group) => keepGroup(step, record, action.rules, group, run),
       acceptedWindowMs: run.ports.timing.discoveryWindowMs,

@@ -76,7 +76,7 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
     const before = recordedVm(step, run);
     return recordDone(step, run, { flavor: read.vm.flavor ?? before?.flavor });
   }
-  if (!run.ports.client.has("vm.resize.revert")) return waitsInVerify(step, "reverted");
+  if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
     () => run.ports.client.revertResize(id, optionsFor(step, run)),
     lookAt(run, id, (vm) => vm.phase !== "verify_resize"),

@@ -5,7 +5,7 @@ import type { Outcome, Unknown } from "../core/model/outcome";
 import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
-import { createOnce, lookThrough } from "./create-once";
+import { createOnce } from "./create-once";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
@@ -177,14 +177,6 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
       name: action.name,
       record,
       send: () => client.createVolume(action.name, action.sizeGb, optionsFor(step, run)),
-      look: (isEnough, windowMs) =>
-        lookThrough(
-          () => client.listVolumes({ signal: run.signal }),
-          (volume) => volume.name === action.name,
-          isEnough,
-          windowMs,
-          run,
-        ),
       keep,
       acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },

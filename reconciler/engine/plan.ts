@@ -85,7 +85,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     desired,
     state,
     live: seen.live,
-    has: (operation) => client.has(operation),
+    can: client.can,
     takesPortRanges: client.takesPortRanges,
     options,
     findings: [...notes, ...seen.findings],

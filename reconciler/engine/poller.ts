@@ -78,7 +78,7 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
 
   async function look() {
     const vms = new Map<string, LiveVm>();
-    if (client.has("vm.list")) {
+    if (client.can.seesVms === "list") {
       const listed = await client.listVms();
       if (listed.status !== "accepted") return listed;
       for (const vm of listed.value) vms.set(vm.id, vm);

@@ -68,13 +68,13 @@ export async function pullWorld(client: ServiceClient, wanted: PullWanted): Prom
 
 async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]) {
   if (wanted.length === 0) return { all: [], chosen: [] };
-  if (!client.has("vm.list")) {
+  if (client.can.seesVms !== "list") {
     if (wanted === "all") {
       diagnostics.push({
         severity: "note",
         code: "pull/vms-unlisted",
         summary: "no VMs: this service has no list of them",
-        ...(client.has("vm.get") ? { fix: "name them: reconcile pull --vm ID" } : {}),
+        ...(client.can.readsOneVm ? { fix: "name them: reconcile pull --vm ID" } : {}),
       });
       return { all: [], chosen: [] };
     }
@@ -109,7 +109,7 @@ async function listVolumes(
   client: ServiceClient,
   diagnostics: Diagnostic[],
 ): Promise<Map<string, LiveVolume> | undefined> {
-  if (!client.has("volume.list")) return undefined;
+  if (client.can.seesVolumes !== "list") return undefined;
   const listed = await client.listVolumes();
   if (listed.status === "accepted") return new Map(listed.value.map((volume) => [volume.id, volume]));
   diagnostics.push(readFailed("the list of volumes", listed));
@@ -146,7 +146,7 @@ function tellDisks(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisk
 async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
   let heads: ReadonlyMap<string, LiveGroup> | undefined;
   if (wanted.length === 0) return [];
-  if (client.has("group.list")) {
+  if (client.can.seesGroups === "list") {
     const listed = await client.listGroups();
     if (listed.status === "accepted") heads = new Map(listed.value.map((group) => [group.id, group]));
     else diagnostics.push(readFailed("the list of security groups", listed));
@@ -157,7 +157,7 @@ async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Di
 
 export async function readGroup(client: ServiceClient, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
   const [head, rules] = await Promise.all([
-    known === undefined && client.has("group.get") ? client.getGroup(id) : undefined,
+    known === undefined && client.can.readsOneGroup ? client.getGroup(id) : undefined,
     client.listRules(id),
   ]);
   if (head !== undefined && head.status !== "accepted") return head;

@@ -136,7 +136,7 @@ export async function confirm(
     if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
       return isResized(step, read.vm, run) ? recordDone(step, run) : notResized(step, run);
   }
-  if (action.manual || !client.has("vm.resize.confirm")) return waitsInVerify(step, "confirmed");
+  if (action.manual || !client.can.confirmsResize) return waitsInVerify(step, "confirmed");
   const outcome = await sendAndLook(
     () => client.confirmResize(id, optionsFor(step, run)),
     lookAt(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),

@@ -27,7 +27,7 @@ export async function snapshotVm(
   const { address } = step;
   const { name } = action;
   const { client, clock, timing } = run.ports;
-  const canList = client.has("image.list");
+  const canList = client.can.listsImages;
   const images = canList ? await listImages(run) : undefined;
   if (images !== undefined && images.status !== "accepted") return unlistable(images, "nothing was sent");
 

@@ -11,7 +11,7 @@ import type { Seen } from "./send-and-look";
 /** Reads one VM the cheapest way there is. */
 export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
   const { client } = run.ports;
-  if (!client.has("vm.list")) return client.getVm(id, { signal: run.signal });
+  if (client.can.seesVms !== "list") return client.getVm(id, { signal: run.signal });
   const listed = await run.listVms();
   if (listed.status !== "accepted") return listed;
   const found = listed.value.find((vm) => vm.id === id);
@@ -36,7 +36,7 @@ export const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) =>
   return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
 };
 
-export const canSee = (run: Run): boolean => run.ports.client.has("vm.list") || run.ports.client.has("vm.get");
+export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
 export async function waitForVm(

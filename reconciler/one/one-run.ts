@@ -131,7 +131,7 @@ function plan(
     desired,
     state,
     live,
-    has: (operation) => service.client.has(operation),
+    can: service.client.can,
     takesPortRanges: service.client.takesPortRanges,
     options: { targets: [address], ...options },
     findings,

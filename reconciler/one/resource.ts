@@ -382,8 +382,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     changes: readonly PropertyChange[],
   ): Promise<Difference> {
     const { client } = await context.service();
-    const listed = { vm: "vm.list", volume: "volume.list", group: "group.list" } as const;
-    const settles = typeof inputs["adopt"] === "string" || client.has(listed[kind]);
+    const settles = typeof inputs["adopt"] === "string" || client.can.canFindCreated(kind);
     return difference(
       settles
         ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]

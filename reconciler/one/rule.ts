@@ -196,7 +196,7 @@ export const ruleHandler: Handler = {
     const group = await look(context, service, groupId);
     const live = group?.rules?.find((rule) => rule.id === ruleId);
     if (group === undefined || live === undefined) return;
-    if (!service.client.has("group.rule.delete")) {
+    if (!service.client.can.deletesRules) {
       const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
       if (before["onRuleRemoval"] === "keep") return context.log("warning", `${what}; it stays`);
       throw new HandlerFailure([

@@ -195,7 +195,7 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
     const client = twin.connect();
     for (const intent of recorder.state.intents.values()) {
       // What can be listed the next run finds by itself.
-      if (client.has(listOf[kindOf(intent.address)])) continue;
+      if (client.can.canFindCreated(kindOf(intent.address))) continue;
       const id = namedLike(intent, world).find((one) => !managed.has(one) && !intent.idsBefore.includes(one));
       if (id !== undefined && intent.record !== undefined)
         changes.push({
@@ -211,8 +211,6 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
     await recorder.close();
   }
 }
-
-const listOf = { vm: "vm.list", volume: "volume.list", group: "group.list" } as const;
 
 function namedLike(intent: Intent, world: WorldDump): string[] {
   const kind = kindOf(intent.address);

@@ -1,45 +1,18 @@
 /** The service's client with somebody looking over its shoulder: for what was refused, and for killing a run anywhere. */
-import type { Operation } from "../core/model/operation";
+import { type Operation, operationNames, operations, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
-const operationOf = {
-  listVms: "vm.list",
-  getVm: "vm.get",
-  createVm: "vm.create",
-  renameVm: "vm.rename",
-  rebuildVm: "vm.rebuild",
-  resizeVm: "vm.resize",
-  confirmResize: "vm.resize.confirm",
-  revertResize: "vm.resize.revert",
-  snapshotVm: "vm.snapshot",
-  stopVm: "vm.stop",
-  startVm: "vm.start",
-  rebootVm: "vm.reboot",
-  deleteVm: "vm.delete",
-  listVolumes: "volume.list",
-  getVolume: "volume.get",
-  createVolume: "volume.create",
-  attachVolume: "volume.attach",
-  detachVolume: "volume.detach",
-  resizeVolume: "volume.resize",
-  deleteVolume: "volume.delete",
-  listGroups: "group.list",
-  getGroup: "group.get",
-  createGroup: "group.create",
-  updateGroup: "group.update",
-  deleteGroup: "group.delete",
-  listRules: "group.rule.list",
-  createRule: "group.rule.create",
-  deleteRule: "group.rule.delete",
-  importGroups: "group.import",
-  listFlavors: "flavor.list",
-  listImages: "image.list",
-  listRegions: "region.list",
-} as const satisfies Record<
-  Exclude<keyof ServiceClient, "has" | "origin" | "takesPortRanges" | "volumesChange" | "close">,
-  Operation
->;
+type Calls = Exclude<keyof ServiceClient, "can" | "origin" | "takesPortRanges" | "volumesChange" | "close">;
+type CallOf = { readonly [O in Operation]: (typeof operations)[O]["call"] };
+// Every operation has its call, and every call its operation.
+operations satisfies { readonly [O in Operation]: { readonly call: Calls } };
+type Uncalled = Exclude<Calls, CallOf[Operation]>;
+true satisfies Uncalled extends never ? true : Uncalled;
+
+const operationOf: ReadonlyMap<PropertyKey, Operation> = new Map(
+  operationNames.map((operation) => [rowOf(operation).call, operation]),
+);
 
 export interface Interception {
   /** Answers in the service's place; `undefined` lets the request through. */
@@ -54,8 +27,8 @@ export function interceptClient(client: ServiceClient, { before, after }: Interc
   return new Proxy(client, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
-      if (typeof value !== "function" || !Object.hasOwn(operationOf, key)) return value;
-      const operation: Operation = operationOf[key as keyof typeof operationOf];
+      const operation = operationOf.get(key);
+      if (typeof value !== "function" || operation === undefined) return value;
       return async (...args: unknown[]) => {
         const refused = before?.(operation);
         if (refused !== undefined) return refused;

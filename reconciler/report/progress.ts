@@ -178,4 +178,4 @@ export function progressLine(event: EngineEvent): string | undefined {
 const messageText = (event: StepEvent): string => (event.message === undefined ? "" : `: ${printable(event.message)}`);
 
 const long = 5000;
-const takesLong = (operation: string): boolean => (estimateMs[operation as StepOperation] ?? 0) >= long;
+const takesLong = (operation: string): boolean => (estimateMs(operation as StepOperation) ?? 0) >= long;

@@ -2,12 +2,11 @@
  * One operation from call to outcome: waits for a slot, sends, judges, and sends again where retry.ts says so. Every
  * method of the client goes through here; what the answer's body holds is left to it.
  */
-import type { Operation } from "../core/model/operation";
+import { type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
-import type { Dialect, Route } from "../dialect/dialect";
-import { requestKinds } from "../dialect/request-kinds";
+import type { Dialect } from "../dialect/dialect";
 import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
@@ -43,7 +42,7 @@ export interface CallerParts {
 
 export interface Call {
   readonly operation: Operation;
-  readonly method: Route["method"];
+  readonly method: Method;
   /** From the root of the host, with its query. */
   readonly path: string;
   readonly body?: string;
@@ -61,70 +60,75 @@ export interface Caller {
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
 }
 
+interface Sent {
+  readonly outcome: Outcome<Answered>;
+  readonly authorization: string;
+}
+
 export function createCaller(parts: CallerParts): Caller {
   const { transport, credential, limiter, clock, policy } = parts;
   const scrub = (text: string) => credential.scrub(text);
   let budget = fullBudget;
 
   async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<Answered>> {
-    const { operation } = request;
-    const kind = requestKinds[operation];
     const startedMs = clock.now();
-    // A write in flight is never cut off: its effect would be unknown for nothing.
-    const cutOff = kind === "read" ? options.signal : undefined;
     let refreshed = false;
     let lost: Failure | undefined;
     for (let attempt = 1; ; attempt++) {
-      const slot = limiter.acquire(options.priority ?? 0, options.signal);
-      if (!(slot === true || (slot !== false && (await slot)))) return lost ?? cancelled;
-      let sent: { outcome: Outcome<Answered>; authorization: string };
-      try {
-        if (kind !== "read" && options.mayWrite !== undefined && !(await options.mayWrite())) return lost ?? cancelled;
-        sent = await send(request, attempt, cutOff);
-      } finally {
-        limiter.release();
-      }
+      const sent = await sendInTurn(request, attempt, options);
+      if (sent === undefined) return lost ?? cancelled;
       const { outcome } = sent;
       if (outcome.status === "accepted") {
         budget = earn(budget);
         return outcome;
       }
       if (outcome.status === "rejected") {
-        if (outcome.condition === "unauthenticated" && !refreshed) {
-          refreshed = true;
-          const failure = await refresh(sent.authorization);
-          if (failure === undefined) continue;
-          if (failure !== "same") return lost ?? failure;
-        }
-        return lost === undefined ? outcome : afterLost(operation, outcome);
+        const mayRefresh: boolean = outcome.condition === "unauthenticated" && !refreshed;
+        refreshed ||= mayRefresh;
+        const renewed = mayRefresh ? await refresh(sent.authorization) : "same";
+        if (renewed === undefined) continue;
+        if (renewed !== "same") return lost ?? renewed;
+        return lost === undefined ? outcome : afterLost(request.operation, outcome);
       }
       if (outcome.status === "unknown") lost = outcome;
       if (options.signal?.aborted === true) return lost ?? outcome;
-      const decision = decideRetry(policy, {
-        kind,
-        attempt,
-        outcome,
-        elapsedMs: clock.now() - startedMs,
-        random: parts.random(),
-        budget,
-      });
-      if (decision.action === "give_up") {
-        const why = tooLong(policy, outcome);
-        if (why === undefined || outcome.status !== "unavailable") return lost ?? outcome;
-        return (
-          lost ?? { ...outcome, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" }
-        );
-      }
-      if (!isThrottled(outcome)) budget = spend(budget);
-      await clock.sleep(decision.ms, options.signal);
+      const waitMs = untilNext(request.operation, attempt, outcome, clock.now() - startedMs);
+      if (waitMs === undefined) return lost ?? withWhyTooLong(outcome);
+      await clock.sleep(waitMs, options.signal);
     }
   }
 
-  async function send(
-    request: Call,
-    attempt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<{ outcome: Outcome<Answered>; authorization: string }> {
+  /** Waits for a slot; `undefined`: it was given up before it was sent. */
+  async function sendInTurn(request: Call, attempt: number, options: RequestOptions): Promise<Sent | undefined> {
+    const isRead = rowOf(request.operation).kind === "read";
+    const slot = limiter.acquire(options.priority ?? 0, options.signal);
+    if (!(slot === true || (slot !== false && (await slot)))) return undefined;
+    try {
+      if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
+      // A write in flight is never cut off: its effect would be unknown for nothing.
+      return await send(request, attempt, isRead ? options.signal : undefined);
+    } finally {
+      limiter.release();
+    }
+  }
+
+  /** How long to wait before it is sent again; `undefined`: it is not. */
+  function untilNext(operation: Operation, attempt: number, outcome: Failure, elapsedMs: number): number | undefined {
+    const { kind } = rowOf(operation);
+    const decision = decideRetry(policy, { kind, attempt, outcome, elapsedMs, random: parts.random(), budget });
+    if (decision.action === "give_up") return undefined;
+    if (!isThrottled(outcome)) budget = spend(budget);
+    return decision.ms;
+  }
+
+  function withWhyTooLong(outcome: Failure): Failure {
+    const why = tooLong(policy, outcome);
+    return why === undefined || outcome.status !== "unavailable"
+      ? outcome
+      : { ...outcome, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" };
+  }
+
+  async function send(request: Call, attempt: number, signal: AbortSignal | undefined): Promise<Sent> {
     const { operation, method, path, body } = request;
     let authorization: string;
     try {
@@ -197,7 +201,7 @@ export function createCaller(parts: CallerParts): Caller {
       const { retryAfterMs } = outcome;
       if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
     } else if (exchange.kind === "answer") {
-      const isRead = requestKinds[operation] === "read";
+      const isRead = rowOf(operation).kind === "read";
       limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });
     }
   }

@@ -1,12 +1,12 @@
 /**
  * The service as the engine sees it: one typed method an operation, each ending in one of the four outcomes.
- * `has` tells which operations this deployment has; calling one it lacks ends as rejected/unsupported without a request.
+ * `can` tells what this deployment is able to; calling an operation it lacks ends as rejected/unsupported without a request.
  * Reads and deletes are repeated inside (they are safe); every other write is sent once, except after an answer that
  * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
  */
+import type { Abilities } from "../core/model/abilities";
 import type { NewVm } from "../core/model/desired";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
-import type { Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 
 export interface RuleInput {
@@ -35,7 +35,7 @@ export interface RequestOptions {
 }
 
 export interface ServiceClient {
-  has(operation: Operation): boolean;
+  readonly can: Abilities;
   /** Which service it is, as a state remembers it: the base URL, or `embedded`. */
   readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */

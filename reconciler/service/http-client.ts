@@ -2,17 +2,17 @@
  * The service's client over HTTP: each operation of client.ts as route, body and reader of the answer. How a request
  * gets there is caller.ts and transport.ts; what records mean is dialect/records.ts.
  */
+
+import { abilitiesOf } from "../core/model/abilities";
 import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
-import { type AssumedOperation, documentedOperations, type Operation } from "../core/model/operation";
+import { isAssumed, type ListOperation, type Operation, rowOf } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { idProblem } from "../core/text/id-problem";
 import { invariant } from "../core/text/invariant";
-import type { Dialect, ListOperation, Route } from "../dialect/dialect";
-import { documentedRoutes } from "../dialect/documented-routes";
+import type { Dialect, Route } from "../dialect/dialect";
 import { createRecordReaders, payloadOf, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
-import { requestKinds } from "../dialect/request-kinds";
 import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
 import { createCaller, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
@@ -71,7 +71,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   const read = createRecordReaders(dialect);
 
   const routeOf = (operation: Operation): Route | null =>
-    isDocumented(operation) ? documentedRoutes[operation] : dialect.operations[operation];
+    isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
 
   async function send<T>(
     operation: Operation,
@@ -189,7 +189,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       : reading;
 
   return {
-    has: (operation) => routeOf(operation) !== null,
+    can: abilitiesOf((operation) => routeOf(operation) !== null),
     origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
@@ -275,10 +275,6 @@ const isCatalogue = (operation: ListOperation | "group.rule.list"): boolean =>
 
 type Ids = { readonly id?: string; readonly rule_id?: string };
 
-const documented: ReadonlySet<string> = new Set(documentedOperations);
-const isDocumented = (operation: Operation): operation is Exclude<Operation, AssumedOperation> =>
-  documented.has(operation);
-
 /** `undefined` for an id that cannot be one, or that would make another path of it. */
 function fillPath(path: string, ids: Ids): string | undefined {
   let filled = path;
@@ -296,7 +292,7 @@ function fillPath(path: string, ids: Ids): string | undefined {
  * effect is to be looked up.
  */
 function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
-  if (reading.status === "accepted" || requestKinds[operation] === "read") return reading;
+  if (reading.status === "accepted" || rowOf(operation).kind === "read") return reading;
   const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
   return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}`, accepted: true };
 }

@@ -3,9 +3,9 @@
  * handed in. What may be repeated at all is decided by the outcome alone: `unavailable` proves that nothing was done,
  * and of the unknown only a delete, which ends the same however often it is sent.
  */
+import type { RequestKind } from "../core/model/operation";
 import type { Failure } from "../core/model/outcome";
 import { isThrottled } from "../dialect/conditions";
-import type { RequestKind } from "../dialect/request-kinds";
 
 export interface RetryPolicy {
   /** Requests in all, for other reasons than being asked to slow down. */

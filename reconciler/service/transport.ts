@@ -4,10 +4,10 @@
  */
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { isLoopbackHost } from "../core/text/loopback";
 import type { Answer } from "../dialect/conditions";
-import type { Method } from "../dialect/dialect";
 import { speaksOfPages } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
 

@@ -107,10 +107,12 @@ export function dialectTables(root) {
 }
 
 export function fallbackTable(root) {
-  const { fallbacks } = load(root, "dialect/fallbacks.js");
+  const { assumedOperations, operations } = load(root, "core/model/operation.js");
   const lines = ["| missing | what it costs | what is done instead |", "| --- | --- | --- |"];
-  for (const [operation, { cost, instead }] of Object.entries(fallbacks))
+  for (const operation of assumedOperations) {
+    const { cost, instead } = operations[operation].assumed;
     lines.push(`| \`${operation}\` | ${cell(cost)} | ${cell(instead)} |`);
+  }
   return lines.join("\n");
 }
 

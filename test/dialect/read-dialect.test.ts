@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { builtInDialect, listItems } from "../../reconciler/dialect/built-in";
+import { operations as usual } from "../../reconciler/core/model/operation";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { patternWords, readDialectText, readInlineDialect } from "../../reconciler/dialect/read-dialect";
 
 const readText = (text: string) => readDialectText(text, "dialect.yaml");
@@ -27,7 +28,7 @@ describe("merging", () => {
 
   test("a list without items looks where the built-in one does", () => {
     const { operations } = dialectOf("operations: { volume.list: { method: GET, path: /v } }");
-    expect(operations["volume.list"]).toEqual({ method: "GET", path: "/v", items: listItems["volume.list"] });
+    expect(operations["volume.list"]).toEqual({ method: "GET", path: "/v", items: usual["volume.list"].items });
   });
 
   test("a list of pointers replaces the built-in list of that field alone", () => {

@@ -29,7 +29,6 @@ it.each([
   const inner: ServiceClient = world.client;
   const client: ServiceClient = {
     ...inner,
-    has: (operation) => inner.has(operation),
     async createVolume(...given) {
       if (sends) await inner.createVolume(...given);
       throw new TypeError("Cannot read properties of undefined (reading 'id')");

@@ -21,7 +21,7 @@ describe("golden stories", () => {
     const { plan } = prepared;
     const { state, live } = prepared;
     const { takesPortRanges } = stage.client;
-    const again = makePlan({ desired, state, live, has: stage.has, takesPortRanges, options, findings: [] });
+    const again = makePlan({ desired, state, live, can: stage.client.can, takesPortRanges, options, findings: [] });
     expect(canonicalJson(again.steps)).toBe(canonicalJson(plan.steps));
 
     const before = idsByName(stage);

@@ -1,6 +1,8 @@
 /** The planner as a function: total, deterministic, and with steps that respect every edge. */
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import type { Desired, DesiredResource } from "../../reconciler/core/model/desired";
 import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
 import type { Intent, RecordedResource, State } from "../../reconciler/core/model/recorded";
@@ -52,7 +54,7 @@ const chaos = fc
     ...world,
     state: stateOf(world),
     live: liveOf(world),
-    has: capabilities({ ...world.capabilities, contract_only: world.contractOnly }),
+    can: abilitiesOf(capabilities({ ...world.capabilities, contract_only: world.contractOnly })),
   }));
 
 function stateOf(world: { recorded: Desired; flags: boolean[]; intents: string[]; quarantined: string[] }): State {
@@ -192,8 +194,8 @@ const shuffledMap = <K, V>(map: ReadonlyMap<K, V>): Map<K, V> => new Map([...map
 describe("makePlan", () => {
   it("never throws, orders every step after what it needs, and names each step once", () => {
     fc.assert(
-      fc.property(chaos, ({ desired, state, live, has, options }) => {
-        const plan = makePlan({ desired, state, live, has, options });
+      fc.property(chaos, ({ desired, state, live, can, options }) => {
+        const plan = makePlan({ desired, state, live, can, options });
         const placed = new Set<string>();
         for (const step of plan.steps) {
           expect(placed.has(step.id), `${step.id} twice`).toBe(false);
@@ -208,9 +210,9 @@ describe("makePlan", () => {
 
   it("same inputs, same bytes, in whatever order they are given", () => {
     fc.assert(
-      fc.property(chaos, ({ desired, state, live, has, options }) => {
-        const first = canonicalJson(makePlan({ desired, state, live, has, options }));
-        expect(canonicalJson(makePlan({ desired, state, live, has, options }))).toBe(first);
+      fc.property(chaos, ({ desired, state, live, can, options }) => {
+        const first = canonicalJson(makePlan({ desired, state, live, can, options }));
+        expect(canonicalJson(makePlan({ desired, state, live, can, options }))).toBe(first);
         const shuffled = makePlan({
           desired: { ...desired, resources: [...desired.resources].reverse() },
           state: { ...state, resources: shuffledMap(state.resources), intents: shuffledMap(state.intents) },
@@ -221,7 +223,7 @@ describe("makePlan", () => {
             volumes: shuffledMap(live.volumes),
             groups: shuffledMap(live.groups),
           },
-          has,
+          can,
           options,
         });
         expect(canonicalJson(shuffled)).toBe(first);
@@ -254,7 +256,13 @@ describe("makePlan", () => {
         const given = reversed
           ? { ...desiredOf(desired.resources), resources: [...desired.resources].reverse() }
           : desired;
-        const plan = makePlan({ desired: given, state, live: unobserved, has: capabilities(), options: {} });
+        const plan = makePlan({
+          desired: given,
+          state,
+          live: unobserved,
+          can: abilitiesOf(capabilities()),
+          options: {},
+        });
         expect(plan.changes).toEqual([]);
         expect(plan.steps).toEqual([]);
         expect(plan.bookkeeping).toEqual([]);

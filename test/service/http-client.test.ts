@@ -168,7 +168,7 @@ describe("requests", () => {
 
   test("an operation that the dialect lacks is refused without a request", async () => {
     const { client, server } = await start([json(200, {})]);
-    expect(client.has("group.rule.delete")).toBe(false);
+    expect(client.can.deletesRules).toBe(false);
     expect(await client.deleteRule("g", "r")).toMatchObject({ status: "rejected", condition: "unsupported" });
     expect(await client.listVolumes()).toMatchObject({ status: "rejected", condition: "unsupported" });
     expect(server.received).toEqual([]);

@@ -1,7 +1,8 @@
 /** The engine's client straight onto an emulated world: same answers, same reading of them, no HTTP and no waiting. */
-import type { Operation } from "../../reconciler/core/model/operation";
+import { abilitiesOf } from "../../reconciler/core/model/abilities";
+import { type ListOperation, type Operation, operations } from "../../reconciler/core/model/operation";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
-import { builtInDialect, listItems } from "../../reconciler/dialect/built-in";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { judgeAnswer } from "../../reconciler/dialect/conditions";
 import {
   createRecordReaders,
@@ -33,7 +34,7 @@ export interface InProcessClient extends ServiceClient {
 }
 
 /** What is served is the caller's to say; how an answer is read is the built-in dialect's, with every list it knows. */
-const listed = (name: keyof typeof listItems) => ({ method: "GET" as const, path: `/${name}`, items: listItems[name] });
+const listed = (name: ListOperation) => ({ method: "GET" as const, path: `/${name}`, items: operations[name].items });
 const dialect = {
   ...builtInDialect,
   operations: {
@@ -109,7 +110,9 @@ export function inProcessClient(
     set fates(next) {
       fates = [...next];
     },
-    has,
+    get can() {
+      return abilitiesOf(has);
+    },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,
     listVms: () => list("vm.list", read.vm),

@@ -4,6 +4,7 @@
  */
 
 import type { PlanOptions } from "../../reconciler/core/diff/context";
+import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import type {
   Desired,
   DesiredGroup,
@@ -199,7 +200,7 @@ export function planFor(world: World): Plan {
       orphans: new Map((world.orphans ?? []).map((orphan) => [`${orphan.kind}:${orphan.id}`, orphan])),
     },
     live,
-    has: (operation) => !missing.has(operation),
+    can: abilitiesOf((operation) => !missing.has(operation)),
     options: world.options ?? {},
   });
 }

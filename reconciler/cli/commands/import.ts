@@ -149,7 +149,7 @@ async function run(invocation: Invocation<FlagName, readonly [string, string]>):
         desired: wished,
         state: bare,
         live: seen.live,
-        has: (operation) => service.client.has(operation),
+        can: service.client.can,
         options: { targets: [address] },
         findings: seen.findings,
       });
@@ -238,8 +238,7 @@ async function lettingGo(
   const { live, findings } = await refresh(client, desired, state);
   // Gone and not to be seen are two things.
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
-  const has: ServiceClient["has"] = (operation) => client.has(operation);
-  const plan = makePlan({ desired, state, live, has, options: { targets: [address] }, findings });
+  const plan = makePlan({ desired, state, live, can: client.can, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
   if (!isGone) return undefined;
   return recordedNow([
@@ -276,7 +275,7 @@ const without = (state: State, address: Address): State => ({
 
 /** A VM may be given by its name. What no VM is called is taken for an id. */
 async function idOfVm(client: ServiceClient, given: string): Promise<string> {
-  if (isUuid(given) || nameProblem(given) !== undefined || !client.has("vm.list")) return given;
+  if (isUuid(given) || nameProblem(given) !== undefined || client.can.seesVms !== "list") return given;
   const listed = await client.listVms();
   if (listed.status !== "accepted" || listed.value.some((vm) => vm.id === given)) return given;
   const named = listed.value.filter((vm) => vm.name.toLowerCase() === given.toLowerCase());

@@ -109,7 +109,7 @@ function remove(invocation: Invocation): Promise<number> {
       return output.finish({ exitCode: 0 });
     }
     const deletable = wanted.filter(
-      ({ kind, missingSince }) => kind === "volume" && missingSince === undefined && client.has("volume.delete"),
+      ({ kind, missingSince }) => kind === "volume" && missingSince === undefined && client.can.deletesVolumes,
     );
     if (deletable.length === 0) return forgetDeleted(wanted, invocation, store, state, asked);
     if (flags["allow-data-loss"] !== true)
@@ -170,7 +170,7 @@ async function forgetGone(
     if (sighting.seen === "gone") {
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       invocation.output.print(`Forgot ${kind} ${name} (${id}): the service does not find it.`);
-    } else if (kind === "volume" && sighting.seen === "yes" && client.has("volume.delete"))
+    } else if (kind === "volume" && sighting.seen === "yes" && client.can.deletesVolumes)
       diagnostics.push({
         severity: "error",
         code: "plan/shown-again",
@@ -181,7 +181,7 @@ async function forgetGone(
       diagnostics.push({
         severity: "error",
         code: "service/unsupported",
-        summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind === "volume" && !client.has("volume.delete") ? ", and this service cannot delete volumes" : ""}`,
+        summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind === "volume" && !client.can.deletesVolumes ? ", and this service cannot delete volumes" : ""}`,
         fix: `delete it in the service's console, then: reconcile orphans delete ${id}`,
       });
   }

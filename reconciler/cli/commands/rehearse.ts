@@ -101,9 +101,9 @@ async function tryChaos(
 async function withCatalogue(prepared: Prepared, client: ServiceClient): Promise<Prepared> {
   const { catalogue } = prepared.live;
   const [flavors, images, regions] = await Promise.all([
-    catalogue.flavors ?? (client.has("flavor.list") ? acceptedValue(client.listFlavors()) : undefined),
-    catalogue.images ?? (client.has("image.list") ? acceptedValue(client.listImages()) : undefined),
-    catalogue.regions ?? (client.has("region.list") ? acceptedValue(client.listRegions()) : undefined),
+    catalogue.flavors ?? (client.can.listsFlavors ? acceptedValue(client.listFlavors()) : undefined),
+    catalogue.images ?? (client.can.listsImages ? acceptedValue(client.listImages()) : undefined),
+    catalogue.regions ?? (client.can.listsRegions ? acceptedValue(client.listRegions()) : undefined),
   ]);
   return {
     ...prepared,

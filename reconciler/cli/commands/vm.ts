@@ -104,7 +104,7 @@ function act(
       title: `${verb} VM ${record.name}`,
       needs: [],
       holds: [`vm:${address}`],
-      estimateMs: estimateMs[action.operation],
+      estimateMs: estimateMs(action.operation),
     };
     const { plan: empty, live } = await prepare(session, { targets: [address] }, nothingDesired);
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };

@@ -3,6 +3,7 @@
  * that no diff scans.
  */
 import { type Index, indexCatalogue } from "../canonical/catalogue";
+import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
 import {
@@ -14,7 +15,6 @@ import {
   sightGroup,
   sightVolume,
 } from "../model/live";
-import type { Operation } from "../model/operation";
 import type { State } from "../model/recorded";
 import type { What } from "./findings";
 
@@ -32,7 +32,7 @@ export interface PlanOptions {
 
 export interface DiffContext {
   readonly live: Live;
-  readonly has: (operation: Operation) => boolean;
+  readonly can: Abilities;
   readonly options: PlanOptions;
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
@@ -64,7 +64,7 @@ export function diffContext(input: {
   readonly desired: Desired;
   readonly state: State;
   readonly live: Live;
-  readonly has: (operation: Operation) => boolean;
+  readonly can: Abilities;
   readonly options: PlanOptions;
 }): DiffContext {
   const { live, state } = input;
@@ -80,7 +80,7 @@ export function diffContext(input: {
   };
   return {
     live,
-    has: input.has,
+    can: input.can,
     options: input.options,
     flavors: indexCatalogue(live.catalogue.flavors),
     images: indexCatalogue(live.catalogue.images),

@@ -25,7 +25,7 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
     // Not "absent": the VM to be taken over would get a twin.
     return pair.import?.name === undefined
       ? { how: "absent" }
-      : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.has("vm.list")) };
+      : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.can.seesVms === "list") };
   }
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
   const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));

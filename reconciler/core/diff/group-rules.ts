@@ -54,14 +54,14 @@ export function comparison(
   const cascaded = extra.filter(falls);
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
-  const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.has("group.rule.delete");
+  const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   const removed = keeps ? [] : surplus;
   return {
     added,
     removed,
     kept: keeps ? surplus : [],
     cascaded,
-    replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.has("group.rule.delete")),
+    replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
   };
 }

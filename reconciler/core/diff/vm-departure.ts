@@ -130,7 +130,7 @@ function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, co
     ...(id === undefined ? {} : { stays: { id, ...(sizeGb === undefined ? {} : { sizeGb }) } }),
   };
   const policy = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
-  if (policy === "retain" || !context.has("volume.delete")) return stays;
+  if (policy === "retain" || !context.can.deletesVolumes) return stays;
   if (id === undefined) return { ...stays, keeps: "the service's records do not show which volume it is" };
   if (sizeGb === undefined) return { ...stays, keeps: "its size is not known" };
   if (elsewhere) return { ...stays, keeps: `it hangs on VM ${host}` };

@@ -92,7 +92,7 @@ export function checkCatalogue(
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
   if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image)) {
-    const isListed = context.has("image.list");
+    const isListed = context.can.listsImages;
     diagnostics.push({
       severity: "warning",
       code: "plan/image-unresolved",

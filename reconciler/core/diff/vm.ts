@@ -137,7 +137,7 @@ function createVm(
   const { imageId, diagnostics } = checkCatalogue(desired, context);
   if (gone !== undefined && recorded !== undefined)
     diagnostics.push(goneNote(pair, "VM", gone, "it will be created again"));
-  if (context.live.vms === undefined && pair.intent === undefined && !context.has("vm.list"))
+  if (context.live.vms === undefined && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
   const fields = (Object.keys(vmFields) as (keyof typeof vmFields)[])
     .filter((key) => desired[key] !== undefined)

@@ -147,7 +147,7 @@ function removeVolume(
   const change = { address: pair.address, kind: "volume" as const, name, id, fields: [], reason };
   // Deleting the VM takes the volume off without a flush to confirm, and this volume's data is not wanted any more.
   const detachFrom = attachedTo === undefined || fates.deleted.has(attachedTo) ? undefined : attachedTo;
-  if (context.has("volume.delete")) {
+  if (context.can.deletesVolumes) {
     const lost = { id, name, sizeGb };
     const losses = [volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`)];
     return { ...seen, detachFrom, id, action: "delete", change: { ...change, action: "delete", because, losses } };
@@ -340,7 +340,7 @@ const replacementLoss = (
 ): Loss =>
   volumeLoss(
     lost,
-    `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.has("volume.delete") ? "deleted" : "left on the old volume"}`,
+    `volume ${volumeLabel(lost)} is replaced by an empty one; its data is ${context.can.deletesVolumes ? "deleted" : "left on the old volume"}`,
   );
 
 const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);

@@ -59,7 +59,7 @@ export function addStep(draft: Draft, step: NewStep): string {
     ...step,
     needs: onceEach(step.needs ?? []),
     holds: step.holds ?? [],
-    estimateMs: step.estimateMs ?? estimateMs[step.action.operation],
+    estimateMs: step.estimateMs ?? estimateMs(step.action.operation),
   });
   return step.id;
 }

@@ -3,40 +3,27 @@
  * path. An estimate informs people and orders the work; nothing depends on it.
  */
 import type { Address } from "../model/address";
+import { type Operation, operations, rowOf } from "../model/operation";
 import type { Step, StepOperation } from "./step";
 
 const second = 1000;
 const request = 0.5 * second;
 
-export const estimateMs: Record<StepOperation, number> = {
-  "vm.create": 60 * second,
+/** What a step does beside one request. */
+const ownMs: Readonly<Record<Exclude<StepOperation, Operation>, number>> = {
   "vm.settle": 30 * second,
-  "vm.rename": request,
-  "vm.rebuild": 60 * second,
-  "vm.resize": 30 * second,
   "vm.check": 10 * second,
-  "vm.resize.confirm": 5 * second,
-  "vm.resize.revert": 30 * second,
-  "vm.snapshot": 10 * second,
-  "vm.stop": 20 * second,
-  "vm.start": 10 * second,
-  "vm.reboot": 15 * second,
-  "vm.delete": 5 * second,
-  "volume.create": request,
-  "volume.attach": request,
-  "volume.detach": request,
-  "volume.resize": request,
-  "volume.delete": request,
-  "group.create": request,
-  "group.update": request,
-  "group.delete": request,
-  "group.rule.create": request,
-  "group.rule.delete": request,
   "group.verify": request,
   flush: second,
   record: 0,
   outside: 0,
 };
+
+const isRequest = (operation: StepOperation): operation is StepOperation & Operation =>
+  Object.hasOwn(operations, operation);
+
+export const estimateMs = (operation: StepOperation): number =>
+  isRequest(operation) ? (rowOf(operation).estimateMs ?? request) : ownMs[operation];
 
 export interface Estimate {
   readonly durationMs: number;

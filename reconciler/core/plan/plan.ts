@@ -8,11 +8,11 @@ import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
 import { pairResources } from "../diff/pair";
 import { attachmentsOf } from "../diff/vm-departure";
+import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import type { Live } from "../model/live";
-import type { Operation } from "../model/operation";
 import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
@@ -35,7 +35,7 @@ export interface PlanInput {
   readonly desired: Desired;
   readonly state: State;
   readonly live: Live;
-  readonly has: (operation: Operation) => boolean;
+  readonly can: Abilities;
   /** False: a rule with a range of ports cannot be sent. */
   readonly takesPortRanges?: boolean;
   readonly options: PlanOptions;
@@ -69,7 +69,7 @@ export function makePlan(input: PlanInput): Plan {
   const back = takeBack(input.state, desired, live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
-  const context = withClaims(paired.pairs, diffContext({ desired, state, live, has: input.has, options }));
+  const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
   const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...back.diagnostics, ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
   const pairs = setAsideUnreadable(targeted, diagnostics);

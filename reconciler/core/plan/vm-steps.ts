@@ -165,10 +165,10 @@ function flushOnDelete(
     const address = draft.context.addressOfId.get(disk);
     const change = address === undefined ? undefined : draft.changeAt.get(address);
     if (address === undefined) return leaves.some((one) => one.id === disk);
-    return change?.action !== "delete" && !(change?.action === "replace" && draft.context.has("volume.delete"));
+    return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);
   };
   if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
-  const cannotStop = phase === "failed" || (verifies && !draft.context.has("vm.resize.revert"));
+  const cannotStop = phase === "failed" || (verifies && !draft.context.can.revertsResize);
   return cannotStop ? "ask" : "stop";
 }
 
@@ -422,7 +422,7 @@ function snapshotVm(
   return addStep(draft, {
     id: `${address}/snapshot-${reason}`,
     address,
-    action: { operation: "vm.snapshot", vm, name, ...(draft.context.has("image.list") ? {} : { unproven: true }) },
+    action: { operation: "vm.snapshot", vm, name, ...(draft.context.can.listsImages ? {} : { unproven: true }) },
     title: `snapshot VM ${label} as ${name}`,
     needs: after,
     holds: [vmHold(draft, { address })],

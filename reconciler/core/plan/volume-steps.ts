@@ -231,7 +231,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     const attached = attach({ address }, attachTo, desired, draft, detached);
     shareStop(difference.attachedTo, difference.wantedOn, [attached], draft);
   }
-  if (!draft.context.has("volume.delete")) return;
+  if (!draft.context.can.deletesVolumes) return;
   const deleted = addStep(draft, {
     id: `${address}/delete-old`,
     address,

@@ -1,0 +1,51 @@
+/**
+ * What can be seen and done on a deployment of the service, computed once from the operations that its dialect names.
+ * Decisions are written on these, so that what follows from a missing operation is said in one place.
+ */
+import type { Kind } from "./address";
+import type { Operation } from "./operation";
+
+export interface Abilities {
+  /** `list`: all at once; `each`: one by its id; `never`: they are known from the state alone. */
+  readonly seesVms: "list" | "each" | "never";
+  /** One VM by its id, whether or not there is a list. */
+  readonly readsOneVm: boolean;
+  readonly seesVolumes: "list" | "each";
+  /** `rules`: of a group with a known id, and neither its name nor its description. */
+  readonly seesGroups: "list" | "each" | "rules";
+  readonly readsOneGroup: boolean;
+  /** By its name, after a create whose answer was lost or names no id. */
+  canFindCreated(kind: Kind): boolean;
+  readonly confirmsResize: boolean;
+  readonly revertsResize: boolean;
+  readonly deletesVolumes: boolean;
+  readonly deletesRules: boolean;
+  readonly listsFlavors: boolean;
+  readonly listsImages: boolean;
+  readonly listsRegions: boolean;
+}
+
+export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
+  const listed: Readonly<Record<Kind, boolean>> = {
+    vm: has("vm.list"),
+    volume: has("volume.list"),
+    group: has("group.list"),
+  };
+  const readsOneVm = has("vm.get");
+  const readsOneGroup = has("group.get");
+  return {
+    seesVms: listed.vm ? "list" : readsOneVm ? "each" : "never",
+    readsOneVm,
+    seesVolumes: listed.volume ? "list" : "each",
+    seesGroups: listed.group ? "list" : readsOneGroup ? "each" : "rules",
+    readsOneGroup,
+    canFindCreated: (kind) => listed[kind],
+    confirmsResize: has("vm.resize.confirm"),
+    revertsResize: has("vm.resize.revert"),
+    deletesVolumes: has("volume.delete"),
+    deletesRules: has("group.rule.delete"),
+    listsFlavors: has("flavor.list"),
+    listsImages: has("image.list"),
+    listsRegions: has("region.list"),
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Looks for what a create may have made, by its name, until somebody is content or the time is over: the one place that
+ * knows how each kind is looked for.
+ */
+import type { Kind } from "../core/model/address";
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { Failure, Outcome } from "../core/model/outcome";
+import type { Step } from "../core/plan/step";
+import { blindAfter } from "./poller";
+import type { Run } from "./run";
+
+export interface LiveOf {
+  readonly vm: LiveVm;
+  readonly volume: LiveVolume;
+  readonly group: LiveGroup;
+}
+
+export interface Search<L> {
+  readonly step: Step;
+  readonly name: string;
+  /** Ends the search before its time. */
+  isEnough(named: readonly L[]): boolean;
+  readonly windowMs: number;
+}
+
+/** `seen`: a whole list, the last one asked for when the time was over unless it was what was looked for. */
+export type Looked<L> =
+  | { readonly status: "seen"; readonly named: readonly L[] }
+  | { readonly status: "blind"; readonly failure: Failure }
+  | { readonly status: "aborted" };
+
+type Looker<L> = (search: Search<L>, run: Run) => Promise<Looked<L>>;
+
+export const discover = <K extends Kind>(kind: K, search: Search<LiveOf[K]>, run: Run): Promise<Looked<LiveOf[K]>> =>
+  lookers[kind](search, run);
+
+const lookers: { readonly [K in Kind]: Looker<LiveOf[K]> } = {
+  vm: watchVms,
+  volume: (search, run) =>
+    lookThrough(
+      () => run.ports.client.listVolumes({ signal: run.signal }),
+      (volume) => volume.name === search.name,
+      search,
+      run,
+    ),
+  group: (search, run) =>
+    lookThrough(
+      () => run.ports.client.listGroups({ signal: run.signal }),
+      (group) => group.name?.toLowerCase() === search.name,
+      search,
+      run,
+    ),
+};
+
+/** Everybody who waits for a VM shares one list. */
+async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run: Run): Promise<Looked<LiveVm>> {
+  const started = run.ports.clock.now();
+  let named: readonly LiveVm[] = [];
+  const waited = await run.poller.watch(
+    (seen) => {
+      named = seen.named(name);
+      return isEnough(named) ? named : undefined;
+    },
+    windowMs,
+    [],
+    run.signal,
+  );
+  run.waited(step, run.ports.clock.now() - started);
+  if (waited.ended === "aborted") return { status: "aborted" };
+  return waited.ended === "blind" ? { status: "blind", failure: waited.failure } : { status: "seen", named };
+}
+
+/** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
+async function lookThrough<L>(
+  list: () => Promise<Outcome<readonly L[]>>,
+  isNamed: (live: L) => boolean,
+  { isEnough, windowMs }: Search<L>,
+  run: Run,
+): Promise<Looked<L>> {
+  const { clock, timing } = run.ports;
+  const deadline = clock.now() + windowMs;
+  for (let failures = 0; ; ) {
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+    const isOver = clock.now() >= deadline;
+    const listed = await list();
+    if (run.signal.aborted) return { status: "aborted" };
+    if (listed.status === "accepted") {
+      failures = 0;
+      const named = listed.value.filter(isNamed);
+      if (isOver || isEnough(named)) return { status: "seen", named };
+    } else if (isOver || listed.status === "rejected" || ++failures >= blindAfter)
+      return { status: "blind", failure: listed };
+  }
+}
