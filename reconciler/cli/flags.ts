@@ -57,6 +57,12 @@ export const flagTable = {
     help: "variables as a YAML or JSON map",
   },
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
+  "json-into": {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "writes the lines of --json into this file, beside the text for people",
+  },
   "no-color": { type: "boolean", help: "no colours; NO_COLOR does the same" },
   "log-level": {
     type: "string",
@@ -91,6 +97,20 @@ export const flagTable = {
     offers: "addresses",
     help: "only this resource and what it needs (repeatable)",
   },
+  "target-file": {
+    type: "string",
+    multiple: true,
+    value: "FILE",
+    offers: "files",
+    help: "a file with one address a line for --target; # begins a comment (repeatable)",
+  },
+  exclude: {
+    type: "string",
+    multiple: true,
+    value: "ADDR",
+    offers: "addresses",
+    help: "leaves out this resource and what stands on it (repeatable)",
+  },
   replace: {
     type: "string",
     multiple: true,
@@ -102,6 +122,8 @@ export const flagTable = {
   refresh: { type: "boolean", help: "asks the service which of them are still there" },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
+  summary: { type: "boolean", help: "shows one line for each change, without its fields and steps" },
+  all: { type: "boolean", help: "all that the list shows" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },
   "auto-approve": { type: "boolean", short: "y", help: "does not ask; gives no other consent" },
   "allow-data-loss": { type: "boolean", help: "permits every loss of data that the plan lists" },
@@ -188,6 +210,7 @@ export const commonFlags = [
   "var",
   "var-file",
   "json",
+  "json-into",
   "no-color",
   "log-level",
   "parallelism",
@@ -199,11 +222,14 @@ export const commonFlags = [
 export const planFlags = [
   "file",
   "target",
+  "target-file",
+  "exclude",
   "replace",
   "adopt",
   "accept-service",
   "no-refresh",
   "steps",
+  "summary",
   ...commonFlags,
 ] as const satisfies readonly FlagName[];
 export const consentFlags = [

@@ -8,7 +8,7 @@ import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { readFlags, withFlagsBehind } from "./flags";
 import { groupHelp, printHelp } from "./help";
-import { createOutput } from "./output";
+import { createOutput, type Output } from "./output";
 import { commands } from "./registry";
 
 export function main(argv: readonly string[]): void {
@@ -88,13 +88,15 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
       read.problems,
       `${read.problems.join("\n")}\n\nUsage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`,
     );
-  const output = createOutput(name, read.flags);
+  let output: Output | undefined;
   try {
+    output = createOutput(name, read.flags);
     return await command.run({ command: name, args: read.args, flags: read.flags, output, commands });
   } catch (error) {
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
     const { exitCode } = error as { readonly exitCode?: unknown };
+    output ??= createOutput(name, { ...read.flags, "json-into": undefined });
     return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
   }
 }

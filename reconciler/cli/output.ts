@@ -10,10 +10,13 @@ import type { RunReport } from "../engine/run-plan";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine } from "../report/json-lines";
 import type { Flags } from "./flags";
+import { openJsonFile } from "./json-file";
 
 export interface Finish {
   readonly exitCode: number;
   readonly diagnostics?: readonly Diagnostic[];
+  /** For the summary that programs read, where people read less or have read it already. Left out: the same. */
+  readonly forPrograms?: readonly Diagnostic[];
   readonly plan?: Plan;
   readonly run?: RunReport;
   readonly orphans?: readonly Orphan[];
@@ -23,6 +26,8 @@ const chunkLength = 64 * 1024;
 
 export interface Output {
   readonly json: boolean;
+  /** Some program reads the events: on standard output, or in the file of --json-into. */
+  readonly events: boolean;
   readonly colour: boolean;
   readonly width: number;
   /** True when a person watches standard error. */
@@ -37,7 +42,7 @@ export interface Output {
   noteOnce(text: string): void;
   /** What a person watches while it changes: takes the place of the last one; none takes it away. Notes stay above it. */
   frame(lines: readonly string[]): void;
-  /** With --json only. */
+  /** For programs: with --json, and into the file of --json-into. */
   event(event: object): void;
   /** Problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
@@ -49,6 +54,12 @@ export function createOutput(command: string, flags: Flags): Output {
   const silent = flags["log-level"] === "silent";
   const colour =
     !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
+  const into = flags["json-into"] === undefined ? undefined : openJsonFile(flags["json-into"]);
+  const writeLine = (value: object): void => {
+    const line = jsonLine(value);
+    into?.write(line);
+    if (json) process.stdout.write(line);
+  };
   const noted = new Set<string>();
   let shown: readonly string[] = [];
   const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
@@ -58,6 +69,7 @@ export function createOutput(command: string, flags: Flags): Output {
   };
   return {
     json,
+    events: json || into !== undefined,
     colour,
     // A terminal that does not know its size says 0.
     width: process.stdout.columns || 100,
@@ -86,26 +98,25 @@ export function createOutput(command: string, flags: Flags): Output {
       shown = lines;
     },
     event(event) {
-      if (!json) return;
-      process.stdout.write(jsonLine(event));
+      if (json || into !== undefined) writeLine(event);
     },
-    finish({ exitCode, diagnostics = [], plan, run, orphans = run?.orphans ?? [] }) {
-      if (json) {
+    finish({ exitCode, diagnostics = [], forPrograms = diagnostics, plan, run, orphans = run?.orphans ?? [] }) {
+      if (json || into !== undefined) {
         const durationMs = Math.round(performance.now() - startedAt);
-        process.stdout.write(
-          jsonLine(
-            summaryLine({
-              command,
-              exitCode,
-              diagnostics,
-              orphans,
-              durationMs,
-              ...(plan === undefined ? {} : { plan }),
-              ...(run === undefined ? {} : { run }),
-            }),
-          ),
+        writeLine(
+          summaryLine({
+            command,
+            exitCode,
+            diagnostics: forPrograms,
+            orphans,
+            durationMs,
+            ...(plan === undefined ? {} : { plan }),
+            ...(run === undefined ? {} : { run }),
+          }),
         );
-      } else if (diagnostics.length > 0) {
+        into?.close();
+      }
+      if (!json && diagnostics.length > 0) {
         const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
         process.stderr.write(
           diagnosticsText(shown, {

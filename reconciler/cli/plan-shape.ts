@@ -93,6 +93,7 @@ const parts: Readonly<Record<string, Check>> = {
   options: shape({
     destroy: optional(flag),
     targets: optional(list(text)),
+    excludes: optional(list(text)),
     replace: optional(list(text)),
     adopt: optional(flag),
     acceptService: optional(flag),

@@ -26,6 +26,7 @@ import { ask as askOn } from "./ask";
 import type { Invocation } from "./command";
 import {
   createPorts,
+  fail,
   holderOf,
   newLineage,
   openService,
@@ -40,7 +41,7 @@ import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
 import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
 import { idOfUnsaved } from "./saved-plan";
 import { listenForStop } from "./stop-signals";
-import type { Workspace } from "./workspace";
+import { readSource, type Workspace } from "./workspace";
 
 export interface Session {
   readonly invocation: Invocation;
@@ -85,11 +86,28 @@ export const withLockedSession = (
 
 export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.destroy === true ? { destroy: true } : {}),
-  ...(flags.target === undefined ? {} : { targets: [...flags.target].sort() }),
+  ...targetsOf(flags),
+  ...(flags.exclude === undefined ? {} : { excludes: [...flags.exclude].sort() }),
   ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
   ...(flags.adopt === true ? { adopt: true } : {}),
   ...(flags["accept-service"] === true ? { acceptService: true } : {}),
 });
+
+function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
+  if (flags.target === undefined && flags["target-file"] === undefined) return {};
+  return { targets: [...(flags.target ?? []), ...(flags["target-file"] ?? []).flatMap(readTargets)].sort() };
+}
+
+function readTargets(file: string): string[] {
+  const targets = readSource(file)
+    .text.split("\n")
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+  // Without any it would plan for everything, which is the opposite of what a narrow plan is for.
+  if (targets.length === 0)
+    throw fail("cli/bad-flag", `--target-file ${file} names no address`, "one address a line, such as vm.db");
+  return targets;
+}
 
 export async function prepare(
   session: Session,
@@ -139,21 +157,27 @@ const manyResources = 200;
 
 /** The plan for people or as JSON lines; its diagnostics go with the summary. */
 export function showPlan(invocation: Invocation, prepared: Prepared): void {
-  const { plan } = prepared;
-  const { output, flags } = invocation;
-  if (output.json) {
-    for (const event of changeEvents(plan)) output.event(event);
-    return;
-  }
+  const { output } = invocation;
   // The plan's last line sums it up and is read first, so what groups admit comes before it.
-  const exposure = plannedExposure(prepared);
+  const exposure = output.json ? undefined : plannedExposure(prepared);
   if (exposure !== undefined) {
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
     if (text !== "") output.print(`${text}\n`);
   }
-  const grants = grantsOf(flags);
+  showPlanText(invocation, prepared.plan);
+}
+
+export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "output">, plan: Plan): void {
+  if (output.events) for (const event of changeEvents(plan)) output.event(event);
+  if (output.json) return;
   output.printLines(
-    planLines(plan, { colour: output.colour, width: output.width, steps: flags.steps === true, grants }),
+    planLines(plan, {
+      colour: output.colour,
+      width: output.width,
+      steps: flags.steps === true,
+      summary: flags.summary === true,
+      grants: grantsOf(flags),
+    }),
   );
 }
 
@@ -253,16 +277,25 @@ export async function approveAndApply(
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
-    const shown = forReaders(invocation, diagnostics);
-    writeReport(session, { exitCode, diagnostics: [...shown, ...more], plan });
-    return invocation.output.finish({ exitCode, diagnostics: [...shown, ...briefly], plan });
+    const forPrograms = [...diagnostics, ...more];
+    writeReport(session, { exitCode, diagnostics: [...forReaders(diagnostics), ...more], plan });
+    return invocation.output.finish({
+      exitCode,
+      diagnostics: [...forReaders(diagnostics), ...briefly],
+      forPrograms,
+      plan,
+    });
   };
   if (hasErrors(diagnostics)) return finish(1);
   if (hasNothingToDo(plan, prepared)) return finish(0);
-  const { grants, refused } = await getConsent(invocation, plan, approval, stop.soft);
+  const answer = await getConsent(invocation, plan, approval, stop.soft);
+  const { grants, refused, cancelled } = answer;
   if (refused.length > 0) {
     const full = refused.map(consentMissing);
-    return finish(3, full, invocation.output.json ? full : refusalBriefly(refused));
+    if (cancelled === undefined) return finish(3, full, refusalBriefly(refused));
+    // Saying no is an answer, and no mistake to be told about.
+    invocation.output.note(`Cancelled: ${cancelled}. Nothing was sent.`);
+    return finish(3, full, []);
   }
   const report = await carryOut(session, prepared, grants, stop);
   return finishRun(session, prepared, report, diagnostics);
@@ -323,15 +356,19 @@ function finishRun(
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
-  const ended = output.json ? runDiagnostics(report) : unclosed;
-  const shown = [...forReaders(session.invocation, diagnostics), ...ended];
   writeReport(session, { exitCode, diagnostics: [...diagnostics, ...unclosed], plan: prepared.plan, run: report });
-  return output.finish({ exitCode, diagnostics: shown, plan: prepared.plan, run: report });
+  return output.finish({
+    exitCode,
+    diagnostics: [...forReaders(diagnostics), ...unclosed],
+    forPrograms: [...diagnostics, ...runDiagnostics(report)],
+    plan: prepared.plan,
+    run: report,
+  });
 }
 
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
-const forReaders = ({ output }: Invocation, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  output.json ? diagnostics : diagnostics.filter(({ severity }) => severity !== "note");
+const forReaders = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity !== "note");
 
 export const grantsOf = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,
@@ -352,6 +389,8 @@ interface Answer {
   readonly grants: Grants;
   /** Empty: everything that is needed was given. */
   readonly refused: readonly MissingConsent[];
+  /** A person answered no, in a few words. */
+  readonly cancelled?: string;
 }
 
 async function getConsent(
@@ -390,16 +429,16 @@ async function getConsent(
   const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
   for (const consent of missingConsents(plan.consents, given))
     if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
-      return { grants: given, refused: [consent] };
+      return { grants: given, refused: [consent], cancelled: `${consent.address ?? "a volume"} is not flushed` };
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
   const question =
     losses === 0
       ? "Apply this plan?"
       : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
+  if (await ask(question)) return { grants: asked, refused: [] };
   return {
     grants: asked,
-    refused: (await ask(question))
-      ? []
-      : [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
+    refused: [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
+    cancelled: "the plan was not approved",
   };
 }

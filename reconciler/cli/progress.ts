@@ -14,14 +14,19 @@ export interface Progress {
 const redrawMs = 100;
 
 export function startProgress(output: Output, plan: Plan, timeScale: number): Progress {
-  if (output.json) {
-    return {
-      event: (event) => {
-        if (event.type === "step") output.event(stepEvent(event));
-      },
-      close: () => undefined,
-    };
-  }
+  const shown = shownProgress(output, plan, timeScale);
+  if (!output.events) return shown;
+  return {
+    event(event) {
+      if (event.type === "step") output.event(stepEvent(event));
+      shown.event(event);
+    },
+    close: () => shown.close(),
+  };
+}
+
+function shownProgress(output: Output, plan: Plan, timeScale: number): Progress {
+  if (output.json) return { event: () => undefined, close: () => undefined };
   if (!output.live)
     return {
       event: (event) => {

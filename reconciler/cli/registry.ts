@@ -17,6 +17,7 @@ import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
 import { planCommand } from "./commands/plan";
 import { pullCommand } from "./commands/pull";
 import { rehearseCommand } from "./commands/rehearse";
+import { showCommand } from "./commands/show";
 import {
   stateListCommand,
   stateMvCommand,
@@ -37,6 +38,7 @@ export const commands: Commands = {
   validate: () => validateCommand,
   plan: () => planCommand,
   apply: () => applyCommand,
+  show: () => showCommand,
   destroy: () => destroyCommand,
   drift: () => driftCommand,
   import: () => importCommand,

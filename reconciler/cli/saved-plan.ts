@@ -153,6 +153,16 @@ export function readPlan(path: string): SavedPlan | undefined {
   return saved;
 }
 
+/** The plan that was saved. What was an orphan then is not in the file. */
+export function planOfSaved(saved: SavedPlan): Plan {
+  const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = saved;
+  return {
+    ...{ changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial },
+    orphans: [],
+    ...(saved.attached === undefined ? {} : { attached: saved.attached }),
+  };
+}
+
 /** What is not as it was when the plan was made, in words; empty when it still holds. */
 export function whatChanged(saved: SavedPlan, now: Plan): string[] {
   if (saved.lineage !== now.lineage && saved.serial !== 0)

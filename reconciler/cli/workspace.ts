@@ -77,7 +77,7 @@ const withoutRepeats = (paths: readonly string[]): string[] => [
   ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
 ];
 
-function readSource(path: string): ConfigSource {
+export function readSource(path: string): ConfigSource {
   try {
     return { file: relative(process.cwd(), resolve(path)) || path, text: readFileSync(path, "utf8") };
   } catch (error) {

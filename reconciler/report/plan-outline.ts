@@ -67,6 +67,51 @@ export function outlinePlan(plan: Plan): Outline {
   return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
 }
 
+/** Instances of one for_each block to which the same happens; one alone where nothing is like it. */
+export type Alike = readonly [Block, ...Block[]];
+
+/** `atLeast`: so many make one of it; fewer stay for themselves. In the order of the first of each. */
+export function foldAlike(blocks: readonly Block[], atLeast: number): readonly Alike[] {
+  const byLikeness = new Map<string, [Block, ...Block[]]>();
+  for (const block of blocks) {
+    const key = likenessOf(block);
+    const alike = byLikeness.get(key);
+    if (alike === undefined) byLikeness.set(key, [block]);
+    else alike.push(block);
+  }
+  return [...byLikeness.values()].flatMap((alike): Alike[] =>
+    alike.length >= atLeast ? [alike] : alike.map((block): Alike => [block]),
+  );
+}
+
+/** Values may differ from one instance to the next, as names do; what happens to them may not. */
+function likenessOf({ change, verb, loses }: Block): string {
+  const block = change.address.endsWith("]") ? change.address.slice(0, change.address.lastIndexOf("[")) : undefined;
+  if (block === undefined) return change.address;
+  const fields = change.fields.map(({ field, before, after, verb: of }) =>
+    field === "rules" ? [field, before, after] : [field, of],
+  );
+  return JSON.stringify([block, verb, loses, change.action, change.reason, fields]);
+}
+
+/** The fields of all of them: what differs from one to the next is shown by its ends. */
+export function fieldsOfAlike([first, ...others]: Alike): readonly FieldChange[] {
+  return first.change.fields.map((field, index) => {
+    const all = [field, ...others.flatMap(({ change }) => change.fields[index] ?? [])];
+    return {
+      ...field,
+      before: spanOf(all.map(({ before }) => before)),
+      after: spanOf(all.map(({ after }) => after)),
+    };
+  });
+}
+
+function spanOf(values: readonly FieldChange["after"][]): FieldChange["after"] {
+  const different = new Set(values);
+  if (different.size <= 1) return values[0] ?? null;
+  return `${values[0]} … ${values.at(-1)} (${numberText(different.size)} values)`;
+}
+
 function verbOf(change: Change, steps: readonly Step[]): string {
   const remarks = stepRemarks(steps);
   switch (change.action) {
@@ -237,7 +282,7 @@ const notSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbi
 /** The one line that says it all. */
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
-  const scope = plan.options.targets === undefined ? "" : ", targets only";
+  const scope = `${plan.options.targets === undefined ? "" : ", targets only"}${plan.options.excludes === undefined ? "" : `, without ${plan.options.excludes.length > 3 ? countOf(plan.options.excludes.length, "excluded address", "excluded addresses") : listText(plan.options.excludes)}`}`;
   if (isEmpty(plan) && errors === 0) {
     const known = `${countOf(plan.unchanged, "resource")}${scope}`;
     const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;

@@ -11,8 +11,11 @@ import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import {
+  type Alike,
   type Block,
   consentBlocks,
+  fieldsOfAlike,
+  foldAlike,
   isGate,
   outlinePlan,
   stepNames,
@@ -27,6 +30,7 @@ import {
   durationText,
   type Hue,
   hang,
+  numberText,
   type Paint,
   padTo,
   painter,
@@ -38,6 +42,8 @@ import {
 export interface PlanTextOptions extends TextOptions {
   /** Every step with what it waits for, instead of only those whose order matters. */
   readonly steps?: boolean;
+  /** One line for each change, without its fields and steps. */
+  readonly summary?: boolean;
   /** What was permitted already; left out, everything that needs a consent says so. */
   readonly grants?: Grants;
 }
@@ -56,10 +62,14 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     width: Math.max(40, options.width ?? 80),
     titles: stepTitles(plan.steps),
   };
-  for (const block of blocks) {
-    yield* blockLines(block, options.steps !== true, look);
+  const atLeast = options.summary === true ? 2 : options.steps === true ? Number.POSITIVE_INFINITY : manyAlike;
+  for (const alike of foldAlike(blocks, atLeast)) {
+    yield* headLines(alike, look);
+    if (options.summary === true) continue;
+    yield* alike.length === 1 ? bodyLines(alike[0], options.steps !== true, look) : alikeLines(alike, look);
     yield "";
   }
+  if (options.summary === true && blocks.length > 0) yield "";
   if (touched.length > 0) yield* touchedLines(touched, look);
   if (options.steps === true && plan.steps.length > 0) yield* stepLines(plan, look);
   if (plan.orphans.length > 0) {
@@ -79,10 +89,18 @@ export const signs: Record<Block["change"]["action"], { readonly sign: string; r
   forget: { sign: "x", hue: "note" },
 };
 
-function* blockLines({ change, verb, loses, steps, orderMatters, downtimeMs }: Block, showOrder: boolean, look: Look) {
+/** So many instances that change alike are shown as one. */
+const manyAlike = 100;
+
+function* headLines(alike: Alike, look: Look) {
+  const [{ change, verb, loses }] = alike;
   const { paint, width } = look;
   const { sign, hue } = signs[change.action];
-  const address = printable(change.address);
+  const address = printable(
+    alike.length === 1
+      ? change.address
+      : `${change.address} … ${alike.at(-1)?.change.address} (${numberText(alike.length)})`,
+  );
   const lead = `${loses ? paint("danger", "!") : " "} ${paint(hue, sign)} ${paint("strong", address)}  `;
   const verbs = hang(" ".repeat(columnsOf(address) + 6), verb, width);
   // A long address leaves no room beside it: then the verb gets the next line.
@@ -94,7 +112,22 @@ function* blockLines({ change, verb, loses, steps, orderMatters, downtimeMs }: B
       yield index === 0
         ? `${lead}${paint(loses ? "danger" : hue, line.trimStart())}`
         : paint(loses ? "danger" : hue, line);
-  yield* bodyLines({ change, steps, orderMatters, downtimeMs }, showOrder, look);
+}
+
+/** What stands under the head of many that change alike. */
+function* alikeLines(alike: Alike, look: Look): Generator<string> {
+  const [{ change, downtimeMs }] = alike;
+  const { leaves: _, ...shared } = change;
+  yield* bodyLines(
+    { change: { ...shared, fields: fieldsOfAlike(alike) }, steps: [], orderMatters: false },
+    false,
+    look,
+  );
+  if (downtimeMs !== undefined && downtimeMs > 0)
+    yield `      ${padTo("downtime", 12)}  about ${durationText(downtimeMs)} each`;
+  const left = alike.reduce((sum, { change: { leaves = [] } }) => sum + leaves.length, 0);
+  if (left > 0) yield* hang(`      ${padTo("left behind", 12)}  `, countOf(left, "thing"), look.width);
+  yield look.paint("quiet", "      each by itself: --steps");
 }
 
 /** What stands under the head of a block, indented by six. */
@@ -121,11 +154,14 @@ function* createdLines(fields: readonly FieldChange[], look: Look) {
   const values = fields.filter((field) => field.field !== "rules" && field.after !== null);
   const items = values.map(
     ({ field, after }, index) =>
-      `${printable(field)} ${valueText(field, after)}${index < values.length - 1 ? "," : ""}`,
+      `${printable(field)} ${besideOthers(valueText(field, after))}${index < values.length - 1 ? "," : ""}`,
   );
   if (items.length > 0) for (const line of wrapItems(items, look.width - 6)) yield `      ${line}`;
   for (const field of fields) if (field.field === "rules") yield* ruleLines(field, look);
 }
+
+/** In a row of values a comma would look like the end of one. */
+const besideOthers = (text: string): string => (text.includes(",") && !text.startsWith('"') ? `"${text}"` : text);
 
 function* changedLines(fields: readonly FieldChange[], look: Look) {
   let labelWidth = 12;

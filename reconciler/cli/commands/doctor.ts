@@ -55,7 +55,8 @@ function run(invocation: Invocation): Promise<number> {
     // The text shows them in their place; JSON readers find them in the summary.
     return output.finish({
       exitCode: failed ? 1 : 0,
-      diagnostics: output.json ? [...service.diagnostics, ...report.diagnostics] : service.diagnostics,
+      diagnostics: service.diagnostics,
+      forPrograms: [...service.diagnostics, ...report.diagnostics],
     });
   });
 }

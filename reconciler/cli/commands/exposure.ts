@@ -26,12 +26,12 @@ function run(invocation: Invocation): Promise<number> {
     // What cannot be planned has no after.
     if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
     const exposure = exposureOf(prepared);
-    if (output.json) for (const event of exposureEvents(exposure)) output.event(event);
+    if (output.events) for (const event of exposureEvents(exposure)) output.event(event);
     output.print(exposureText(exposure, { colour: output.colour, width: output.width }));
     return output.finish({
       exitCode: 0,
       // The text has its findings in their places.
-      diagnostics: output.json ? exposureDiagnostics(exposure) : [],
+      forPrograms: exposureDiagnostics(exposure),
     });
   });
 }

@@ -2,8 +2,9 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { isGone } from "../../core/model/outcome";
+import { isGone, type Outcome } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
+import { nearestName } from "../../core/text/nearest";
 import { confirmVolumeGone } from "../../engine/confirm-gone";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
@@ -12,7 +13,7 @@ import { assertSameService, scopeOf } from "../../engine/scope";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
-import { command, type Invocation, noArguments, oneOrMore } from "../command";
+import { command, type Invocation, noArguments } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { commonFlags } from "../flags";
 import { withLockedSession, withSession } from "../planning";
@@ -33,12 +34,14 @@ export const orphansListCommand = command({
 });
 
 export const orphansDeleteCommand = command({
-  usage: "orphans delete ID… [--allow-data-loss]",
-  summary: "deletes orphaned volumes",
+  usage: "orphans delete ID…|--all [--allow-data-loss]",
+  summary: "deletes orphaned volumes and groups",
   section: "The state",
-  examples: [["reconcile orphans delete 59f5539a-ba27-4526-86ab-078ba76d038a --allow-data-loss", "ends one for good"]],
-  flags: ["file", "allow-data-loss", "lock-timeout", ...commonFlags],
-  positionals: oneOrMore("the id of an orphan"),
+  examples: [
+    ["reconcile orphans delete 59f5539a-ba27-4526-86ab-078ba76d038a --allow-data-loss", "ends one for good"],
+    ["reconcile orphans delete --all --allow-data-loss", "ends every one that the list shows"],
+  ],
+  flags: ["file", "all", "allow-data-loss", "lock-timeout", ...commonFlags],
   complete: async (_, known) =>
     [...((await known.state())?.orphans.values() ?? [])].map(({ id, name }) => ({ word: id, says: name })),
   run: remove,
@@ -75,82 +78,76 @@ async function listed({ output }: Invocation, store: StateStore, asked?: Asked):
 
 function remove(invocation: Invocation): Promise<number> {
   const { args, flags, output } = invocation;
+  if (flags.all === true ? args.length > 0 : args.length === 0)
+    throw fail("cli/bad-flag", "orphans delete needs the ids of orphans, or --all", "reconcile orphans list");
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withLockedSession(invocation, workspace, async ({ store, service }) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
     assertSameService(state, scopeOf(client, workspace.desired));
-    const wanted = args.map((id) => {
-      const orphan =
-        state.orphans.get(orphanKey({ kind: "volume", id })) ??
-        [...state.orphans.values()].find((one) => one.id === id);
-      if (orphan === undefined) throw fail("state/no-orphan", `there is no orphan ${id}`, "reconcile orphans list");
-      return orphan;
-    });
+    const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanOf(id, state));
     const asked: Asked = { client, desired: workspace.desired };
-    const groups = wanted.filter(({ kind, missingSince }) => kind === "group" && missingSince === undefined);
-    if (groups.length > 0) {
-      if (groups.length < wanted.length)
-        throw fail("cli/bad-flag", "groups and volumes are deleted one sort at a time", "reconcile orphans delete ID");
-      for (const orphan of groups) {
-        const outcome = await client.deleteGroup(orphan.id);
-        if (isGone(outcome)) {
-          const problems = await forgetGone([orphan], invocation, store, state, asked);
-          if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
-          continue;
-        }
-        if (outcome.status !== "accepted") {
-          const failure = failedBy(outcome);
-          throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
-        }
-        await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
-        output.print(`Deleted group ${orphan.name} (${orphan.id}).`);
-      }
-      return output.finish({ exitCode: 0 });
-    }
-    const deletable = wanted.filter(
-      ({ kind, missingSince }) => kind === "volume" && missingSince === undefined && client.can.deletesVolumes,
-    );
-    if (deletable.length === 0) return forgetDeleted(wanted, invocation, store, state, asked);
-    if (flags["allow-data-loss"] !== true)
+    const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
+    const groups = wanted.filter((orphan) => orphan.kind === "group" && isThere(orphan));
+    const volumes = wanted.filter((orphan) => orphan.kind === "volume" && isThere(orphan) && client.can.deletesVolumes);
+    if (volumes.length > 0 && flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
-        diagnostics: deletable.map((orphan) => ({
+        diagnostics: volumes.map((orphan) => ({
           severity: "error",
           code: "consent/data-loss",
           summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`,
           fix: "--allow-data-loss",
         })),
       });
-    for (const orphan of deletable) {
-      const deleted = await client.deleteVolume(orphan.id);
+    const endings = [
+      ...groups.map((orphan) => [orphan, () => client.deleteGroup(orphan.id)] as const),
+      ...volumes.map((orphan) => [orphan, () => deleteVolume(orphan, client)] as const),
+    ];
+    for (const [orphan, end] of endings) {
+      const outcome = await end();
       // Another project's credential is told "not found" as well: it takes the proof that any other "gone" takes.
-      if (isGone(deleted)) {
+      if (isGone(outcome)) {
         const problems = await forgetGone([orphan], invocation, store, state, asked);
         if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
         continue;
       }
-      const outcome = await confirmVolumeGone(deleted, orphan.id, client);
       if (outcome.status !== "accepted") {
         const failure = failedBy(outcome);
         throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
       }
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
-      output.print(`Deleted volume ${orphan.name} (${orphan.id}).`);
+      output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);
     }
-    return forgetDeleted(
-      wanted.filter((orphan) => !deletable.includes(orphan)),
+    const ended = new Set([...groups, ...volumes]);
+    const diagnostics = await forgetGone(
+      wanted.filter((orphan) => !ended.has(orphan)),
       invocation,
       store,
       state,
       asked,
     );
+    return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
   });
 }
 
-async function forgetDeleted(...given: Parameters<typeof forgetGone>): Promise<number> {
-  const diagnostics = await forgetGone(...given);
-  return given[1].output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
+function orphanOf(id: string, { orphans }: State): Orphan {
+  const orphan = orphans.get(orphanKey({ kind: "volume", id })) ?? [...orphans.values()].find((one) => one.id === id);
+  if (orphan !== undefined) return orphan;
+  const near = nearestName(
+    id,
+    [...orphans.values()].map((one) => one.id),
+  );
+  throw fail(
+    "state/no-orphan",
+    `there is no orphan ${id}`,
+    near === undefined ? "reconcile orphans list" : `did you mean ${near}? All of them: reconcile orphans list`,
+  );
+}
+
+async function deleteVolume({ id }: Orphan, client: ServiceClient): Promise<Outcome<unknown>> {
+  const deleted = await client.deleteVolume(id);
+  return isGone(deleted) ? deleted : confirmVolumeGone(deleted, id, client);
 }
 
 /** What was deleted in the service's console comes off the list, because its user says so and the service proves it. */

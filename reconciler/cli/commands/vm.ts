@@ -121,8 +121,7 @@ function act(
       const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, "");
       progress.close();
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
-      const diagnostics = output.json ? runDiagnostics(report) : [];
-      return output.finish({ exitCode: exitCodeOf(report), run: report, plan, diagnostics });
+      return output.finish({ exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) });
     } finally {
       progress.close();
     }

@@ -23,6 +23,8 @@ export interface PlanOptions {
   readonly destroy?: boolean;
   /** Only these and what they stand on. */
   readonly targets?: readonly Address[];
+  /** Without these and what stands on them. */
+  readonly excludes?: readonly Address[];
   readonly replace?: readonly Address[];
   /** Take over VMs found by name. */
   readonly adopt?: boolean;

@@ -123,6 +123,7 @@ export type DiagnosticCode =
   | "plan/import-not-found"
   | "plan/import-unseen"
   | "plan/left-alone"
+  | "plan/left-out"
   | "plan/move-needs-key"
   | "plan/move-occupied"
   | "plan/name-ambiguous"

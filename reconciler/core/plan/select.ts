@@ -19,6 +19,10 @@ export function selectTargets(
   options: PlanOptions,
   diagnostics: Diagnostic[],
 ): readonly Pair[] {
+  return withoutExcluded(targetedOnly(pairs, options, diagnostics), pairs, options, diagnostics);
+}
+
+function targetedOnly(pairs: readonly Pair[], options: PlanOptions, diagnostics: Diagnostic[]): readonly Pair[] {
   const targets = options.targets ?? [];
   if (targets.length === 0) return pairs;
   diagnostics.push(...unknownAddresses(targets, pairs, "--target"));
@@ -29,10 +33,50 @@ export function selectTargets(
     selected.add(address);
     for (const next of referencesOf(byAddress.get(address)?.desired)) visit(next);
   };
-  for (const target of targets)
-    for (const address of byAddress.keys())
-      if (address === target || (!target.endsWith("]") && address.startsWith(`${target}[`))) visit(address);
+  for (const target of targets) for (const address of byAddress.keys()) if (isMeant(address, target)) visit(address);
   return pairs.filter((pair) => selected.has(pair.address));
+}
+
+/** A whole for_each block is meant by its address without a key. */
+const isMeant = (address: Address, named: Address): boolean =>
+  address === named || (!named.endsWith("]") && address.startsWith(`${named}[`));
+
+/** What stands on something that is left out is left out too: it may need what this plan does not do. */
+function withoutExcluded(
+  selected: readonly Pair[],
+  pairs: readonly Pair[],
+  { excludes = [] }: PlanOptions,
+  diagnostics: Diagnostic[],
+): readonly Pair[] {
+  if (excludes.length === 0) return selected;
+  diagnostics.push(...unknownAddresses(excludes, pairs, "--exclude"));
+  const out = new Set<Address>();
+  for (const { address } of pairs) if (excludes.some((named) => isMeant(address, named))) out.add(address);
+  const named = new Set(out);
+  const dependents = dependentsOf(pairs);
+  // The set grows while it is walked.
+  for (const address of out) for (const dependent of dependents.get(address) ?? []) out.add(dependent.address);
+  for (const { address, desired } of selected)
+    if (out.has(address) && !named.has(address))
+      diagnostics.push({
+        severity: "note",
+        code: "plan/left-out",
+        summary: `${address} is left out as well, because it stands on what --exclude names`,
+        address,
+        source: desired?.source,
+      });
+  return selected.filter(({ address }) => !out.has(address));
+}
+
+function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
+  const dependents = new Map<Address, Pair[]>();
+  for (const pair of pairs)
+    for (const reference of referencesOf(pair.desired)) {
+      const list = dependents.get(reference);
+      if (list === undefined) dependents.set(reference, [pair]);
+      else list.push(pair);
+    }
+  return dependents;
 }
 
 function referencesOf(desired: DesiredResource | undefined): Address[] {
@@ -72,13 +116,7 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
   const aside = new Set<Address>();
   for (const pair of pairs) if (pair.quarantined) aside.add(pair.address);
   if (aside.size === 0) return pairs;
-  const dependents = new Map<Address, Pair[]>();
-  for (const pair of pairs)
-    for (const reference of referencesOf(pair.desired)) {
-      const list = dependents.get(reference);
-      if (list === undefined) dependents.set(reference, [pair]);
-      else list.push(pair);
-    }
+  const dependents = dependentsOf(pairs);
   // The queue grows while it is walked.
   const queue = [...aside];
   for (const unreadable of queue) {
@@ -127,13 +165,14 @@ export function leftOutDependents(
             ({ remote }) => remote.kind === "group" && "id" in remote.group && goingGroups.has(remote.group.id),
           );
     if (!touched) return [];
+    const excluded = context.options.excludes?.length !== undefined && context.options.targets === undefined;
     const what = recorded?.kind === "volume" ? "the VM it is attached to" : "a group that its rules name";
     return [
       {
         severity: "error" as const,
         code: "plan/target-too-narrow",
-        summary: `the targets leave out ${address}, and this plan would take away ${what}`,
-        fix: `--target ${address} as well`,
+        summary: `${excluded ? "--exclude leaves" : "the targets leave"} out ${address}, and this plan would take away ${what}`,
+        fix: excluded ? `leave out --exclude ${address}, or exclude ${what} as well` : `--target ${address} as well`,
         address,
       },
     ];

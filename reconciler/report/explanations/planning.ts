@@ -139,6 +139,10 @@ export const planning = {
     "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
     "Use a credential that may read it, or correct the id.",
   ),
+  "plan/left-out": row(
+    "It stands on something that --exclude names, so this plan leaves it as it is too.",
+    "Nothing, or plan without --exclude.",
+  ),
   "plan/left-alone": row(
     "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
     "Settle the other one first; the message names it.",
@@ -196,8 +200,8 @@ export const planning = {
   ),
   "plan/tampered": row("A saved plan was changed after it was made.", "Plan again with --out."),
   "plan/target-too-narrow": row(
-    "The plan would take something away from a resource that the targets leave out.",
-    "Target that too, or leave --target out.",
+    "The plan would take something away from a resource that --target or --exclude leaves out.",
+    "Target that too or exclude less, or plan without both flags.",
   ),
   "plan/unknown-address": row(
     "An address names nothing that is declared or recorded.",

@@ -1,0 +1,45 @@
+/** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
+import { commentLimit, planMarkdown } from "../../report/markdown";
+import { command, type Invocation, one } from "../command";
+import { fail } from "../compose";
+import type { FlagName } from "../flags";
+import { showPlanText } from "../planning";
+import { planOfSaved, readPlan, type SavedPlan } from "../saved-plan";
+
+export const showCommand = command({
+  usage: "show F.plan.json [--steps|--summary|--markdown|--json]",
+  summary: "a saved plan, as plan showed it",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile show change.plan.json", "what was saved with plan --out, read again"],
+    ["reconcile show change.plan.json --steps", "every request in its order"],
+  ],
+  flags: ["steps", "summary", "markdown", "json", "json-into", "no-color", "log-level"],
+  positionals: one("a plan that was saved with plan --out"),
+  run,
+});
+
+async function run(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
+  const { args, flags, output } = invocation;
+  const [file] = args;
+  const saved = readPlan(file);
+  if (saved === undefined)
+    throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
+  const plan = planOfSaved(saved);
+  if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
+  else {
+    if (!output.json) output.print(`${headOf(saved)}\n`);
+    showPlanText(invocation, plan);
+  }
+  return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, plan });
+}
+
+const headOf = ({ id, created_by, base_url, state, serial, desired }: SavedPlan): string =>
+  [
+    `Plan ${id.slice(0, 12)}, made by ${created_by}`,
+    `  service      ${base_url}`,
+    ...(desired.project === undefined ? [] : [`  project      ${desired.project}`]),
+    `  state        ${state}, serial ${serial}`,
+    `  files        ${desired.files.length === 0 ? "none" : desired.files.join(", ")}`,
+    "",
+  ].join("\n");

@@ -1,0 +1,33 @@
+/** The lines of `--json` in a file, while people read text: written as they come, so that another program can follow. */
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
+import { CommandFailed } from "./crash";
+
+export interface JsonFile {
+  write(line: string): void;
+  close(): void;
+}
+
+/** A link that somebody else laid in the way does not decide where the lines go. */
+export function openJsonFile(path: string): JsonFile {
+  let file: number;
+  try {
+    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+    file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW), 0o600);
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+  } catch (error) {
+    throw new CommandFailed([
+      {
+        severity: "error",
+        code: "cli/file-unwritable",
+        summary: `--json-into ${path} cannot be written: ${(error as Error).message}`,
+        fix: "name a file that can be written",
+      },
+    ]);
+  }
+  return {
+    write: (line) => {
+      writeSync(file, line);
+    },
+    close: () => closeSync(file),
+  };
+}

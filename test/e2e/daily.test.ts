@@ -1,0 +1,147 @@
+/** What a person at a terminal and a script beside them ask for day by day. */
+import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(() => emulator.close());
+
+const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
+const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+`;
+const world = `${head}vms: { db: { name: db-1 }, web: { for_each: [a, b, c], name: "web-\${each}" } }
+volumes: { data: { size: 5, attach_to: db }, spare: { size: 7 } }
+groups: { front: { description: "open, to all", rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }
+`;
+type Line = { readonly type: string; readonly address: string; readonly action: string };
+const addressesOf = (stdout: string): string[] =>
+  (jsonLines(stdout) as Line[]).flatMap(({ type, address }) => (type === "change" ? [address] : [])).sort();
+
+describe("a plan", () => {
+  it("leaves out what --exclude names and what stands on it", async () => {
+    write(world);
+    const plan = await reconcile("plan", "--exclude", "vm.db", "--exclude", "vm.web[b]", "--json");
+    expect(plan.exitCode, plan.stderr).toBe(0);
+    expect(addressesOf(plan.stdout)).toEqual(["group.front", "vm.web[a]", "vm.web[c]", "volume.spare"]);
+    const applied = await reconcile("apply", "-y", "--exclude", "vm.db", "--exclude", "vm.web[b]");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const rest = await reconcile("plan", "--json");
+    expect(addressesOf(rest.stdout)).toEqual(["vm.db", "vm.web[b]", "volume.data"]);
+  });
+
+  it("names the nearest address where --exclude names nothing", async () => {
+    write(world);
+    const plan = await reconcile("plan", "--exclude", "vm.bd");
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stderr).toContain("--exclude vm.bd names nothing that is declared or recorded");
+    expect(plan.stderr).toContain("did you mean vm.db?");
+  });
+
+  it("takes its targets from a file, and refuses a file without any", async () => {
+    write(world);
+    write("# the web tier\nvm.web[a]\n\nvolume.spare   # and this\n", "targets.txt");
+    const plan = await reconcile("plan", "--target-file", "targets.txt", "--json");
+    expect(addressesOf(plan.stdout)).toEqual(["vm.web[a]", "volume.spare"]);
+    write("# nothing\n", "none.txt");
+    const none = await reconcile("plan", "--target-file", "none.txt");
+    expect(none.exitCode).toBe(1);
+    expect(none.stderr).toContain("none.txt names no address");
+  });
+
+  it("is one line a change with --summary, alike instances as one", async () => {
+    write(world);
+    const plan = await reconcile("plan", "--summary");
+    expect(plan.exitCode, plan.stderr).toBe(0);
+    expect(plan.stdout).toMatch(/^ {2}\+ vm\.web\[a\] … vm\.web\[c\] \(3\) {2}create$/m);
+    expect(plan.stdout).not.toContain("flavor_id");
+  });
+
+  it("folds instances once hundreds change alike, and says how to see each", async () => {
+    write(world.replace("[a, b, c]", "150"));
+    const plan = await reconcile("plan");
+    expect(plan.stdout).toContain("vm.web[0] … vm.web[149] (150)");
+    expect(plan.stdout).toContain("name web-0 … web-149 (150 values)");
+    expect(plan.stdout).toContain("each by itself: --steps");
+    const steps = await reconcile("plan", "--steps");
+    expect(steps.stdout).toContain("+ vm.web[77]  create");
+  });
+
+  it("quotes a value with a comma in a row of values", async () => {
+    write(world);
+    const plan = await reconcile("plan");
+    expect(plan.stdout).toContain('description "open, to all"');
+  });
+
+  it("is shown again from its file, without a service", async () => {
+    write(world);
+    const plan = await reconcile("plan", "--out", "change.plan.json");
+    const shown = await runCli(["show", "change.plan.json"], { cwd: folder, env: {} });
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    expect(shown.stdout).toContain(`service      ${emulator.url}`);
+    expect(shown.stdout).toContain(plan.stdout.trimEnd().split("\n").at(-1));
+    const json = await runCli(["show", "change.plan.json", "--json"], { cwd: folder, env: {} });
+    expect(addressesOf(json.stdout)).toHaveLength(7);
+    const none = await runCli(["show", "reconcile.yaml"], { cwd: folder, env: {} });
+    expect(none.exitCode).toBe(1);
+    expect(none.stderr).toContain("reconcile.yaml is no saved plan");
+  });
+});
+
+describe("--json-into", () => {
+  it("has the lines of --json beside the text for people, for its owner alone", async () => {
+    write(world);
+    const applied = await reconcile("apply", "-y", "--json-into", "run.jsonl");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    expect(applied.stdout).toContain("to create");
+    const lines = jsonLines(read("run.jsonl")) as { type: string; exit_code?: number; status?: string }[];
+    expect(new Set(lines.map(({ type }) => type))).toEqual(new Set(["change", "step", "summary"]));
+    expect(lines.at(-1)).toMatchObject({ type: "summary", exit_code: 0, changes: { create: 7 } });
+    expect(statSync(join(folder, "run.jsonl")).mode & 0o777).toBe(0o600);
+  });
+
+  it("writes through no link, and says so before anything is read", async () => {
+    write(world);
+    symlinkSync(join(folder, "elsewhere"), join(folder, "run.jsonl"));
+    const plan = await reconcile("plan", "--json-into", "run.jsonl");
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stderr).toContain("error[cli/file-unwritable]: --json-into run.jsonl cannot be written");
+  });
+});
+
+describe("orphans delete --all", () => {
+  it("ends every orphan, with one consent", async () => {
+    write(world);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(
+      `${head}removed: [ { from: volume.spare, destroy: false }, { from: group.front, destroy: false } ]\nvms: { db: { name: db-1 } }\nvolumes: { data: { size: 5, attach_to: db } }\n`,
+    );
+    const applied = await reconcile("apply", "-y", "--allow-data-loss", "--allow-removal", "all");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const before = jsonLines((await reconcile("orphans", "list", "--json")).stdout).at(-1) as { orphans: unknown[] };
+    expect(before.orphans.length).toBeGreaterThan(1);
+    const refused = await reconcile("orphans", "delete", "--all");
+    expect(refused.exitCode).toBe(3);
+    const deleted = await reconcile("orphans", "delete", "--all", "--allow-data-loss");
+    expect(deleted.exitCode, deleted.stderr).toBe(0);
+    const after = jsonLines((await reconcile("orphans", "list", "--json")).stdout).at(-1) as { orphans: unknown[] };
+    expect(after.orphans).toEqual([]);
+    expect((await reconcile("orphans", "delete")).stderr).toContain("the ids of orphans, or --all");
+  });
+});
