@@ -110,35 +110,70 @@ interface Own {
   readonly keeps?: string;
 }
 
+/** Where the VM's own data volume is, as far as anything shows it. */
+interface OwnDisk {
+  readonly id: string | undefined;
+  readonly sizeGb: number | undefined;
+  /** The other VM that it hangs on. */
+  readonly elsewhere: string | undefined;
+  /** It hangs on no VM. */
+  readonly isOff: boolean;
+}
+
 function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
-  const { id: vm, name, recorded, desired, dataVolumeId: id } = leaving;
+  const { name, recorded, desired, dataVolumeId: id } = leaving;
   // Under an address of its own it is neither lost nor left.
   if (id !== undefined && context.addressOfId.has(id)) return {};
-  const sighting = id === undefined ? undefined : sightVolume(context.live, id);
-  if (sighting?.seen === "gone") return {};
-  const seen = sighting?.seen === "yes" ? sighting.value : undefined;
-  const sizeGb = seen?.sizeGb ?? recorded?.sizeGb;
+  const disk = ownDisk(leaving, hanging, context);
+  if (disk === undefined) return {};
+  const { sizeGb, elsewhere } = disk;
   const size = sizeGb === undefined ? "" : ` of ${sizeGb} GB`;
   const label = `${id === undefined ? "the data volume" : `data volume ${id}`}${size} of VM ${name}`;
-  const host = seen?.attachedTo;
-  const isOff = host === null || (host === undefined && id !== undefined && hanging?.every((disk) => disk.id !== id));
-  const elsewhere = typeof host === "string" && host !== vm;
   const stays: Own = {
-    fate: elsewhere
-      ? `${label}, which hangs on VM ${host}, stays there as an orphan`
-      : `${label} stays behind as an orphan`,
+    fate:
+      elsewhere === undefined
+        ? `${label} stays behind as an orphan`
+        : `${label}, which hangs on VM ${elsewhere}, stays there as an orphan`,
     ...(id === undefined ? {} : { stays: { id, ...(sizeGb === undefined ? {} : { sizeGb }) } }),
   };
   const policy = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
   if (policy === "retain" || !context.can.deletesVolumes) return stays;
-  if (id === undefined) return { ...stays, keeps: "the service's records do not show which volume it is" };
-  if (sizeGb === undefined) return { ...stays, keeps: "its size is not known" };
-  if (elsewhere) return { ...stays, keeps: `it hangs on VM ${host}` };
-  if (isOff && recorded?.dataVolumeDetached !== true) return { ...stays, keeps: "somebody has taken it off the VM" };
+  const mine = mayGoAlong(disk, recorded);
+  return "keeps" in mine ? { ...stays, ...mine } : { deletes: mine };
+}
+
+/** `undefined`: it is gone. */
+function ownDisk(
+  { id: vm, recorded, dataVolumeId: id }: Leaving,
+  hanging: readonly Hanging[] | undefined,
+  context: DiffContext,
+): OwnDisk | undefined {
+  const sighting = id === undefined ? undefined : sightVolume(context.live, id);
+  if (sighting?.seen === "gone") return undefined;
+  const seen = sighting?.seen === "yes" ? sighting.value : undefined;
+  const host = seen?.attachedTo;
+  const isUnlisted = host === undefined && id !== undefined && hanging?.every((disk) => disk.id !== id) === true;
+  return {
+    id,
+    sizeGb: seen?.sizeGb ?? recorded?.sizeGb,
+    elsewhere: typeof host === "string" && host !== vm ? host : undefined,
+    isOff: host === null || isUnlisted,
+  };
+}
+
+/** Only what is known to be the volume that was made with the VM, and hangs where it was made, or why not. */
+function mayGoAlong(
+  { id, sizeGb, elsewhere, isOff }: OwnDisk,
+  recorded: RecordedVm | undefined,
+): Required<Own>["deletes"] | Required<Pick<Own, "keeps">> {
+  if (id === undefined) return { keeps: "the service's records do not show which volume it is" };
+  if (sizeGb === undefined) return { keeps: "its size is not known" };
+  if (elsewhere !== undefined) return { keeps: `it hangs on VM ${elsewhere}` };
+  if (isOff && recorded?.dataVolumeDetached !== true) return { keeps: "somebody has taken it off the VM" };
   const isGuessed = recorded?.dataVolumeId === undefined;
   if (isGuessed && recorded?.sizeGb !== undefined && recorded.sizeGb !== sizeGb)
-    return { ...stays, keeps: `volume ${id} of ${sizeGb} GB is not the one of ${recorded.sizeGb} GB that was made` };
-  return { deletes: { id, sizeGb } };
+    return { keeps: `volume ${id} of ${sizeGb} GB is not the one of ${recorded.sizeGb} GB that was made` };
+  return { id, sizeGb };
 }
 
 const kept = ({ address, desired }: Pair, name: string, why: string): Diagnostic => ({

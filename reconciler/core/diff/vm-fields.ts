@@ -12,7 +12,7 @@ import type { RecordedVm } from "../model/recorded";
 import { type FieldChange, type FieldValue, fieldChange } from "./changes";
 import type { DiffContext } from "./context";
 
-interface Comparison {
+export interface Comparison {
   readonly fields: readonly FieldChange[];
   readonly imageId?: string;
   /** The file did not change; the service did. */
@@ -162,6 +162,34 @@ function decideVerify(
   return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";
 }
 
+/** Which image the file means, told from what its text meant when it was applied. */
+interface WantedImage {
+  /** The id, where the text can be turned into one. */
+  readonly id: string;
+  /** The text has not changed since it was applied. */
+  readonly sameText: boolean;
+  /** The id that the text meant when it was applied, where that is another one by now. */
+  readonly appliedAs?: string;
+  /** Nothing to compare with: a name that nobody could resolve when it was applied, or can now where none was applied. */
+  readonly isUnknown: boolean;
+}
+
+function wantedImage(
+  { image }: DesiredVm,
+  recorded: RecordedVm | undefined,
+  live: LiveVm | undefined,
+  { images }: DiffContext,
+): WantedImage {
+  const resolved = resolveEntry(image, images);
+  const id = resolved.found === "one" ? resolved.entry.id : image;
+  const sameText = recorded?.image === image;
+  if (isUuid(image)) return { id, sameText, isUnknown: false };
+  const appliedAs = sameText ? recorded.imageId : undefined;
+  if (appliedAs === image) return { id, sameText, isUnknown: true };
+  const isUnknown = resolved.found !== "one" && recorded?.image === undefined && isUuid(live?.image ?? "");
+  return { id, sameText, isUnknown, ...(appliedAs === undefined || appliedAs === id ? {} : { appliedAs }) };
+}
+
 function compareImage(
   desired: DesiredVm,
   recorded: RecordedVm | undefined,
@@ -169,37 +197,32 @@ function compareImage(
   context: DiffContext,
   diagnostics: Diagnostic[],
 ): { readonly wanted?: string; readonly change?: FieldChange } {
-  const policy = desired.lifecycle.onImageChange;
-  const resolved = resolveEntry(desired.image, context.images);
-  const meansNow = resolved.found === "one" ? resolved.entry.id : desired.image;
-  const sameText = recorded?.image === desired.image;
-  const isName = !isUuid(desired.image);
-  // Applied by a name that nobody could resolve then, or never applied and not to be resolved now: nothing to compare with.
-  const unresolved = isName && (sameText ? recorded?.imageId === desired.image : false);
-  const unknown = isName && resolved.found !== "one" && recorded?.image === undefined && isUuid(live?.image ?? "");
-  if (unresolved || unknown) return { wanted: live?.image ?? meansNow };
-  const nameMoved = sameText && recorded?.imageId !== undefined && recorded.imageId !== meansNow && isName;
-  if (nameMoved && resolved.found === "one") {
-    diagnostics.push({
-      severity: "note",
-      code: "plan/image-name-moved",
-      summary: `the image name ${desired.image} now means another image`,
-      detail: `${desired.address} was built from ${recorded?.imageId}; the name means ${meansNow} today. A running VM is never rebuilt for that.`,
-      fix: `write the new id as image_id to rebuild from it`,
-      address: desired.address,
-      source: desired.source,
-    });
-  }
-  const wanted = nameMoved ? recorded!.imageId! : meansNow;
+  const { images } = context;
+  const { id, sameText, appliedAs, isUnknown } = wantedImage(desired, recorded, live, context);
+  if (isUnknown) return { wanted: live?.image ?? id };
+  if (appliedAs !== undefined && resolveEntry(desired.image, images).found === "one")
+    diagnostics.push(imageNameMoved(desired, appliedAs, id));
+  const wanted = appliedAs ?? id;
   // A name that no list turns into an id says nothing about the image wanted: a rebuild for it would come every time.
-  const shown = live?.image !== undefined && isEntry(live.image, wanted, context.images) !== undefined;
-  const before = shown ? catalogueId(live.image!, context.images) : (recorded?.imageId ?? recorded?.image);
-  if (policy === "ignore" || before === undefined || before === wanted || (sameText && !shown)) return { wanted };
-  const verb = policy === "replace" ? "replace" : "rebuild";
-  const after = nameMoved ? wanted : desired.image;
+  const shown = live?.image !== undefined && isEntry(live.image, wanted, images) !== undefined ? live.image : undefined;
+  const before = shown === undefined ? (recorded?.imageId ?? recorded?.image) : catalogueId(shown, images);
+  if (before === undefined || before === wanted || (sameText && shown === undefined)) return { wanted };
+  const policy = desired.lifecycle.onImageChange;
+  if (policy === "ignore") return { wanted };
+  const after = appliedAs ?? desired.image;
   const was = recorded?.image !== undefined && recorded.imageId === before ? recorded.image : before;
-  return { wanted, change: fieldChange(vmFields.image, nameLike(after, was, context.images), after, verb) };
+  return { wanted, change: fieldChange(vmFields.image, nameLike(after, was, images), after, policy) };
 }
+
+const imageNameMoved = ({ image, address, source }: DesiredVm, from: string, to: string): Diagnostic => ({
+  severity: "note",
+  code: "plan/image-name-moved",
+  summary: `the image name ${image} now means another image`,
+  detail: `${address} was built from ${from}; the name means ${to} today. A running VM is never rebuilt for that.`,
+  fix: "write the new id as image_id to rebuild from it",
+  address,
+  source,
+});
 
 /** The data volume's own record where it was read, else what was applied. */
 function sizeNow(recorded: RecordedVm | undefined, live: LiveVm | undefined, context: DiffContext): number | undefined {

@@ -19,7 +19,10 @@ import {
   intendedRecord,
   kept,
   type Outcome,
+  type Replaced,
   removalReason,
+  type Unchanged,
+  type Updated,
   unchanged,
   updateReason,
 } from "./difference";
@@ -29,7 +32,7 @@ import { findVm, openCreate } from "./find-vm";
 import { goneNote, letGo, type Vanished } from "./findings";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
-import { compareVm, findDataVolume } from "./vm-fields";
+import { type Comparison, compareVm, findDataVolume } from "./vm-fields";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown } from "./vm-findings";
 
 interface VmFacts extends Facts<"vm"> {
@@ -209,6 +212,22 @@ function removeVm(
 const isYoung = (live: LiveVm | undefined, building: boolean): boolean =>
   building && live?.phase === "changing" && (live.volumes ?? []).length === 0;
 
+/** A VM that is wanted and there, and what differs about it. */
+interface PresentVm {
+  readonly pair: VmPair;
+  readonly desired: DesiredVm;
+  readonly recorded: RecordedVm | undefined;
+  readonly found: Known<LiveVm>;
+  /** As it is called now. */
+  readonly name: string;
+  /** Without what is to be ignored. */
+  readonly comparison: Comparison;
+  readonly dataVolumeId: string | undefined;
+  /** It has not settled since its create. */
+  readonly isNew: boolean;
+  readonly context: DiffContext;
+}
+
 function updateVm(
   pair: VmPair,
   desired: DesiredVm,
@@ -216,63 +235,107 @@ function updateVm(
   found: Known<LiveVm>,
   context: DiffContext,
 ): ActedVm<"none" | "update" | "import" | "replace"> {
-  const { live, id, adopted } = found;
   const diagnostics: Diagnostic[] = [];
-  const comparison = compareVm(desired, recorded, live, context, diagnostics);
-  const { verify } = comparison;
+  const compared = compareVm(desired, recorded, found.live, context, diagnostics);
   const ignored = new Set(desired.lifecycle.ignoreChanges);
-  const fields = comparison.fields.filter((field) => !ignored.has(field.field));
-  const dataVolumeId = findDataVolume(recorded, live, context);
-  const isNew = recorded?.building === true || adopted === "interrupted";
+  const vm: PresentVm = {
+    pair,
+    desired,
+    recorded,
+    found,
+    name: found.live?.name ?? recorded?.name ?? desired.name,
+    comparison: { ...compared, fields: compared.fields.filter((field) => !ignored.has(field.field)) },
+    dataVolumeId: findDataVolume(recorded, found.live, context),
+    isNew: recorded?.building === true || found.adopted === "interrupted",
+    context,
+  };
   const isRequested = context.replace.has(desired.address);
-  const neverSettled = live?.phase === "failed" && isNew;
-  if (live?.phase === "failed" && !isNew && !isRequested) diagnostics.push(failedNote(pair, live));
-  const replaces = isRequested || neverSettled || fields.some((field) => field.forces === "replace");
-  const dataVolumeOff = isDataVolumeOff(recorded, live, dataVolumeId);
-  const hasWork = fields.length > 0 || verify !== undefined;
-  const unsettled = isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded));
-  if (!replaces) checkSize(fields, desired, dataVolumeId, live, diagnostics);
-  const sends = (field: string): boolean => replaces || fields.some((one) => one.field === field);
-  if (replaces || fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, sends).diagnostics);
+  const hasFailed = found.live?.phase === "failed";
+  if (hasFailed && !vm.isNew && !isRequested) diagnostics.push(failedNote(pair, found.live));
+  const isReplaced =
+    isRequested || (hasFailed && vm.isNew) || vm.comparison.fields.some((field) => field.forces === "replace");
+  const outcome = isReplaced
+    ? replaceVm(vm, hasFailed && vm.isNew && !isRequested ? "failed" : reasonFor(vm, isRequested))
+    : keepVm(vm, reasonFor(vm, false));
+  return { ...factsOf(vm), ...outcome, diagnostics: [...diagnostics, ...outcome.diagnostics] };
+}
 
-  const name = live?.name ?? recorded?.name ?? desired.name;
-  const young = isYoung(live, isNew);
-  const said = replaces
-    ? lossesOfRemoval({ id, name, live, recorded, desired, dataVolumeId, young }, pair, context)
-    : undefined;
-  if (said !== undefined) diagnostics.push(...said.notes);
-  const acts = hasWork || unsettled || dataVolumeOff || pair.movedFrom !== undefined;
-  const reason =
-    neverSettled && !isRequested
-      ? "failed"
-      : updateReason({
-          isRequested,
-          adopted,
-          hasFields: fields.length > 0,
-          isDrift: comparison.drifted,
-          otherwise: pair.movedFrom === undefined ? "interrupted" : "moved",
-        });
+const reasonFor = ({ pair, found, comparison }: PresentVm, isRequested: boolean): Reason =>
+  updateReason({
+    isRequested,
+    adopted: found.adopted,
+    hasFields: comparison.fields.length > 0,
+    isDrift: comparison.drifted,
+    otherwise: pair.movedFrom === undefined ? "interrupted" : "moved",
+  });
+
+function factsOf({ desired, recorded, found, comparison, dataVolumeId, isNew }: PresentVm) {
+  const { live, adopted } = found;
+  const { fields, imageId, verify } = comparison;
+  const hasWork = fields.length > 0 || verify !== undefined;
   return {
     live,
-    imageId: comparison.imageId,
+    imageId,
     dataVolumeId,
-    ...(dataVolumeOff ? { dataVolumeOff } : {}),
+    ...(isDataVolumeOff(recorded, live, dataVolumeId) ? { dataVolumeOff: true } : {}),
     ...(adopted === undefined ? {} : { adopts: true }),
-    ...(said === undefined ? {} : { departure: said.departure }),
-    ...(unsettled ? { unsettled: true } : {}),
+    ...(isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)) ? { unsettled: true } : {}),
     ...(verify === undefined ? {} : { verify }),
-    ...kept<"vm">(replaces ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined, id, desired, {
-      address: desired.address,
-      kind: "vm",
-      name,
+  };
+}
+
+/** What every change of a VM that is there says. */
+const changeOf = ({ pair, desired, found, name, comparison }: PresentVm, reason: Reason) => ({
+  address: desired.address,
+  kind: "vm" as const,
+  name,
+  reason,
+  because: why(reason, name, comparison.fields, found.live, comparison.verify),
+  movedFrom: pair.movedFrom,
+  source: desired.source,
+});
+
+function replaceVm(vm: PresentVm, reason: Reason): Replaced<"vm"> & Pick<VmFacts, "departure" | "diagnostics"> {
+  const { pair, desired, recorded, found, name, comparison, dataVolumeId, isNew, context } = vm;
+  const { live, id } = found;
+  const young = isYoung(live, isNew);
+  const said = lossesOfRemoval({ id, name, live, recorded, desired, dataVolumeId, young }, pair, context);
+  return {
+    action: "replace",
+    id,
+    desired,
+    change: {
+      ...changeOf(vm, reason),
+      action: "replace",
+      id,
       // A new VM has the new values from the start, whatever the service could have changed in place.
-      fields: [...movedField(pair), ...(replaces ? fields.map((field) => ({ ...field, verb: "replace" })) : fields)],
-      reason,
-      because: why(reason, name, fields, live, verify),
-      losses: said?.losses ?? lossesOfUpdate(fields, { id, name, sizeGb: recorded?.rootSizeGb }),
-      ...(said?.leaves === undefined ? {} : { leaves: said.leaves }),
-      movedFrom: pair.movedFrom,
-      source: desired.source,
+      fields: [...movedField(pair), ...comparison.fields.map((field) => ({ ...field, verb: "replace" }))],
+      losses: said.losses,
+      ...(said.leaves === undefined ? {} : { leaves: said.leaves }),
+    },
+    departure: said.departure,
+    diagnostics: [...checkCatalogue(desired, context).diagnostics, ...said.notes],
+  };
+}
+
+function keepVm(
+  vm: PresentVm,
+  reason: Reason,
+): (Unchanged | Updated<"vm"> | Replaced<"vm">) & Pick<VmFacts, "diagnostics"> {
+  const { pair, desired, recorded, found, name, comparison, dataVolumeId, context } = vm;
+  const { live, id, adopted } = found;
+  const { fields, verify } = comparison;
+  const diagnostics: Diagnostic[] = [];
+  checkSize(fields, desired, dataVolumeId, live, diagnostics);
+  const isSent = (field: string): boolean => fields.some((one) => one.field === field);
+  if (fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, isSent).diagnostics);
+  const { unsettled = false, dataVolumeOff = false } = factsOf(vm);
+  const acts = fields.length > 0 || verify !== undefined || unsettled || dataVolumeOff || pair.movedFrom !== undefined;
+  return {
+    ...kept<"vm">(adopted !== undefined ? "import" : acts ? "update" : undefined, id, desired, {
+      ...changeOf(vm, reason),
+      fields: [...movedField(pair), ...fields],
+      losses: lossesOfUpdate(fields, { id, name, sizeGb: recorded?.rootSizeGb }),
     }),
     diagnostics,
   };

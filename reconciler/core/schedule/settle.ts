@@ -25,6 +25,19 @@ export type Wait =
 const settled: Verdict = { status: "settled" };
 const pending: Verdict = { status: "pending" };
 
+/** The phases in which a VM has come to where each wait is for. */
+const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["phase"][]>> = {
+  built: ["running", "stopped"],
+  steady: ["running", "stopped"],
+  decided: ["running", "stopped"],
+  rebuilt: ["running", "stopped"],
+  arrived: ["running", "stopped", "verify_resize"],
+  // A service that confirms by itself never shows VERIFY_RESIZE.
+  resized: ["running", "stopped", "verify_resize"],
+  stopped: ["stopped"],
+  running: ["running"],
+};
+
 /**
  * `live` is undefined when the list does not show the VM. `moved`: it was seen on its way since the request, or so long
  * ago is that, that what it shows now came after it.
@@ -36,30 +49,14 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
   // A record without a status never shows an arrival: the acknowledgement has to do.
   if (live.status === undefined && live.phase === "changing" && wait.for !== "resized" && wait.for !== "rebuilt")
     return settled;
-  const steady = live.phase === "running" || live.phase === "stopped";
-  switch (wait.for) {
-    case "built":
-    case "steady":
-      return steady ? settled : pending;
-    case "arrived":
-      return steady || live.phase === "verify_resize" ? settled : pending;
-    case "stopped":
-      return live.phase === "stopped" ? settled : pending;
-    case "running":
-      return live.phase === "running" ? settled : pending;
-    case "rebuilt":
-      return steady && (live.image === undefined || !wait.isOther(live.image)) ? settled : pending;
-    case "resized":
-      // A service that confirms by itself never shows VERIFY_RESIZE, but the new flavor, or nothing more than that it ran.
-      return live.phase === "verify_resize" ||
-        (steady && (live.flavor === undefined ? moved : wait.isTarget(live.flavor)))
-        ? settled
-        : pending;
-    case "decided":
-      return steady ? settled : pending;
-    default:
-      return wait satisfies never;
-  }
+  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, moved) ? settled : pending;
+}
+
+/** One that has settled may not have begun yet: then it still shows what it had before. */
+function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
+  if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
+  if (wait.for !== "resized" || live.phase === "verify_resize") return true;
+  return live.flavor === undefined ? moved : wait.isTarget(live.flavor);
 }
 
 export type VolumeWait =
