@@ -39,51 +39,64 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
   if (text.length < smallest || crossesPieces.test(text)) return undefined;
   const pieces: Piece[] = [];
   const sections: SectionHeader[] = [];
-  let section: string | undefined;
-  let indent = 0;
+  let section: { readonly name: string; readonly indent: number } | undefined;
   let start = 0;
-  let begun = false;
+  let isFirst = true;
   const close = (end: number) => {
-    if (end > start) pieces.push({ ...(section === undefined ? {} : { section }), start, end });
+    if (end > start) pieces.push({ ...(section === undefined ? {} : { section: section.name }), start, end });
     start = end;
   };
-  for (let at = 0; at < text.length; ) {
-    const newline = text.indexOf("\n", at);
-    const end = newline === -1 ? text.length : newline + 1;
-    let first = at;
-    while (text.charCodeAt(first) === 32) first++;
-    const column = first - at;
-    const character = text[first];
-    const isBlank = first >= end || character === "\n" || character === "\r" || character === "#";
+  for (const line of linesOf(text)) {
     // A map whose first key is indented ends at a line that is not: read in pieces, it would go on.
-    if (!isBlank && !begun && column > 0) return undefined;
-    begun ||= !isBlank;
-    if (!isBlank && column === 0) {
-      if (!rootLine.test(text.slice(at, Math.min(end, at + 200)))) return undefined;
-      const name = header.exec(text.slice(at, newline === -1 ? end : newline))?.[1];
-      if (section !== undefined || name !== undefined) close(at);
+    if (isFirst && line.column > 0) return undefined;
+    isFirst = false;
+    if (line.column === 0) {
+      if (!rootLine.test(startOf(text, line))) return undefined;
+      const name = header.exec(text.slice(line.at, line.end).replace(/\n$/, ""))?.[1];
+      if (section !== undefined || name !== undefined) close(line.at);
       section = undefined;
-      if (name !== undefined) {
-        const body = firstEntry(text, end);
-        if (body !== undefined) {
-          section = name;
-          indent = body.indent;
-          sections.push({ name, offset: at, body: body.offset });
-          start = end;
-        }
-      }
-    } else if (!isBlank && section !== undefined) {
-      if (column < indent) return undefined;
-      if (column === indent && character !== "}" && character !== "]") {
-        if (!entryKey.test(text.slice(first, Math.min(end, first + 200)))) return undefined;
-        if (at - start >= batch) close(at);
-      }
+      const body = name === undefined ? undefined : firstEntry(text, line.end);
+      if (name === undefined || body === undefined) continue;
+      section = { name, indent: body.indent };
+      sections.push({ name, offset: line.at, body: body.offset });
+      start = line.end;
+    } else if (section !== undefined) {
+      if (line.column < section.indent) return undefined;
+      if (line.column > section.indent || line.closes) continue;
+      if (!entryKey.test(startOf(text, line))) return undefined;
+      if (line.at - start >= batch) close(line.at);
     }
-    at = end;
   }
   close(text.length);
   return { pieces, sections };
 }
+
+/** A line that says anything: neither empty nor a comment. */
+interface Line {
+  readonly at: number;
+  /** After its line break. */
+  readonly end: number;
+  /** How far it is indented. */
+  readonly column: number;
+  /** It begins with the end of brackets. */
+  readonly closes: boolean;
+}
+
+function* linesOf(text: string): Generator<Line> {
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    const newline = text.indexOf("\n", at);
+    end = newline === -1 ? text.length : newline + 1;
+    let first = at;
+    while (text.charCodeAt(first) === 32) first++;
+    const character = text[first];
+    if (first >= end || character === "\n" || character === "\r" || character === "#") continue;
+    yield { at, end, column: first - at, closes: character === "}" || character === "]" };
+  }
+}
+
+/** Enough of a line to tell a key. */
+const startOf = (text: string, { at, end, column }: Line): string =>
+  text.slice(at + column, Math.min(end, at + column + 200));
 
 /** The first line below a header that says anything, when it is indented as a section's body is. */
 function firstEntry(text: string, from: number): { indent: number; offset: number } | undefined {

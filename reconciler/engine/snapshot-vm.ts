@@ -13,50 +13,65 @@ import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from ".
 import { type Seen, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
-type Snapshot = ActionOf<"vm.snapshot">;
-
 /** An older one no longer shows what is about to be lost. */
 const freshMs = 60 * 60_000;
 
 export async function snapshotVm(
   step: Step<"vm.snapshot">,
-  action: Snapshot,
+  { name }: ActionOf<"vm.snapshot">,
   id: string,
   run: Run,
 ): Promise<StepResult> {
-  const { address } = step;
-  const { name } = action;
-  const { client, clock, timing } = run.ports;
-  const canList = client.can.listsImages;
-  const images = canList ? await listImages(run) : undefined;
+  const images = run.ports.client.can.listsImages ? await listImages(run) : undefined;
   if (images !== undefined && images.status !== "accepted") return unlistable(images, "nothing was sent");
-
-  const open = run.recorder.state.intents.get(address);
+  const open = run.recorder.state.intents.get(step.address);
   const earlier = open?.operation === "vm.snapshot" && open.name === name ? open : undefined;
-  if (earlier !== undefined) {
-    const isFresh = clock.now() - Date.parse(earlier.sentAt) < freshMs;
-    const isThere = images !== undefined && imageOf(earlier, images.value) !== undefined;
-    if (canList && isFresh && !isThere && earlier.accepted !== true) {
-      // Its answer was lost: a list that is behind may show it yet.
-      const left = Date.parse(earlier.sentAt) + timing.discoveryWindowMs - clock.now();
-      const late = left > 0 ? await awaitImage(step, earlier, left, run) : undefined;
-      if (late !== undefined && late.code !== missing) return late.end === "done" ? settled(step, id, run) : late;
-    } else if (earlier.accepted === true || isThere) {
-      if (!canList && isFresh) return settled(step, id, run);
-      if (canList && (isFresh || !isThere)) return believed(step, earlier, id, run);
-    }
-  }
+  return (
+    (earlier === undefined ? undefined : await tookEarlier(step, earlier, id, images?.value, run)) ??
+    (await take(step, name, id, images?.value, run))
+  );
+}
 
-  const before = images?.value ?? [];
+/** How the one ends that an earlier run has sent; `undefined`: it was never made or is too old, and another is taken. */
+async function tookEarlier(
+  step: Step,
+  earlier: Intent,
+  id: string,
+  images: readonly LiveImage[] | undefined,
+  run: Run,
+): Promise<StepResult | undefined> {
+  const { clock, timing } = run.ports;
+  const ageMs = clock.now() - Date.parse(earlier.sentAt);
+  const isFresh = ageMs < freshMs;
+  if (images === undefined) return isFresh && earlier.accepted === true ? settled(step, id, run) : undefined;
+  if (imageOf(earlier, images) !== undefined) return isFresh ? believed(step, earlier, id, run) : undefined;
+  // Accepted ones are never sent again by themselves.
+  if (earlier.accepted === true) return believed(step, earlier, id, run);
+  if (!isFresh || ageMs >= timing.discoveryWindowMs) return undefined;
+  // Its answer was lost: a list that is behind may show it yet.
+  const late = await awaitImage(step, earlier, timing.discoveryWindowMs - ageMs, run);
+  if (late.code === missing) return undefined;
+  return late.end === "done" ? settled(step, id, run) : late;
+}
+
+async function take(
+  step: Step,
+  name: string,
+  id: string,
+  images: readonly LiveImage[] | undefined,
+  run: Run,
+): Promise<StepResult> {
+  const { address } = step;
+  const before = images ?? [];
   const idsBefore = before.filter((image) => image.name === name).map((image) => image.id);
   const intent: Intent = { step: step.id, address, operation: "vm.snapshot", name, sentAt: isoNow(run), idsBefore };
   await run.recorder.record([{ type: "intent", address, intent }]);
   const look = async (): Promise<Seen> => {
-    const now = canList ? await listImages(run) : undefined;
+    const now = images === undefined ? undefined : await listImages(run);
     if (now?.status !== "accepted") return "cannot-tell";
     return imageOf(intent, now.value) === undefined ? "not-done" : "done";
   };
-  const outcome = await sendAndLook(() => client.snapshotVm(id, name, optionsFor(step, run)), look, run);
+  const outcome = await sendAndLook(() => run.ports.client.snapshotVm(id, name, optionsFor(step, run)), look, run);
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
     return failedBy(outcome);
@@ -65,7 +80,7 @@ export async function snapshotVm(
   const named = before.some((image) => image.id === outcome.value?.imageId) ? undefined : outcome.value?.imageId;
   const sent: Intent = { ...intent, accepted: true, ...(named === undefined ? {} : { image: named }) };
   await run.recorder.record([{ type: "intent", address, intent: sent }]);
-  return canList ? believed(step, sent, id, run) : settled(step, id, run);
+  return images === undefined ? settled(step, id, run) : believed(step, sent, id, run);
 }
 
 const listImages = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>

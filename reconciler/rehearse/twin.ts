@@ -6,9 +6,11 @@
 import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
 import type { WorldDump } from "../../emulator/world";
 import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
+import type { Kind } from "../core/model/address";
+import { ofKind } from "../core/model/by-kind";
 import type { Desired, DesiredVm } from "../core/model/desired";
-import type { CatalogueEntry, Live, LiveGroup, LiveVm } from "../core/model/live";
-import type { RecordedGroup, RecordedVm, RecordedVolume, State } from "../core/model/recorded";
+import type { CatalogueEntry, Live, LiveGroup, LiveVm, Sighting } from "../core/model/live";
+import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
 import { twinRules } from "./twin-rules";
 
 export interface TwinInput {
@@ -163,34 +165,34 @@ function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]
 }
 
 function twinVms(builder: Builder): Vm[] {
-  const { live, desired, state } = builder;
-  const seen = new Map<string, LiveVm>((live.vms ?? []).map((vm) => [vm.id, vm]));
-  const gone = new Set<string>();
-  for (const [id, sighting] of live.vmById) {
-    if (sighting.seen === "yes") seen.set(id, sighting.value);
-    else if (sighting.seen === "gone") gone.add(id);
-  }
+  const { live } = builder;
+  const seen = shownVms(live);
   const vms = [...seen.values()].map((vm) => twinVm(builder, vm));
   if (live.vms !== undefined) return vms;
+  const isUnseen = (id: string): boolean => !seen.has(id) && live.vmById.get(id)?.seen !== "gone";
   for (const [id, record] of builder.vmRecords)
-    if (!seen.has(id) && !gone.has(id)) {
+    if (isUnseen(id)) {
       const phase = record.power === "stopped" ? "stopped" : "running";
       vms.push(twinVm(builder, { kind: "vm", id, name: record.name, phase }));
     }
-  const there = new Set(vms.map(({ id }) => id));
-  const named = new Set<string>();
-  for (const resource of desired.resources)
-    if (resource.kind === "volume" && resource.attachTo !== undefined && "id" in resource.attachTo)
-      named.add(resource.attachTo.id);
-  for (const sighting of live.volumes.values())
-    if (sighting.seen === "yes" && typeof sighting.value.attachedTo === "string") named.add(sighting.value.attachedTo);
-  for (const record of state.resources.values())
-    if (record.kind === "volume" && record.attachedTo !== undefined) named.add(record.attachedTo);
-  for (const id of distinct(named))
-    if (!there.has(id) && !gone.has(id))
+  for (const id of distinct(hostsNamed(builder)))
+    if (isUnseen(id) && !builder.vmRecords.has(id))
       vms.push(twinVm(builder, { kind: "vm", id, name: `vm-${id}`.toLowerCase(), phase: "running" }));
   return vms;
 }
+
+/** The ids of VMs that volumes hang on, or shall. */
+const hostsNamed = ({ live, desired, state }: Builder): string[] => [
+  ...desired.resources.flatMap((resource) =>
+    resource.kind === "volume" && resource.attachTo !== undefined && "id" in resource.attachTo
+      ? [resource.attachTo.id]
+      : [],
+  ),
+  ...[...live.volumes.values()].flatMap((sighting) =>
+    sighting.seen === "yes" ? (sighting.value.attachedTo ?? []) : [],
+  ),
+  ...recordsOf(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
+];
 
 function twinVm(builder: Builder, vm: LiveVm): Vm {
   const { createdAt } = builder;
@@ -249,59 +251,77 @@ function twinState(
   }
 }
 
-function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
-  const { live, state, createdAt } = builder;
-  const volumes = new Map<string, Volume>();
-  const put = (volume: Pick<Volume, "id" | "name" | "size" | "attached_to" | "root">): void => {
-    const status = volume.attached_to === null ? "available" : "in-use";
-    volumes.set(volume.id, { ...volume, seq: builder.seq++, project_id: twinProject, status, created_at: createdAt });
-  };
-  const records = new Map<string, RecordedVolume>();
-  for (const record of state.resources.values()) if (record.kind === "volume") records.set(record.id, record);
-  const hangsOn = new Map<string, { readonly vm: string; readonly root: boolean }>();
-  const liveVms = new Map<string, LiveVm>((live.vms ?? []).map((vm) => [vm.id, vm]));
-  for (const [id, sighting] of live.vmById) if (sighting.seen === "yes") liveVms.set(id, sighting.value);
-  for (const vm of liveVms.values())
-    for (const entry of vm.volumes ?? []) hangsOn.set(entry.id, { vm: vm.id, root: entry.root === true });
+type Placed = Pick<Volume, "id" | "name" | "size" | "attached_to" | "root">;
 
-  for (const id of new Set([...live.volumes.keys(), ...records.keys()])) {
-    const sighting = live.volumes.get(id);
+function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
+  const liveVms = shownVms(builder.live);
+  const placed = new Map(knownVolumes(builder, liveVms).map((volume) => [volume.id, volume]));
+  for (const vm of vms)
+    for (const disk of disksOf(builder, vm, liveVms.get(vm.id))) if (!placed.has(disk.id)) placed.set(disk.id, disk);
+  return [...placed.values()].map((volume) => ({
+    ...volume,
+    seq: builder.seq++,
+    project_id: twinProject,
+    status: volume.attached_to === null ? "available" : "in-use",
+    created_at: builder.createdAt,
+  }));
+}
+
+/** The VMs that were seen, listed or one by one. */
+function shownVms(live: Live): ReadonlyMap<string, LiveVm> {
+  const vms = new Map((live.vms ?? []).map((vm) => [vm.id, vm]));
+  for (const [id, sighting] of live.vmById) if (sighting.seen === "yes") vms.set(id, sighting.value);
+  return vms;
+}
+
+const recordsOf = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
+  [...state.resources.values()].flatMap((record) => ofKind(record, kind) ?? []);
+
+/** What was seen or is recorded, unless it is gone. */
+function* notGone<L, R extends { readonly id: string }>(
+  sightings: ReadonlyMap<string, Sighting<L>>,
+  records: ReadonlyMap<string, R>,
+): Generator<{ readonly id: string; readonly seen: L | undefined; readonly record: R | undefined }> {
+  for (const id of new Set([...sightings.keys(), ...records.keys()])) {
+    const sighting = sightings.get(id);
     if (sighting?.seen === "gone") continue;
-    const seen = sighting?.seen === "yes" ? sighting.value : undefined;
-    const record = records.get(id);
+    yield { id, seen: sighting?.seen === "yes" ? sighting.value : undefined, record: records.get(id) };
+  }
+}
+
+function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, LiveVm>): Placed[] {
+  const hangsOn = new Map<string, { readonly vm: string; readonly root: boolean }>();
+  for (const vm of liveVms.values())
+    for (const { id, root } of vm.volumes ?? []) hangsOn.set(id, { vm: vm.id, root: root === true });
+  const records = new Map(recordsOf(state, "volume").map((record) => [record.id, record]));
+  return Array.from(notGone(live.volumes, records), ({ id, seen, record }) => {
     const place = hangsOn.get(id);
-    put({
+    const host = place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null;
+    return {
       id,
       name: seen?.name ?? record?.name ?? id,
       size: seen?.sizeGb ?? record?.sizeGb ?? 1,
-      attached_to:
-        seen?.attachedTo !== undefined
-          ? seen.attachedTo
-          : (place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null),
+      attached_to: seen?.attachedTo === undefined ? host : seen.attachedTo,
       root: place?.root ?? false,
-    });
-  }
-  for (const vm of vms) {
-    const shown = liveVms.get(vm.id)?.volumes;
-    const record = builder.vmRecords.get(vm.id);
-    const dataSize =
-      record?.sizeGb ?? (record === undefined ? undefined : builder.wanted.get(record.address)?.sizeGb) ?? 1;
-    // Every VM has a root disk and the data volume it was created with; records that show no volumes hide them.
-    const entries = shown ?? [
-      { id: builder.newId(), root: true },
-      { id: record?.dataVolumeId ?? builder.newId(), root: false },
-    ];
-    for (const { id, root } of entries)
-      if (!volumes.has(id))
-        put({
-          id,
-          name: `${vm.name}-${root === true ? "root" : "data"}`,
-          size: root === true ? vm.root_size : dataSize,
-          attached_to: record?.dataVolumeDetached === true && id === record.dataVolumeId ? null : vm.id,
-          root: root === true,
-        });
-  }
-  return [...volumes.values()];
+    };
+  });
+}
+
+/** Every VM has a root disk and the data volume it was created with; records that show no volumes hide them. */
+function disksOf(builder: Builder, vm: Vm, live: LiveVm | undefined): Placed[] {
+  const record = builder.vmRecords.get(vm.id);
+  const wanted = record === undefined ? undefined : builder.wanted.get(record.address);
+  const disks = live?.volumes ?? [
+    { id: builder.newId(), root: true },
+    { id: record?.dataVolumeId ?? builder.newId(), root: false },
+  ];
+  return disks.map(({ id, root = false }) => ({
+    id,
+    name: `${vm.name}-${root ? "root" : "data"}`,
+    size: root ? vm.root_size : (record?.sizeGb ?? wanted?.sizeGb ?? 1),
+    attached_to: record?.dataVolumeDetached === true && id === record.dataVolumeId ? null : vm.id,
+    root,
+  }));
 }
 
 function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rules: Entities["rule"][] } {
@@ -321,34 +341,31 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
     groups.set(id, group);
     return group;
   };
-  const records = new Map<string, RecordedGroup>();
-  for (const record of state.resources.values()) if (record.kind === "group") records.set(record.id, record);
+  const records = new Map(recordsOf(state, "group").map((record) => [record.id, record]));
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const withRules: [Group, LiveGroup | RecordedGroup][] = [];
-  for (const id of new Set([...live.groups.keys(), ...records.keys()])) {
-    const sighting = live.groups.get(id);
-    if (sighting?.seen === "gone") continue;
-    const seen = sighting?.seen === "yes" ? sighting.value : undefined;
-    const record = records.get(id);
-    const name = seen?.name ?? record?.name ?? (record && wanted.get(record.address)?.name) ?? `group-${id}`;
+  for (const { id, seen, record } of notGone(live.groups, records)) {
+    const declared = record === undefined ? undefined : wanted.get(record.address);
+    const name = seen?.name ?? record?.name ?? declared?.name ?? `group-${id}`;
     const group = put(id, name, seen?.description ?? record?.description ?? "");
     const source = seen?.rules === undefined ? record : seen;
     if (source !== undefined) withRules.push([group, source]);
   }
-  for (const record of records.values())
-    for (const retired of record.retired ?? []) if (!groups.has(retired.id)) put(retired.id, retired.name, "");
+  for (const { id, name } of [...records.values()].flatMap(({ retired }) => retired ?? []))
+    if (!groups.has(id)) put(id, name, "");
   if (![...groups.values()].some((group) => group.platform)) put(builder.newId(), "default", "Default security group");
   const { rules, strangers } = twinRules(withRules, builder);
   // A group outside this file, known only because a rule names it.
-  if (!live.groupsListed) {
-    for (const resource of desired.resources)
-      if (resource.kind === "group")
-        for (const { remote } of resource.rules)
-          if (remote.kind === "group" && "id" in remote.group) strangers.add(remote.group.id);
-    for (const id of distinct(strangers)) if (!groups.has(id)) put(id, `group-${id}`, "");
-  }
+  if (!live.groupsListed)
+    for (const id of distinct([...strangers, ...namedById(desired)])) if (!groups.has(id)) put(id, `group-${id}`, "");
   return { groups: [...groups.values()], rules };
 }
+
+/** The groups that rules of the file name by their id. */
+const namedById = ({ resources }: Desired): string[] =>
+  resources
+    .flatMap((resource) => (resource.kind === "group" ? resource.rules : []))
+    .flatMap(({ remote }) => (remote.kind === "group" && "id" in remote.group ? [remote.group.id] : []));
 
 /** An earlier run could not delete its retired groups because VMs still use them; so it is in the twin. */
 function attachedElsewhere(builder: Builder): Vm[] {

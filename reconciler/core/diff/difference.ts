@@ -3,12 +3,13 @@
  * what that action needs. The reasons and the words that every kind has in common stand here once.
  */
 import type { Address, Kind } from "../model/address";
+import { ofKind } from "../model/by-kind";
 import type { Diagnostic } from "../model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
 import type { RecordedResource } from "../model/recorded";
 import type { Action, Change, Reason } from "./changes";
 import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
-import { type DesiredOf, ofKind, type PairOf, type RecordedOf } from "./pair";
+import type { DesiredOf, PairOf, RecordedOf } from "./pair";
 
 export interface Facts<K extends Kind> {
   readonly kind: K;

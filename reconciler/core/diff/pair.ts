@@ -3,6 +3,7 @@
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
 import { type Address, compareAddresses, type Kind, parseAddress, quoted } from "../model/address";
+import { ofKind } from "../model/by-kind";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
@@ -25,17 +26,6 @@ export interface PairOf<K extends Kind> {
 }
 
 export type Pair = { readonly [K in Kind]: PairOf<K> }[Kind];
-
-const isOfKind = <K extends Kind, T extends { readonly kind: Kind }>(
-  one: T,
-  kind: K,
-): one is Extract<T, { readonly kind: K }> => one.kind === kind;
-
-/** An address has one kind, and so has everything under it. */
-export const ofKind = <K extends Kind, T extends { readonly kind: Kind }>(
-  one: T | undefined,
-  kind: K,
-): Extract<T, { readonly kind: K }> | undefined => (one !== undefined && isOfKind(one, kind) ? one : undefined);
 
 export interface Pairs {
   readonly pairs: readonly Pair[];

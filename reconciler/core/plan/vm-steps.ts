@@ -78,54 +78,19 @@ function deleteVm(
   draft: Draft,
   after: readonly Need[],
 ): string {
-  const { address, id } = difference;
-  const vm: Reference = { id };
+  const { address, id, action, desired } = difference;
   const name = difference.live?.name ?? recorded.name;
-  const holds = [vmHold(draft, { address })];
-  const needs: Need[] = [...after];
-  const snapshot =
-    difference.desired === undefined
-      ? recorded.onDelete.snapshot
-      : difference.desired.lifecycle.snapshotBefore.includes("delete");
-  const snapshots = snapshot && difference.live?.phase !== "failed";
-  // Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it.
-  const young = difference.adopts === true || recorded.building === true;
-  const unseen = recorded.dataVolumeId === undefined && difference.live?.volumes?.length === 0;
-  const settled: Need[] = [...after];
-  if (difference.live?.phase === "changing" && (snapshots || (young && unseen) || recorded.resizing !== undefined)) {
-    const settle = settleVm(difference, vm, draft, after);
-    settled.push(need(settle));
-    needs.push(need(settle, "end"));
-  }
-  const verifies =
-    difference.live?.phase === "verify_resize" ||
-    (difference.live?.phase === "changing" && recorded.resizing !== undefined);
   // Volumes that other addresses manage are taken care of by their own steps.
   const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
   const managedVolumes = (hanging ?? []).filter((disk) => draft.context.addressOfId.has(disk));
-  const flush = flushOnDelete(difference, recorded, verifies, draft);
-  if (verifies && (snapshots || managedVolumes.length > 0 || flush === "stop")) {
-    const then: Then = (step) =>
-      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
-    const revert = revertPending(difference, vm, name, then);
-    settled.push(need(revert));
-    needs.push(need(revert, "end"));
-    draft.reverts.set(id, revert);
-  }
-  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
-  const replaced = difference.action === "replace";
-  if (flush === "stop") {
-    const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: replaced });
-    if (stop !== undefined) needs.push(need(stop));
-  }
-  const lifecycle = difference.desired?.lifecycle;
-  const deleteFloatingIp = lifecycle === undefined ? recorded.onDelete.deleteFloatingIp : lifecycle.deleteFloatingIp;
+  const flush = flushOnDelete(difference, recorded, draft);
+  const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
   const step = addStep(draft, {
     id: `${address}/delete`,
     address,
     action: {
       operation: "vm.delete",
-      vm,
+      vm: { id },
       ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
       ...(hanging === undefined ? {} : { hanging }),
       managedVolumes,
@@ -134,15 +99,72 @@ function deleteVm(
       ...(flush === undefined ? {} : { flush }),
     },
     title: `delete VM ${name}`,
-    needs,
-    holds,
+    needs: readyToGo({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
+    holds: [vmHold(draft, { address })],
     forgets: true,
-    ...(replaced ? { downtimeOf: address } : {}),
+    ...(action === "replace" ? { downtimeOf: address } : {}),
   });
   draft.frees.set(nameKey("vm", name), step);
   draft.vmDeletes.set(id, step);
   return step;
 }
+
+/** A VM that goes. */
+interface Going {
+  readonly difference: To<"delete" | "replace">;
+  readonly recorded: Unidentified<RecordedVm>;
+  readonly name: string;
+  readonly draft: Draft;
+}
+
+/** What is done before the delete, in this order: it arrives, its resize is undone, its snapshot is taken, it is stopped. */
+function readyToGo(
+  { difference, recorded, name, draft }: Going,
+  hasManaged: boolean,
+  flush: "stop" | "ask" | undefined,
+  after: readonly Need[],
+): readonly Need[] {
+  const { address, id, desired, live } = difference;
+  const vm: Reference = { id };
+  const wanted =
+    desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
+  const snapshots = wanted && live?.phase !== "failed";
+  /** What the delete waits for, and what the steps before it do: those have to succeed. */
+  const needs: Need[] = [...after];
+  const settled: Need[] = [...after];
+  if (live?.phase === "changing" && arrivesFirst(difference, recorded, snapshots)) {
+    const settle = settleVm(difference, vm, draft, after);
+    settled.push(need(settle));
+    needs.push(need(settle, "end"));
+  }
+  if (isVerifying(difference, recorded) && (snapshots || hasManaged || flush === "stop")) {
+    const holds = [vmHold(draft, { address })];
+    const then: Then = (step) =>
+      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
+    const revert = revertPending(difference, vm, name, then);
+    settled.push(need(revert));
+    needs.push(need(revert, "end"));
+    draft.reverts.set(id, revert);
+  }
+  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
+  if (flush !== "stop") return needs;
+  const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: difference.action === "replace" });
+  return stop === undefined ? needs : [...needs, need(stop)];
+}
+
+/** Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it. */
+function arrivesFirst(
+  { adopts, live }: VmDifference,
+  { building, dataVolumeId, resizing }: Unidentified<RecordedVm>,
+  snapshots: boolean,
+): boolean {
+  const isYoung = adopts === true || building === true;
+  const isUnseen = dataVolumeId === undefined && live?.volumes?.length === 0;
+  return snapshots || (isYoung && isUnseen) || resizing !== undefined;
+}
+
+const isVerifying = ({ live }: VmDifference, { resizing }: Unidentified<RecordedVm>): boolean =>
+  live?.phase === "verify_resize" || (live?.phase === "changing" && resizing !== undefined);
 
 /**
  * A volume that outlives its VM is flushed like any other: the VM is stopped before it is deleted, or a person says that
@@ -151,7 +173,6 @@ function deleteVm(
 function flushOnDelete(
   difference: VmDifference,
   recorded: Unidentified<RecordedVm>,
-  verifies: boolean,
   draft: Draft,
 ): "stop" | "ask" | undefined {
   const phase = difference.live?.phase;
@@ -168,7 +189,7 @@ function flushOnDelete(
     return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);
   };
   if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
-  const cannotStop = phase === "failed" || (verifies && !draft.context.can.revertsResize);
+  const cannotStop = phase === "failed" || (isVerifying(difference, recorded) && !draft.context.can.revertsResize);
   return cannotStop ? "ask" : "stop";
 }
 
