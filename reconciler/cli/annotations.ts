@@ -1,7 +1,8 @@
 /** `--annotations`: standard output holds them and nothing else, also when the files are so wrong that nothing else runs. */
-import type { Diagnostic } from "../core/model/diagnostic";
-import type { Plan } from "../core/plan/plan";
-import { type AnnotationFormat, annotationsText } from "../report/annotations";
+import type { Finding } from "../core/findings/finding";
+import { listText } from "../core/text/list-text";
+import { type AnnotationFormat, annotationFormats, annotationsText } from "../report/annotations";
+import { version } from "../version";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 import { asDiagnostics } from "./crash";
@@ -10,20 +11,24 @@ import { defaultFile } from "./workspace";
 export function readAnnotations({ flags }: Invocation): AnnotationFormat | undefined {
   const given = flags.annotations;
   if (given === undefined) return undefined;
-  if (given !== "github" && given !== "gitlab")
-    throw fail("cli/bad-flag", `--annotations ${given} is none of github, gitlab`, "--annotations github");
+  const format = annotationFormats.find((known) => known === given);
+  if (format === undefined)
+    throw fail(
+      "cli/bad-flag",
+      `--annotations ${given} is none of ${listText(annotationFormats)}`,
+      "--annotations github",
+    );
   if (flags.json === true || flags.markdown === true)
     throw fail("cli/bad-flag", "--annotations, --json and --markdown each want standard output", "choose one of them");
-  return given;
+  return format;
 }
 
 export function printAnnotations(
   { output, args, flags }: Invocation,
   format: AnnotationFormat,
-  diagnostics: readonly Diagnostic[],
-  plan?: Plan,
+  findings: readonly Finding[],
 ): void {
-  const text = annotationsText(format, diagnostics, plan, args[0] ?? flags.file?.[0] ?? defaultFile);
+  const text = annotationsText(format, findings, { firstFile: args[0] ?? flags.file?.[0] ?? defaultFile, version });
   if (text !== "") output.print(text);
 }
 

@@ -82,12 +82,22 @@ export const flagTable = {
     value: "DURATION",
     help: "waits that long for another run's lock (30s, 5m); without it, a locked state is an error at once",
   },
+  deny: {
+    type: "string",
+    multiple: true,
+    value: "CODE",
+    help: "exit 3, and nothing is sent, when the plan has this finding (exposure/open-port, exposure/*, …; repeatable)",
+  },
+  strict: {
+    type: "boolean",
+    help: "exit 3, and nothing is sent, when the plan has any warning that no consent covers",
+  },
   out: { type: "string", value: "FILE", offers: "files", help: "writes the result into a file" },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   annotations: {
     type: "string",
-    value: "github|gitlab",
-    help: "findings on the lines of the YAML, as the code host shows them",
+    value: "github|gitlab|sarif|junit",
+    help: "findings on the lines of the YAML: as a code host shows them, as SARIF, or as a JUnit report",
   },
   "detailed-exitcode": { type: "boolean", help: "exit 2 when changes are pending" },
   target: {
@@ -230,6 +240,8 @@ export const planFlags = [
   "no-refresh",
   "steps",
   "summary",
+  "deny",
+  "strict",
   ...commonFlags,
 ] as const satisfies readonly FlagName[];
 export const consentFlags = [

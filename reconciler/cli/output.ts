@@ -3,12 +3,13 @@
  * object a line on standard output and nothing else there.
  */
 
+import type { Finding } from "../core/findings/finding";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { RunReport } from "../engine/run-plan";
 import { diagnosticsText } from "../report/diagnostics-text";
-import { jsonLine, summaryLine } from "../report/json-lines";
+import { jsonLine, summaryLine, type Where } from "../report/json-lines";
 import type { Flags } from "./flags";
 import { openJsonFile } from "./json-file";
 
@@ -20,6 +21,7 @@ export interface Finish {
   readonly plan?: Plan;
   readonly run?: RunReport;
   readonly orphans?: readonly Orphan[];
+  readonly findings?: readonly Finding[];
 }
 
 const chunkLength = 64 * 1024;
@@ -44,6 +46,8 @@ export interface Output {
   frame(lines: readonly string[]): void;
   /** For programs: with --json, and into the file of --json-into. */
   event(event: object): void;
+  /** Which service and state it is about, for the summary. */
+  locate(where: Where): void;
   /** Problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
 }
@@ -55,13 +59,15 @@ export function createOutput(command: string, flags: Flags): Output {
   const colour =
     !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
   const into = flags["json-into"] === undefined ? undefined : openJsonFile(flags["json-into"]);
+  /** Every line says when it was written, last, so that what it is comes first. */
   const writeLine = (value: object): void => {
-    const line = jsonLine(value);
+    const line = jsonLine({ ...value, time: new Date().toISOString() });
     into?.write(line);
     if (json) process.stdout.write(line);
   };
   const noted = new Set<string>();
   let shown: readonly string[] = [];
+  let located: Where | undefined;
   const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
   const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${shown.length}A\r\u001b[J`);
   const note = (text: string): void => {
@@ -100,7 +106,18 @@ export function createOutput(command: string, flags: Flags): Output {
     event(event) {
       if (json || into !== undefined) writeLine(event);
     },
-    finish({ exitCode, diagnostics = [], forPrograms = diagnostics, plan, run, orphans = run?.orphans ?? [] }) {
+    locate(where) {
+      located = where;
+    },
+    finish({
+      exitCode,
+      diagnostics = [],
+      forPrograms = diagnostics,
+      plan,
+      run,
+      orphans = run?.orphans ?? [],
+      findings = [],
+    }) {
       if (json || into !== undefined) {
         const durationMs = Math.round(performance.now() - startedAt);
         writeLine(
@@ -110,6 +127,8 @@ export function createOutput(command: string, flags: Flags): Output {
             diagnostics: forPrograms,
             orphans,
             durationMs,
+            findings,
+            ...(located === undefined ? {} : { where: located }),
             ...(plan === undefined ? {} : { plan }),
             ...(run === undefined ? {} : { run }),
           }),

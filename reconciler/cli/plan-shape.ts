@@ -83,6 +83,7 @@ const desired = shape({
   imports: list(shape({ to: address, id: optional(text), name: optional(text), source })),
   moved: list(shape({ from: address, to: address, source })),
   removed: list(shape({ from: address, destroy: flag, source })),
+  deny: optional(list(shape({ code: text, source }))),
   files: list(text),
 });
 

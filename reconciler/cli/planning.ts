@@ -1,9 +1,9 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
 
 import type { PlanOptions } from "../core/diff/context";
-import { type Exposure, exposureOf } from "../core/exposure/exposure";
+import { asDiagnostic } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
-import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { Diagnostic } from "../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { readState } from "../core/state/text";
@@ -15,7 +15,7 @@ import type { RunReport } from "../engine/run-plan";
 import { writePrivately } from "../outside/private-file";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
-import { changeEvents } from "../report/json-lines";
+import { changeEvents, findingEvent, plannedStepEvents } from "../report/json-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
 import { holdStore } from "../store/held";
@@ -24,35 +24,16 @@ import type { StateStore } from "../store/store";
 import { version } from "../version";
 import { ask as askOn } from "./ask";
 import type { Invocation } from "./command";
-import {
-  createPorts,
-  fail,
-  holderOf,
-  newLineage,
-  openService,
-  openStore,
-  readCount,
-  type Service,
-  systemClock,
-} from "./compose";
+import { createPorts, fail, holderOf, newLineage, openService, openStore, readCount, systemClock } from "./compose";
 import type { Flags } from "./flags";
 import { startProgress } from "./progress";
 import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
+import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
 import { idOfUnsaved } from "./saved-plan";
+import type { Session } from "./session";
 import { listenForStop } from "./stop-signals";
 import { readSource, type Workspace } from "./workspace";
-
-export interface Session {
-  readonly invocation: Invocation;
-  readonly workspace: Workspace;
-  readonly service: Service;
-  readonly store: StateStore;
-  /** The plan as it was saved and reviewed; absent when it is made on the spot. */
-  readonly savedPlanId?: string;
-  /** Ends what only looks. */
-  readonly signal?: AbortSignal;
-}
 
 export async function withSession(
   invocation: Invocation,
@@ -61,6 +42,12 @@ export async function withSession(
 ): Promise<number> {
   const store = openStore(workspace, invocation.flags);
   const service = await openService(workspace, invocation);
+  const { project } = workspace.desired;
+  invocation.output.locate({
+    service: service.baseUrl,
+    state: store.location,
+    ...(project === undefined ? {} : { project }),
+  });
   try {
     return await use({ invocation, workspace, service, store });
   } finally {
@@ -156,19 +143,22 @@ const mostPlans = 3;
 const manyResources = 200;
 
 /** The plan for people or as JSON lines; its diagnostics go with the summary. */
-export function showPlan(invocation: Invocation, prepared: Prepared): void {
+export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure, findings }: Review): void {
   const { output } = invocation;
   // The plan's last line sums it up and is read first, so what groups admit comes before it.
-  const exposure = output.json ? undefined : plannedExposure(prepared);
-  if (exposure !== undefined) {
+  if (exposure !== undefined && !output.json) {
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
     if (text !== "") output.print(`${text}\n`);
   }
-  showPlanText(invocation, prepared.plan);
+  showPlanText(invocation, plan);
+  for (const finding of findings) output.event(findingEvent(finding));
 }
 
 export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "output">, plan: Plan): void {
-  if (output.events) for (const event of changeEvents(plan)) output.event(event);
+  if (output.events) {
+    for (const event of changeEvents(plan)) output.event(event);
+    for (const event of plannedStepEvents(plan.steps)) output.event(event);
+  }
   if (output.json) return;
   output.printLines(
     planLines(plan, {
@@ -180,18 +170,6 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
     }),
   );
 }
-
-/** What the plan's groups admit; nothing is computed for a plan without groups. */
-export function plannedExposure(prepared: Prepared): Exposure | undefined {
-  if (!prepared.plan.changes.some((change) => change.kind === "group")) return undefined;
-  return exposureOf(prepared, { touchedOnly: true });
-}
-
-export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
-  ...session.workspace.diagnostics,
-  ...session.service.diagnostics,
-  ...plan.diagnostics,
-];
 
 export interface Approval {
   /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
@@ -250,8 +228,9 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
         await awaitInterrupted(held.store, service.client, ports, newLineage(), stop.soft);
         const prepared = await prepare({ ...held, signal: stop.soft }, options);
         if (stop.soft.aborted) return stoppedEarly(invocation);
-        showPlan(invocation, prepared);
-        return await approveAndApply(held, prepared, {}, stop);
+        const review = await reviewPlan(held, prepared);
+        showPlan(invocation, prepared, review);
+        return await approveAndApply(held, prepared, review, {}, stop);
       },
       stop.soft,
     );
@@ -270,23 +249,25 @@ export const stoppedEarly = ({ output }: Invocation): number =>
 export async function approveAndApply(
   session: Session,
   prepared: Prepared,
+  review: Review,
   approval: Approval,
   stop: ReturnType<typeof listenForStop>,
 ): Promise<number> {
   const { invocation } = session;
   const { plan } = prepared;
-  const diagnostics = allDiagnostics(session, plan);
+  const { diagnostics, findings } = review;
   const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
     const forPrograms = [...diagnostics, ...more];
-    writeReport(session, { exitCode, diagnostics: [...forReaders(diagnostics), ...more], plan });
+    writeReport(session, { exitCode, diagnostics: [...inReport(review), ...more], plan });
     return invocation.output.finish({
       exitCode,
       diagnostics: [...forReaders(diagnostics), ...briefly],
       forPrograms,
       plan,
+      findings,
     });
   };
-  if (hasErrors(diagnostics)) return finish(1);
+  if (review.exitCode !== 0) return finish(review.exitCode);
   if (hasNothingToDo(plan, prepared)) return finish(0);
   const answer = await getConsent(invocation, plan, approval, stop.soft);
   const { grants, refused, cancelled } = answer;
@@ -298,8 +279,16 @@ export async function approveAndApply(
     return finish(3, full, []);
   }
   const report = await carryOut(session, prepared, grants, stop);
-  return finishRun(session, prepared, report, diagnostics);
+  return finishRun(session, prepared, report, review);
 }
+
+/** A page has no other place for what the plan opens; a consent that it needed was given, or it is among the refusals. */
+const inReport = ({ findings }: Review): Diagnostic[] =>
+  findings
+    .filter(
+      ({ code, severity, refused }) => severity !== "note" && (refused !== undefined || !code.startsWith("consent/")),
+    )
+    .map(asDiagnostic);
 
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
@@ -345,24 +334,21 @@ export async function carryOut(
   }
 }
 
-function finishRun(
-  session: Session,
-  prepared: Prepared,
-  report: RunReport,
-  diagnostics: readonly Diagnostic[],
-): number {
+function finishRun(session: Session, prepared: Prepared, report: RunReport, review: Review): number {
   const { output } = session.invocation;
   const exitCode = exitCodeOf(report);
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
-  writeReport(session, { exitCode, diagnostics: [...diagnostics, ...unclosed], plan: prepared.plan, run: report });
+  const { findings, diagnostics } = review;
+  writeReport(session, { exitCode, diagnostics: [...inReport(review), ...unclosed], plan: prepared.plan, run: report });
   return output.finish({
     exitCode,
     diagnostics: [...forReaders(diagnostics), ...unclosed],
     forPrograms: [...diagnostics, ...runDiagnostics(report)],
     plan: prepared.plan,
     run: report,
+    findings,
   });
 }
 

@@ -10,6 +10,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Dialect } from "../dialect/dialect";
 import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
+import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 
 export interface Workspace {
@@ -38,6 +39,7 @@ export function readWorkspace(
   sayWhatTakesTime(sources, invocation);
   const { desired, diagnostics } = readDesired(sources, readOptions(invocation.flags));
   if (desired === undefined) throw new CommandFailed(diagnostics);
+  if (desired.deny !== undefined) assertKnown(desired.deny);
   return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };
 }
 

@@ -15,6 +15,7 @@ import { validate } from "./generated/desired-state";
 import { interpolate } from "./interpolation";
 import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
 import { readGroup } from "./read-group";
+import { readGuards } from "./read-guards";
 import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
 import { readService } from "./read-service";
@@ -94,6 +95,7 @@ function readMerged(merged: Merged, files: readonly YamlFile[], options: ReadOpt
     service: readService(service.subject, service.values, service.raw),
     resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
+    ...readGuards(merged),
     files: files.map(({ file }) => file),
   };
 }

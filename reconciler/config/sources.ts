@@ -43,7 +43,7 @@ export interface Merged {
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
 }
 
-export type ListName = "imports" | "moved" | "removed";
+export type ListName = "imports" | "moved" | "removed" | "deny";
 export interface ListItem {
   readonly value: unknown;
   readonly source: YamlFile;
@@ -80,7 +80,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     vars,
     defaults,
     entries,
-    lists: { imports: list("imports"), moved: list("moved"), removed: list("removed") },
+    lists: { imports: list("imports"), moved: list("moved"), removed: list("removed"), deny: list("deny") },
   };
 }
 

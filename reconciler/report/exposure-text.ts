@@ -3,16 +3,9 @@
  * not be open to the world, and what is proven about the time between. Exactness is core/exposure's; here are words.
  */
 import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
-import {
-  changesExposure,
-  type DirectionExposure,
-  type Exposure,
-  type GroupExposure,
-  type OpenPort,
-} from "../core/exposure/exposure";
-import type { Violation } from "../core/exposure/proof";
+import { changesExposure, type DirectionExposure, type Exposure, type GroupExposure } from "../core/exposure/exposure";
+import { openText, violationText } from "../core/exposure/findings";
 import { subtractTraffic, type Traffic } from "../core/exposure/traffic";
-import type { Diagnostic } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { type Hue, hang, listText, painter, type TextOptions } from "./style";
 
@@ -103,44 +96,6 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
 /** A group that only gains or only loses has no between worth a line. */
 const changesBoth = ({ ingress, egress }: GroupExposure): boolean =>
   ingress.gained.size + egress.gained.size > 0 && ingress.lost.size + egress.lost.size > 0;
-
-const openText = ({ port, service, families, known }: OpenPort): string =>
-  `${service} (tcp ${port}) is ${known ? "" : "now "}open to the world over ${listText(families)}`;
-
-const violationText = ({ step, admits, traffic }: Violation): string =>
-  `around ${step} it may for a while admit ${admits === "more" ? "more than before and after" : "less than both"}: ${listText(describeTraffic(traffic).map(admissionText))}`;
-
-/** Findings as problems, for the summary. */
-export function exposureDiagnostics(exposure: Exposure): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const group of exposure.groups) {
-    const { address } = group;
-    for (const open of group.openPorts)
-      diagnostics.push({
-        severity: "warning",
-        code: "exposure/open-port",
-        summary: `${address}: ${openText(open)}`,
-        address,
-        fix: "name the networks that need it in remote_ip, or a group in remote_group",
-      });
-    if (group.idleEgress.size > 0)
-      diagnostics.push({
-        severity: "warning",
-        code: "exposure/idle-egress",
-        summary: `${address}: its egress rules restrict nothing, since the service's own rules let the same traffic out`,
-        detail: describeTraffic(group.idleEgress).map(admissionText).join("; "),
-        address,
-      });
-    for (const violation of group.proof?.violations ?? [])
-      diagnostics.push({
-        severity: "warning",
-        code: "exposure/gap",
-        summary: `${address}: ${violationText(violation)}`,
-        address,
-      });
-  }
-  return diagnostics;
-}
 
 /** One object a group. */
 export function* exposureEvents(exposure: Exposure): Generator<object> {

@@ -3,9 +3,11 @@
  * the fixed format is always there, `null` where there is nothing to say; `jsonLine` writes it as one line.
  */
 import type { Change } from "../core/diff/changes";
+import type { Finding } from "../core/findings/finding";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import { countChanges, type Plan, sortChanges } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
@@ -31,6 +33,34 @@ const changeEvent = (change: Change): object => ({
   line: change.source?.line ?? null,
 });
 
+/** What will be sent, in an order that keeps every `needs`. */
+export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
+  for (const { id, address, action, needs, downtimeOf, estimateMs } of steps)
+    yield {
+      type: "step_planned",
+      step: id,
+      address,
+      operation: action.operation,
+      needs: needs.map(({ step }) => step),
+      downtime_of: downtimeOf ?? null,
+      estimate_ms: Math.round(estimateMs),
+    };
+}
+
+export const findingEvent = (finding: Finding): object => ({ type: "finding", ...findingEntry(finding) });
+
+const findingEntry = ({ code, severity, address, source, summary, detail, fix, refused }: Finding): object => ({
+  code,
+  severity,
+  address: address ?? null,
+  file: source?.file ?? null,
+  line: source?.line ?? null,
+  summary,
+  detail: detail ?? null,
+  fix: fix ?? null,
+  refused: refused ?? null,
+});
+
 export const stepEvent = (event: StepEvent): object => ({
   type: "step",
   status: event.status,
@@ -43,6 +73,14 @@ export const stepEvent = (event: StepEvent): object => ({
   ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
 });
 
+/** Which service, project, environment and state a command worked on. */
+export interface Where {
+  readonly service: string;
+  readonly project?: string;
+  readonly environment?: string;
+  readonly state: string;
+}
+
 export interface SummaryInput {
   readonly command: string;
   readonly exitCode: number;
@@ -53,12 +91,15 @@ export interface SummaryInput {
   readonly diagnostics: readonly Diagnostic[];
   readonly orphans: readonly Orphan[];
   readonly durationMs: number;
+  readonly findings?: readonly Finding[];
+  /** What it worked on; absent where it opened neither. */
+  readonly where?: Where;
   /** What one command has to say beyond the common keys. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 export function summaryLine(input: SummaryInput): object {
-  const { command, exitCode, plan, run } = input;
+  const { command, exitCode, plan, run, where } = input;
   return {
     type: "summary",
     command,
@@ -75,6 +116,12 @@ export function summaryLine(input: SummaryInput): object {
       ...(missingSince === undefined ? {} : { missing_since: missingSince }),
     })),
     duration_ms: Math.round(input.durationMs),
+    service: where?.service ?? null,
+    project: where?.project ?? null,
+    environment: where?.environment ?? null,
+    state: where?.state ?? null,
+    outputs: {},
+    findings: (input.findings ?? []).map(findingEntry),
     ...input.extra,
   };
 }

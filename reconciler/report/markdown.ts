@@ -3,7 +3,7 @@
  * details, folded, the gravest first. It never exceeds the limit of such comments; what was cut is counted. The same plan
  * is the same bytes, and a hidden marker lets a pipeline find its comment again and write over it.
  */
-import type { Diagnostic } from "../core/model/diagnostic";
+import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
@@ -18,14 +18,14 @@ export interface MarkdownOptions {
   readonly artifact?: string;
   /** Tells the comments of several projects on one merge request apart. */
   readonly key?: string;
-  /** Those of the file and the service as well, where they shall be in it; left out, the plan's. */
-  readonly diagnostics?: readonly Diagnostic[];
+  /** All that the plan has for its reviewer; left out, what it says by itself. */
+  readonly findings?: readonly Finding[];
 }
 
 export const commentLimit = 65_536;
 const longestLine = 300;
 /** No part may take the room of the others. */
-const share = { consents: 0.4, diagnostics: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
+const share = { consents: 0.4, findings: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
 
 const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
 
@@ -37,7 +37,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,
-    ...diagnosticParts(options.diagnostics ?? plan.diagnostics, limit * share.diagnostics),
+    ...findingParts(options.findings ?? plan.diagnostics, limit * share.findings),
     ...consents.flatMap((block) => consentPart(block, (limit * share.consents) / consents.length)),
     ...downtimePart(plan, limit * share.downtime),
   ].join("\n");
@@ -91,14 +91,45 @@ function brieflyPart(blocks: readonly Block[], room: number): string {
   return folded(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
 }
 
-function diagnosticParts(diagnostics: readonly Diagnostic[], room: number): string[] {
-  if (diagnostics.length === 0) return [];
-  const lines = diagnostics.map(({ severity, summary, address, source, fix }) => {
+/** So many are read one by one; more are counted by what they say, and each is found below the fold. */
+const mostFindings = 100;
+
+function findingParts(all: readonly Finding[], room: number): string[] {
+  // What needs a consent has a part of its own.
+  const findings = all.filter(({ code, refused }) => refused !== undefined || !code.startsWith("consent/"));
+  if (findings.length === 0) return [];
+  const lines = findingLines(findings);
+  if (findings.length <= mostFindings) return [...withinRoom(lines, room, "finding"), ""];
+  const counted = new Map<string, { severity: string; count: number }>();
+  for (const { code, severity } of findings) {
+    const known = counted.get(`${severity} ${code}`);
+    counted.set(`${severity} ${code}`, { severity, count: (known?.count ?? 0) + 1 });
+  }
+  const counts = [...counted].map(
+    ([key, { severity, count }]) =>
+      `- **${severity}** ${codeText(key.slice(severity.length + 1))}: ${numberText(count)}`,
+  );
+  return [
+    ...counts,
+    "",
+    "<details>",
+    `<summary>All ${numberText(findings.length)} findings</summary>`,
+    "",
+    ...withinRoom(lines, room, "finding"),
+    "",
+    "</details>",
+    "",
+  ];
+}
+
+function findingLines(findings: readonly Finding[]): string[] {
+  return findings.map(({ severity, summary, detail, address, source, fix, refused }) => {
     const place = source === undefined ? "" : ` ${codeText(`${source.file}:${source.line}`)}`;
     const about = address === undefined || summary.includes(address) ? "" : ` ${codeText(address)}`;
-    return `- **${severity}**${place}${about} ${escapeText(summary)}${fix === undefined ? "" : `; ${escapeText(fix)}`}`;
+    const more = [refused === undefined ? undefined : [detail, refused].filter(Boolean).join("; "), fix];
+    const rest = more.flatMap((part) => (part === undefined ? [] : `; ${escapeText(part)}`)).join("");
+    return `- **${severity}**${place}${about} ${escapeText(summary)}${rest}`;
   });
-  return [...withinRoom(lines, room, "finding"), ""];
 }
 
 function consentPart(block: ReturnType<typeof consentBlocks>[number], room: number): string[] {

@@ -119,5 +119,4 @@ export const changeText = (field: string, before: FieldValue, after: FieldValue)
     ? `${valueText(field, after)} (its new one)`
     : `${valueText(field, before)} → ${valueText(field, after)}`;
 
-export const listText = (words: readonly string[]): string =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+export { listText } from "../core/text/list-text";

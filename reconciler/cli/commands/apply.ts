@@ -10,14 +10,15 @@ import {
   planAndApply,
   planOptions,
   prepare,
-  type Session,
   showPlan,
   stoppable,
   stoppedEarly,
   underLock,
   withSession,
 } from "../planning";
+import { reviewPlan } from "../review";
 import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
+import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
 
@@ -97,8 +98,9 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: ReturnType<ty
     saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;
   const differences = whatChanged(saved, plan);
   if (differences.length > 0) throw stale(differences);
-  showPlan(invocation, { ...prepared, plan });
-  return approveAndApply(session, { ...prepared, plan }, { reviewed: saved.consents }, stop);
+  const review = await reviewPlan(session, { ...prepared, plan });
+  showPlan(invocation, { ...prepared, plan }, review);
+  return approveAndApply(session, { ...prepared, plan }, review, { reviewed: saved.consents }, stop);
 }
 
 /** Whatever a flag or a variable of this machine says: the reviewed plan is for one service and one state. */

@@ -1,11 +1,13 @@
 /** `reconcile exposure`: who can reach what through the groups, before and after the plan. Sends only reads. */
 
 import { exposureOf } from "../../core/exposure/exposure";
+import { exposureFindings } from "../../core/exposure/findings";
 import { hasErrors } from "../../core/model/diagnostic";
-import { exposureDiagnostics, exposureEvents, exposureText } from "../../report/exposure-text";
+import { exposureEvents, exposureText } from "../../report/exposure-text";
 import { command, type Invocation } from "../command";
 import { commonFlags } from "../flags";
-import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
+import { planOptions, prepareBeside, withSession } from "../planning";
+import { allDiagnostics } from "../session";
 import { readWorkspace } from "../workspace";
 
 export const exposureCommand = command({
@@ -31,7 +33,7 @@ function run(invocation: Invocation): Promise<number> {
     return output.finish({
       exitCode: 0,
       // The text has its findings in their places.
-      forPrograms: exposureDiagnostics(exposure),
+      forPrograms: exposureFindings(exposure),
     });
   });
 }

@@ -7,7 +7,8 @@ import { graphSvg } from "../../report/graph-svg";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { commonFlags } from "../flags";
-import { allDiagnostics, planOptions, prepareBeside, withSession } from "../planning";
+import { planOptions, prepareBeside, withSession } from "../planning";
+import { allDiagnostics } from "../session";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const graphCommand = command({

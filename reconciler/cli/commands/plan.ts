@@ -1,13 +1,12 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 
-import { hasErrors } from "../../core/model/diagnostic";
-import type { Prepared } from "../../engine/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { command, type Invocation } from "../command";
 import { planFlags } from "../flags";
-import { allDiagnostics, plannedExposure, planOptions, prepareBeside, showPlan, withSession } from "../planning";
+import { planOptions, prepareBeside, showPlan, withSession } from "../planning";
+import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
 import { readWorkspace } from "../workspace";
 
@@ -33,13 +32,14 @@ async function plan(invocation: Invocation): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepareBeside(session, planOptions(flags));
     const { plan, desired } = prepared;
-    const diagnostics = allDiagnostics(session, plan);
-    if (format !== undefined) printAnnotations(invocation, format, diagnostics, plan);
+    const review = await reviewPlan(session, prepared);
+    const { findings, diagnostics } = review;
+    if (format !== undefined) printAnnotations(invocation, format, findings);
     else if (flags.markdown === true) {
-      const exposure = plannedMarkdown(prepared, commentLimit / 8);
-      output.print(planMarkdown(plan, { limit: commentLimit - exposure.length }) + exposure);
-    } else showPlan(invocation, prepared);
-    const failed = hasErrors(diagnostics);
+      const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, commentLimit / 8);
+      output.print(planMarkdown(plan, { limit: commentLimit - exposure.length, findings }) + exposure);
+    } else showPlan(invocation, prepared, review);
+    const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
       const { baseUrl, dialect } = session.service;
       const { folder } = workspace;
@@ -49,15 +49,10 @@ async function plan(invocation: Invocation): Promise<number> {
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0;
     return output.finish({
-      exitCode: failed ? 1 : pending && flags["detailed-exitcode"] === true ? 2 : 0,
+      exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
       diagnostics,
       plan,
+      findings,
     });
   });
-}
-
-function plannedMarkdown(prepared: Prepared, limit: number): string {
-  const exposure = plannedExposure(prepared);
-  if (exposure === undefined) return "";
-  return exposureMarkdown(exposure, limit);
 }

@@ -14,7 +14,8 @@ import type { ServiceClient } from "../../service/client";
 import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
-import { allDiagnostics, planOptions, prepareBeside, type Session, withSession } from "../planning";
+import { planOptions, prepareBeside, withSession } from "../planning";
+import { allDiagnostics, type Session } from "../session";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 

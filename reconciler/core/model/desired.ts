@@ -106,6 +106,13 @@ export interface ServiceSettings {
   readonly timing: Partial<Timing>;
 }
 
+/** A code of findings, or a room of codes (`exposure/*`), that a plan is not carried out with. */
+export interface Denial {
+  readonly code: string;
+  /** Where the file says so; left out: a flag does. */
+  readonly source?: SourcePosition;
+}
+
 export interface Desired {
   readonly project?: string;
   readonly region?: string;
@@ -115,6 +122,8 @@ export interface Desired {
   readonly imports: readonly ImportRequest[];
   readonly moved: readonly MovedRequest[];
   readonly removed: readonly RemovedRequest[];
+  /** Codes of findings that keep a plan from being carried out. Absent: the file says nothing of it. */
+  readonly deny?: readonly Denial[];
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }

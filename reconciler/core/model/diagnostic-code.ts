@@ -210,3 +210,6 @@ export type DiagnosticCode =
   | "state/unreadable"
   | "state/wait-stopped"
   | "watch/files-changing";
+
+/** What a policy of the user's own says; the part behind the slash is its own. */
+export type PolicyCode = `policy/${string}`;

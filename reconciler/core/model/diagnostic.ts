@@ -2,7 +2,7 @@
  * A problem of the user, as a value: a stable code, a fixed summary, then what, why and what to do, with the address
  * and the source line it belongs to. All of them are collected and shown sorted; nothing throws for them.
  */
-import type { DiagnosticCode } from "./diagnostic-code";
+import type { DiagnosticCode, PolicyCode } from "./diagnostic-code";
 
 export type Severity = "error" | "warning" | "note";
 
@@ -16,7 +16,7 @@ export interface SourcePosition {
 export interface Diagnostic {
   readonly severity: Severity;
   /** Stable, e.g. `config/unknown-key`; `reconcile explain CODE` tells more. */
-  readonly code: DiagnosticCode;
+  readonly code: DiagnosticCode | PolicyCode;
   /** One line, fixed for the code but for names. */
   readonly summary: string;
   /** What was found and what was expected. */
@@ -32,7 +32,7 @@ export interface Diagnostic {
 const severityRank: Record<Severity, number> = { error: 0, warning: 1, note: 2 };
 
 /** Errors first, then by file, line, address and text, so that the same problems always print in the same order. */
-export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+export function sortDiagnostics<D extends Diagnostic>(diagnostics: readonly D[]): D[] {
   return [...diagnostics].sort(
     (a, b) =>
       severityRank[a.severity] - severityRank[b.severity] ||

@@ -1,0 +1,24 @@
+/** What a command works on once it is open: its files, its service and its state. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Plan } from "../core/plan/plan";
+import type { StateStore } from "../store/store";
+import type { Invocation } from "./command";
+import type { Service } from "./compose";
+import type { Workspace } from "./workspace";
+
+export interface Session {
+  readonly invocation: Invocation;
+  readonly workspace: Workspace;
+  readonly service: Service;
+  readonly store: StateStore;
+  /** The plan as it was saved and reviewed; absent when it is made on the spot. */
+  readonly savedPlanId?: string;
+  /** Ends what only looks. */
+  readonly signal?: AbortSignal;
+}
+
+export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
+  ...session.workspace.diagnostics,
+  ...session.service.diagnostics,
+  ...plan.diagnostics,
+];

@@ -1,0 +1,42 @@
+/** All that a plan has for its reviewer, in one list: what is wrong or worth knowing, what it opens, and what it asks. */
+import type { Exposure } from "../exposure/exposure";
+import { exposureFindings } from "../exposure/findings";
+import { type Diagnostic, sortDiagnostics } from "../model/diagnostic";
+import { consentCodes } from "../plan/consent";
+import type { Plan } from "../plan/plan";
+import { type Finding, judge, type Strictness } from "./finding";
+
+export interface PlanFindings {
+  readonly plan: Plan;
+  /** Of the files, the service and the plan. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absent: the plan changes no group. */
+  readonly exposure?: Exposure | undefined;
+  /** What assertions, checks and policies found. */
+  readonly more?: readonly Finding[];
+}
+
+export function findingsOfPlan(
+  { plan, diagnostics, exposure, more = [] }: PlanFindings,
+  strictness: Strictness,
+): Finding[] {
+  const sources = new Map(plan.changes.map(({ address, source }) => [address, source]));
+  const sourceOf = (address: string) => sources.get(address);
+  const opened = exposure === undefined ? [] : exposureFindings(exposure, { plannedOnly: true, sourceOf });
+  const consents = plan.consents.map(({ kind, address, detail, grant }): Finding => {
+    const source = address === undefined ? undefined : sourceOf(address);
+    return {
+      severity: kind === "prevent_destroy" ? "error" : "warning",
+      code: consentCodes[kind],
+      summary: detail,
+      fix: grant,
+      ...(address === undefined ? {} : { address }),
+      ...(source === undefined ? {} : { source }),
+    };
+  });
+  return sortDiagnostics(judge([...diagnostics, ...opened, ...consents, ...more], strictness));
+}
+
+/** What a reader of the plan's own text has seen in its place: what it opens, and what it needs a consent for. */
+export const isInPlanText = ({ code, refused }: Finding): boolean =>
+  refused === undefined && (code.startsWith("exposure/") || code.startsWith("consent/"));

@@ -1,0 +1,61 @@
+/** SARIF 2.1.0, which code scanners and editors read: one result a finding, one rule a code. */
+import { createHash } from "node:crypto";
+import type { Severity } from "../core/model/diagnostic";
+import { printable } from "../core/text/printable";
+import { explanations, isExplained } from "./explanations";
+
+interface Result {
+  readonly severity: Severity;
+  readonly code: string;
+  readonly message: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column?: number;
+}
+
+const levels: Record<Severity, string> = { error: "error", warning: "warning", note: "note" };
+
+export function sarifLog(results: readonly Result[], version: string): object {
+  const codes = [...new Set(results.map(({ code }) => code))].sort();
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: "reconcile",
+            version,
+            informationUri: "https://github.com/reconcile-cloud/reconcile-cloud",
+            rules: codes.map(ruleOf),
+          },
+        },
+        columnKind: "utf16CodeUnits",
+        results: results.map((result) => resultOf(result, codes)),
+      },
+    ],
+  };
+}
+
+const ruleOf = (code: string): object => ({
+  id: code,
+  ...(isExplained(code)
+    ? { shortDescription: { text: explanations[code].means }, help: { text: explanations[code].todo } }
+    : { shortDescription: { text: `A finding of a policy: ${code}` } }),
+});
+
+const resultOf = ({ severity, code, message, file, line, column }: Result, codes: readonly string[]): object => ({
+  ruleId: code,
+  ruleIndex: codes.indexOf(code),
+  level: levels[severity],
+  message: { text: printable(message) },
+  locations: [
+    {
+      physicalLocation: {
+        artifactLocation: { uri: encodeURI(file.replace(/^\.\//, "")) },
+        region: { startLine: line, ...(column === undefined ? {} : { startColumn: column }) },
+      },
+    },
+  ],
+  partialFingerprints: { finding: createHash("sha256").update(`${code}\n${file}\n${message}`).digest("hex") },
+});

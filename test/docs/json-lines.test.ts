@@ -1,0 +1,90 @@
+/** schemas/events.schema.json against what the documents show and what commands really write. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { startEmulator } from "../../emulator";
+import { jsonLines, root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const schema = JSON.parse(readFileSync(join(root, "schemas/events.schema.json"), "utf8")) as {
+  readonly oneOf: readonly { readonly $ref: string }[];
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, discriminator: false });
+ajv.addSchema(schema, "events");
+const types = schema.oneOf.map(({ $ref }) => $ref.slice("#/$defs/".length));
+
+function problemsOf(line: Record<string, unknown>): string {
+  const type = String(line["type"]);
+  if (!types.includes(type)) return `no schema for ${type}`;
+  const validate = ajv.getSchema(`events#/$defs/${type}`)!;
+  return validate(line) ? "" : `${JSON.stringify(line)}: ${ajv.errorsText(validate.errors)}`;
+}
+
+const document = readFileSync(join(root, "docs/json.md"), "utf8");
+
+describe("docs/json.md", () => {
+  it("shows lines that are as their schema says", () => {
+    const shown = [...document.matchAll(/^\{"type":.*$/gm)].map(
+      ([line]) => JSON.parse(line) as Record<string, unknown>,
+    );
+    expect(new Set(shown.map(({ type }) => type)).size).toBeGreaterThan(6);
+    expect(shown.map(problemsOf).filter((problem) => problem !== "")).toEqual([]);
+  });
+
+  it.each(types)("names %s", (type) => {
+    expect(document.includes(`"type":"${type}"`) || document.includes(`\`${type}\``)).toBe(true);
+  });
+});
+
+describe("what commands write", () => {
+  it("has a schema, a time and the keys that the schema requires", async () => {
+    const cwd = makeFolder({
+      "reconcile.yaml": `version: 1
+project: acme
+region: in-west-1
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { dbs: {} }
+volumes: { data: { size: 10, attach_to: dbs } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }
+`,
+    });
+    const emulator = await startEmulator({ timeScale: 0 });
+    try {
+      const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
+      const problems: string[] = [];
+      const seen = new Set<unknown>();
+      for (const [words, exitCode] of [
+        ["plan", 0],
+        ["apply -y", 0],
+        ["drift", 0],
+        ["exposure", 0],
+        ["rehearse", 0],
+        ["state list", 0],
+        ["state show vm.dbs", 0],
+        ["graph", 0],
+        ["doctor", 0],
+        ["pull", 0],
+        ["export pulumi", 0],
+        ["version", 0],
+        ["explain", 0],
+        ["destroy", 3],
+        ["destroy -y --allow-data-loss", 0],
+      ] as const) {
+        const ran = await runCli([...words.split(" "), "--json"], { cwd, env });
+        expect([words, ran.exitCode, ran.stderr]).toMatchObject([words, exitCode, expect.anything()]);
+        const lines = jsonLines(ran.stdout);
+        for (const line of lines) {
+          seen.add(line["type"]);
+          const problem = problemsOf(line);
+          if (problem !== "") problems.push(`${words}: ${problem}`);
+        }
+        expect(lines.at(-1)).toMatchObject({ type: "summary" });
+      }
+      expect(problems).toEqual([]);
+      expect(seen.size).toBeGreaterThan(12);
+    } finally {
+      await emulator.close();
+    }
+  });
+});
