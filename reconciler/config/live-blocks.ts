@@ -7,6 +7,7 @@ import { canonicalName, nameProblem } from "../core/canonical/names";
 import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/rules";
 import { isPlatformShaped } from "../core/diff/group-rules";
 import type { Kind } from "../core/model/address";
+import { textKey } from "../core/model/computed";
 import type { Reference } from "../core/model/desired";
 import { type FieldRow, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
@@ -217,9 +218,12 @@ export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): 
     case "group":
       fields["remote_group"] = reference(remote.group);
       break;
+    case "computed":
+      fields["remote_ip"] = textKey(remote.text);
+      break;
     default:
       remote satisfies never;
   }
-  if (description !== undefined && description !== "") fields["description"] = description;
+  if (description !== undefined && description !== "") fields["description"] = textKey(description);
   return fields;
 }

@@ -1,5 +1,5 @@
 /** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
-import { canonicalLiveRule, referenceText, ruleKey } from "../core/canonical/rules";
+import { canonicalLiveRule, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
@@ -11,6 +11,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
+import { knownRule, plainText } from "./fill-in";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import {
@@ -38,7 +39,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const changes = {
     ...(action.name === undefined ? {} : { name: action.name }),
-    ...(action.description === undefined ? {} : { description: action.description }),
+    ...(action.description === undefined ? {} : { description: plainText(action.description) }),
   };
   const recorded = run.recorder.state.resources.get(step.address);
   const before = recorded?.kind === "group" ? recorded : undefined;
@@ -55,7 +56,8 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   );
   if (outcome.status === "accepted") {
     const left = Object.entries(before?.updating ?? {}).filter(([field]) => !(field in changes));
-    return recordDone(step, run, { updating: left.length === 0 ? undefined : Object.fromEntries(left) });
+    const described = changes.description === undefined ? {} : { description: changes.description };
+    return recordDone(step, run, { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) });
   }
   if (outcome.status !== "unknown") await note(before?.updating);
   return failedBy(outcome);
@@ -65,6 +67,8 @@ const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) =
   const { client } = run.ports;
   const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
   const key = ruleKey(action.rule, identify);
+  // The new address may be the old one once more: then the rule is the one that is wanted.
+  if (action.unless?.some((rule) => ruleKey(knownRule(rule, run), identify) === key) === true) return done;
   // Planned from the record, because nobody could look: the rule has its id only now.
   const find = () =>
     findRule(id, run, (rule) =>
@@ -106,6 +110,9 @@ function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
       remote = { remoteGroupId: id };
       break;
     }
+    case "computed":
+      remote = { remoteIp: plainText(rule.remote.text) };
+      break;
     default:
       rule.remote satisfies never;
   }
@@ -115,7 +122,7 @@ function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
     ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
     ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
     ...remote,
-    ...(rule.description === undefined ? {} : { description: rule.description }),
+    ...(rule.description === undefined ? {} : { description: plainText(rule.description) }),
   };
 }
 
@@ -158,9 +165,12 @@ async function changeRules(
 
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
-  const { record } = step;
+  const description = action.description === undefined ? undefined : plainText(action.description);
+  const record = { ...step.record, ...(description === undefined ? {} : { description }) };
+  // Two values may have turned out to be one address, and the service would refuse the whole group.
+  const wanted = sortRules(action.rules);
   const rules: RuleInput[] = [];
-  for (const rule of action.rules) {
+  for (const rule of wanted) {
     const input = ruleInput(rule, run);
     if ("end" in input) return input;
     rules.push(input);
@@ -171,17 +181,17 @@ const create: Performer<"group.create"> = async (step, action, run) => {
       kind: "group",
       what: "security group",
       name: action.name,
-      record: { ...record, rules: recordRules(action.rules, resolve(run)) },
+      record: { ...record, rules: recordRules(wanted, resolve(run)) },
       send: () =>
         client.createGroup(
           {
             name: action.name,
-            ...(action.description === undefined ? {} : { description: action.description }),
+            ...(description === undefined ? {} : { description }),
             rules,
           },
           optionsFor(step, run),
         ),
-      keep: (group) => keepGroup(step, record, action.rules, group, run),
+      keep: (group) => keepGroup(step, record, wanted, group, run),
       acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,

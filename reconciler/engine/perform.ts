@@ -5,14 +5,19 @@
  */
 import { recordedAt } from "../core/model/recorded";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
+import { fillIn, plainText } from "./fill-in";
 import { groupPerformers } from "./perform-group";
 import { vmPerformers } from "./perform-vm";
 import { volumePerformers } from "./perform-volume";
 import { done, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
-  const { action } = step;
-  return refuseLoss(step, run) ?? perform(action.operation, step, action, run);
+  const refused = refuseLoss(step, run);
+  if (refused !== undefined) return refused;
+  const filled = await fillIn(step, run);
+  if ("end" in filled) return filled.end;
+  const { action } = filled;
+  return perform(action.operation, step, action, run);
 }
 
 const perform = <O extends StepOperation>(
@@ -37,7 +42,7 @@ const outside: Performer<"outside"> = async (_, action) => ({
 });
 
 const flush: Performer<"flush"> = async (step, action, run) => {
-  const result = await run.ports.runCommand(action.argv, run.signal, step.address);
+  const result = await run.ports.runCommand(action.argv.map(plainText), run.signal, step.address);
   return result.exitCode === 0
     ? done
     : {

@@ -24,7 +24,7 @@ export interface Ports {
   readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
   /** One try, which takes no longer than `limitMs`: true when the VM answers as it should. */
   readonly checkHealth: (
-    check: HealthCheck,
+    check: HealthCheck<string>,
     vm: LiveVm,
     options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
   ) => Promise<boolean>;

@@ -3,6 +3,7 @@ import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue"
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { ActionOf, Step } from "../core/plan/step";
+import { plainCheck } from "./fill-in";
 import { recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
@@ -51,11 +52,12 @@ export async function check(
   run: Run,
 ): Promise<StepResult> {
   const { clock, checkHealth, timing } = run.ports;
+  const wanted = plainCheck(action.check);
   const sighting = await readVm(run, id);
   if (!sighting.seen || sighting.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
   const { vm } = sighting;
-  if (needsAddress(action.check) && vm.floatingIp === undefined && vm.privateIp === undefined)
+  if (needsAddress(wanted) && vm.floatingIp === undefined && vm.privateIp === undefined)
     return {
       end: "failed",
       code: "apply/check-failed",
@@ -65,7 +67,7 @@ export async function check(
   const deadline = clock.now() + action.timeoutMs;
   for (;;) {
     const limitMs = Math.max(1, deadline - clock.now());
-    if (await checkHealth(action.check, vm, { signal: run.signal, address, limitMs })) return done;
+    if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs })) return done;
     if (run.signal.aborted)
       return {
         end: "unknown",
@@ -83,7 +85,7 @@ export async function check(
   };
 }
 
-function needsAddress(check: HealthCheck): boolean {
+function needsAddress(check: HealthCheck<string>): boolean {
   switch (check.kind) {
     case "tcp":
       return true;

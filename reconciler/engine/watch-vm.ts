@@ -1,5 +1,5 @@
 /** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
-import type { LiveVm } from "../core/model/live";
+import { addressesShown, type LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
 import type { OperationOn, Step } from "../core/plan/step";
@@ -124,8 +124,12 @@ export async function waitThenRecord(
   return result;
 }
 
-/** The data volume shows in the VM's record from some moment on; it is worth keeping. */
+/** The data volume and the addresses show in the VM's record from some moment on; they are worth keeping. */
 export function learnt(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+  return { ...addressesShown(vm), ...dataVolumeShown(step, run, vm) };
+}
+
+function dataVolumeShown(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
   const record = run.recorder.state.resources.get(step.address);
   if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
   if (vm.volumes.every((disk) => disk.root === undefined)) return {};

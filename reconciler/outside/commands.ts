@@ -127,7 +127,7 @@ const describeMs = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${
 const addressOf = (vm: LiveVm): string | undefined => vm.floatingIp ?? vm.privateIp;
 
 export async function checkHealth(
-  check: HealthCheck,
+  check: HealthCheck<string>,
   vm: LiveVm,
   folder: string,
   { signal, limitMs }: Pick<CommandOptions, "signal" | "limitMs"> = {},

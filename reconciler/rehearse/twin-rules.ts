@@ -2,6 +2,7 @@
 
 import type { Group, Rule as TwinRule } from "../../emulator/entities";
 import { canonicalLiveRule } from "../core/canonical/rules";
+import { textKey } from "../core/model/computed";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import type { RecordedGroup, State } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
@@ -73,6 +74,6 @@ function fromRecord(
           : (state.resources.get(rule.remote.group.address)?.id ?? null),
     remote_address_group_id: null,
     belongs_to_default_sg: false,
-    description: rule.description ?? "",
+    description: textKey(rule.description ?? ""),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { describeRule } from "../core/canonical/rules";
 import type { Kind } from "../core/model/address";
+import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
@@ -163,11 +164,18 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
     if (resource.kind === "group")
       for (const rule of resource.rules) {
         const { remote } = rule;
-        const other =
-          remote.kind === "group" ? refer(remote.group) : outside(remote.kind === "cidr" ? remote.cidr : undefined);
+        const others =
+          remote.kind === "computed"
+            ? computedIn(remote.text).map(({ address }) => refer({ address }))
+            : [
+                remote.kind === "group"
+                  ? refer(remote.group)
+                  : outside(remote.kind === "cidr" ? remote.cidr : undefined),
+              ];
         const traffic = trafficOf(rule);
-        if (rule.direction === "ingress") link(other, here, traffic);
-        else link(here, other, `egress ${traffic}`);
+        for (const other of others)
+          if (rule.direction === "ingress") link(other, here, traffic);
+          else link(here, other, `egress ${traffic}`);
       }
   }
   return {

@@ -44,6 +44,8 @@ const vmRows: Rows<RecordedVm> = {
     ],
   ],
   dataVolumeId: ["data volume", ({ dataVolumeId }) => dataVolumeId],
+  privateIp: ["private_ip", ({ privateIp }) => privateIp],
+  floatingIp: ["floating_ip", ({ floatingIp }) => floatingIp],
   createdAt: ["first seen", ({ createdAt }) => createdAt],
   building: ["being built", ({ building }) => yes(building)],
   resizing: [

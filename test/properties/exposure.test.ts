@@ -97,6 +97,8 @@ function admits(given: Rule, point: Point): boolean {
     }
     case "group":
       return referenceText(given.remote.group) === point.peer;
+    case "computed":
+      return false;
     default:
       return given.remote satisfies never;
   }

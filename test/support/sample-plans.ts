@@ -5,6 +5,7 @@
 
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
+import { textKey } from "../../reconciler/core/model/computed";
 import type {
   Desired,
   DesiredGroup,
@@ -166,7 +167,7 @@ export function planFor(world: World): Plan {
           kind: "group",
           id,
           name: one.name,
-          description: one.description,
+          ...(one.description === undefined ? {} : { description: textKey(one.description) }),
           rules,
           ...(one.now as Partial<LiveGroup>),
         },
@@ -242,7 +243,7 @@ const recordedGroup = (one: DesiredGroup, id: string): RecordedGroup => ({
   address: one.address,
   id,
   name: one.name,
-  ...(one.description === undefined ? {} : { description: one.description }),
+  ...(one.description === undefined ? {} : { description: textKey(one.description) }),
   rules: one.rules.map((item) =>
     item.remote.kind === "group" && "address" in item.remote.group
       ? { ...item, remote: { kind: "group", group: { id: idOf(item.remote.group.address) } } }

@@ -2,6 +2,7 @@
  * Rules of the desired file and rules of the service in one form. Equal keys mean equal traffic:
  * a missing remote and 0.0.0.0/0 (or ::/0) are one, ports of icmp do not exist, 0-65535 is all ports.
  */
+import { shownText, textKey } from "../model/computed";
 import type { Reference } from "../model/desired";
 import type { LiveRule } from "../model/live";
 import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../model/rule";
@@ -19,7 +20,9 @@ export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): st
       ? "any"
       : rule.remote.kind === "cidr"
         ? rule.remote.cidr
-        : `group:${identify(rule.remote.group)}`;
+        : rule.remote.kind === "group"
+          ? `group:${identify(rule.remote.group)}`
+          : `computed:${textKey(rule.remote.text)}`;
   return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remote}`;
 }
 
@@ -88,6 +91,8 @@ export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceTex
       ? `anywhere (${rule.ethertype})`
       : rule.remote.kind === "cidr"
         ? rule.remote.cidr
-        : nameGroup(rule.remote.group);
+        : rule.remote.kind === "group"
+          ? nameGroup(rule.remote.group)
+          : shownText(rule.remote.text);
   return `${rule.direction} ${rule.protocol === "any" ? "any protocol" : rule.protocol}${ports} ${rule.direction === "ingress" ? "from" : "to"} ${remote}`;
 }

@@ -1,9 +1,12 @@
 /** What differs about everything, kind by kind: VMs first, because a volume goes where its VM goes. */
 import type { Address } from "../model/address";
+import type { Diagnostic } from "../model/diagnostic";
 import type { State } from "../model/recorded";
 import type { DiffContext } from "./context";
+import { fillGroup, usesComputed } from "./fill-in";
 import { diffGroups, type GroupDifference } from "./group";
-import type { Pair } from "./pair";
+import type { Pair, PairOf } from "./pair";
+import { type Standings, standingsOf } from "./standing";
 import { diffVm, type VmDifference } from "./vm";
 import { diffVolume, type VmFates, type VolumeDifference } from "./volume";
 
@@ -15,18 +18,50 @@ export interface Differences {
   readonly groups: readonly GroupDifference[];
   readonly all: readonly Difference[];
   readonly fates: VmFates;
+  /** What is known of the values that only the service knows. */
+  readonly standings: Standings;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-export function diffAll(pairs: readonly Pair[], context: DiffContext, state: State): Differences {
+export function diffAll(
+  pairs: readonly Pair[],
+  context: DiffContext,
+  state: State,
+  isYoung: (createdAt: string) => boolean,
+): Differences {
   const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
   const fates = fatesOf(vms);
   const volumes = pairs.filter((pair) => pair.kind === "volume").map((pair) => diffVolume(pair, context, state, fates));
-  const groups = diffGroups(
-    pairs.filter((pair) => pair.kind === "group"),
-    context,
-    state,
-  );
-  return { vms, volumes, groups, all: [...groups, ...vms, ...volumes], fates };
+  const wanted = new Map(pairs.flatMap(({ address, desired }) => (desired === undefined ? [] : [[address, desired]])));
+  const standingsWith = (groups: readonly GroupDifference[]): Standings =>
+    standingsOf({ differences: [...groups, ...vms, ...volumes], wanted, state, context, isYoung });
+  const groupPairs = pairs.filter((pair) => pair.kind === "group");
+  // A rule may have the address of a VM, and a remark the id of a group, which the groups themselves decide.
+  let filled = fillGroups(groupPairs, standingsWith([]));
+  let groups = diffGroups(filled.pairs, context, state);
+  const standings = standingsWith(groups);
+  if (filled.pairs !== groupPairs) {
+    filled = fillGroups(groupPairs, standings);
+    groups = diffGroups(filled.pairs, context, state);
+  }
+  const { diagnostics } = filled;
+  return { vms, volumes, groups, all: [...groups, ...vms, ...volumes], fates, standings, diagnostics };
+}
+
+function fillGroups(
+  pairs: readonly PairOf<"group">[],
+  standings: Standings,
+): { readonly pairs: readonly PairOf<"group">[]; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  let changed = false;
+  const filled = pairs.map((pair) => {
+    if (pair.desired === undefined || !usesComputed(pair.desired)) return pair;
+    changed = true;
+    const { group, diagnostics: found } = fillGroup(pair.desired, standings);
+    diagnostics.push(...found);
+    return { ...pair, desired: group };
+  });
+  return changed ? { pairs: filled, diagnostics } : { pairs, diagnostics };
 }
 
 function fatesOf(vms: readonly VmDifference[]): VmFates {

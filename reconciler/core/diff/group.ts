@@ -4,6 +4,7 @@
  */
 import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
+import { shownText } from "../model/computed";
 import type { DesiredGroup, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
@@ -237,7 +238,7 @@ function createGroup(
   const gone = entry.how === "absent" ? entry.gone : undefined;
   const fields: FieldChange[] = [fieldChange(groupFields.name, undefined, desired.name, "create")];
   if (desired.description !== undefined)
-    fields.push(fieldChange(groupFields.description, undefined, desired.description, "create"));
+    fields.push(fieldChange(groupFields.description, undefined, shownText(desired.description), "create"));
   for (const rule of desired.rules)
     fields.push(fieldChange(groupFields.rules, undefined, describeRule(rule, labelGroup(identify)), "add rule"));
   return {
@@ -285,7 +286,9 @@ function groupFieldChanges(
       : [live.description];
   const otherDescription = descriptions.findIndex((description) => description !== desired.description);
   if (desired.description !== undefined && isKnown && otherDescription >= 0 && !ignored.has("description"))
-    fields.push(fieldChange(groupFields.description, descriptions[otherDescription] || undefined, desired.description));
+    fields.push(
+      fieldChange(groupFields.description, descriptions[otherDescription] || undefined, shownText(desired.description)),
+    );
   const label = byAddress(context);
   // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
@@ -351,13 +354,14 @@ const sameRules = (a: readonly Rule[], b: readonly Rule[], identify: GroupIdenti
   return a.every((rule) => keys.has(ruleKey(rule, identify)));
 };
 
-/** The rules as the record keeps them: groups by id wherever one is known. */
+/** The rules as the record keeps them: groups by id wherever one is known, and none whose address is not known yet. */
 export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) => string | undefined): Rule[] =>
   sortRules(
-    rules.map((rule) => {
-      if (rule.remote.kind !== "group") return rule;
+    rules.flatMap((rule): Rule[] => {
+      if (rule.remote.kind === "computed") return [];
+      if (rule.remote.kind !== "group") return [rule];
       const id = resolve(rule.remote.group);
-      return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
+      return [id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } }];
     }),
   );
 

@@ -3,6 +3,7 @@
  * IPv6, or one group whose members are not known) slabs along the line of protocols and ports, each with its set of
  * addresses. Slabs are sorted, disjoint and merged, so that equal traffic is an equal value.
  */
+import { computedIn, type Text, textKey } from "../model/computed";
 import type { Reference } from "../model/desired";
 import type { Direction, Ethertype, Rule } from "../model/rule";
 import {
@@ -71,10 +72,18 @@ function partOf(rule: Rule, identify: (group: Reference) => string): { readonly 
     }
     case "group":
       return { space: { ...space, group: identify(remote.group) }, slab: { ...line, peers: everyMember } };
+    // A peer of its own: nobody knows whom it will be, and it is somebody.
+    case "computed":
+      return { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
     default:
       return remote satisfies never;
   }
 }
+
+const unknownPeer = (text: Text): string => {
+  const names = computedIn(text).map(({ address }) => address);
+  return `${names.length === 1 ? names[0] : textKey(text)}, address not known yet`;
+};
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */
 function slabsOf(parts: readonly Slab[]): Slab[] {

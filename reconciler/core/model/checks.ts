@@ -42,12 +42,15 @@ export const shape = (fields: Checks): Check => {
 };
 
 export const reference = either(shape({ address }), shape({ id: text }));
-export const argv: Check = (value) => list(text)(value) && Array.isArray(value) && value.length > 0;
+/** Text, or text with values in it that only the service knows. */
+export const template: Check = either(text, shape({ parts: list(either(text, shape({ address, attribute: text }))) }));
+export const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
 const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
 const remote = either(
   shape({ kind: oneOf("any") }),
   shape({ kind: oneOf("cidr"), cidr: text }),
   shape({ kind: oneOf("group"), group: reference }),
+  shape({ kind: oneOf("computed"), text: template }),
 );
 const rule = shape({
   direction: oneOf("ingress", "egress"),
@@ -55,12 +58,12 @@ const rule = shape({
   protocol: text,
   ports: optional(shape({ min: port, max: port })),
   remote,
-  description: optional(text),
+  description: optional(template),
 });
 
 const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
   text,
-  remark: text,
+  remark: template,
   name: text,
   size: number,
   flag,

@@ -3,6 +3,7 @@
  * already what will be compared and sent; `undefined` means "not asked for" and nothing else.
  */
 import type { Address } from "./address";
+import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
 
@@ -10,10 +11,10 @@ export type { FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
 
-export type HealthCheck =
+export type HealthCheck<T extends Text = Text> =
   | { readonly kind: "tcp"; readonly port: number }
-  | { readonly kind: "http"; readonly url: string }
-  | { readonly kind: "command"; readonly argv: readonly string[] };
+  | { readonly kind: "http"; readonly url: T }
+  | { readonly kind: "command"; readonly argv: readonly T[] };
 
 export interface VerifyResize {
   readonly confirm: "auto" | "manual";

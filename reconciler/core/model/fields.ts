@@ -7,6 +7,7 @@
  * This file imports types alone: the scripts that write the schemas read it without a build.
  */
 import type { Kind } from "./address";
+import type { Text } from "./computed";
 import type { FlushPolicy, Reference } from "./reference";
 import type { Rule } from "./rule";
 
@@ -299,8 +300,13 @@ export const groupFields = {
 
 export const fieldsOf = { vm: vmFields, volume: volumeFields, group: groupFields } satisfies Record<Kind, Rows>;
 
-type ValueOf<T extends FieldType> = T extends keyof Shapes
-  ? Shapes[T]
+/** In a file, a remark may hold what only the service knows; what is recorded and observed is text. */
+interface DesiredShapes extends Omit<Shapes, "remark"> {
+  remark: Text;
+}
+
+type ValueOf<T extends FieldType, S extends Shapes | DesiredShapes = Shapes> = T extends keyof S
+  ? S[T]
   : T extends readonly string[]
     ? T[number]
     : never;
@@ -312,8 +318,8 @@ type Simplify<T> = { [K in keyof T]: T[K] } & {};
 
 /** What a file asks for. */
 export type DesiredFields<F extends Rows> = Simplify<
-  { readonly [K in keyof F as F[K]["absent"] extends "unset" ? never : K]: ValueOf<F[K]["type"]> } & {
-    readonly [K in KeysWith<F, { absent: "unset" }>]?: ValueOf<F[K]["type"]>;
+  { readonly [K in keyof F as F[K]["absent"] extends "unset" ? never : K]: ValueOf<F[K]["type"], DesiredShapes> } & {
+    readonly [K in KeysWith<F, { absent: "unset" }>]?: ValueOf<F[K]["type"], DesiredShapes>;
   }
 >;
 

@@ -43,6 +43,16 @@ export interface LiveVolume {
   readonly attachedTo?: string | null;
 }
 
+/** Whether an address that it does not show is one that it does not have: stopped or on its way, it may hide what it keeps. */
+export const showsAddresses = ({ phase }: LiveVm): boolean => phase === "running" || phase === "verify_resize";
+
+export function addressesShown(live: LiveVm | undefined): Pick<LiveVm, "privateIp" | "floatingIp"> {
+  if (live === undefined) return {};
+  const { privateIp, floatingIp } = live;
+  if (showsAddresses(live)) return { privateIp, floatingIp };
+  return { ...(privateIp === undefined ? {} : { privateIp }), ...(floatingIp === undefined ? {} : { floatingIp }) };
+}
+
 /** A rule as the service returns it, in the service's own terms but with one spelling; canonical/rules.ts compares it. */
 export interface LiveRule {
   readonly id: string;

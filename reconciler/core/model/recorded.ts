@@ -21,6 +21,9 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   };
   /** The data volume created with it, once the service's records have shown it. */
   readonly dataVolumeId?: string;
+  /** Its addresses, as the service's records showed them last. */
+  readonly privateIp?: string;
+  readonly floatingIp?: string;
   /** ISO time at which it was first seen: a list may not show it yet for a while. */
   readonly createdAt?: string;
   /** Set from the create until the VM has settled once: if it fails before that, nothing was ever in use on it. */

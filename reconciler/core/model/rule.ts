@@ -2,6 +2,7 @@
  * One rule of a group in canonical form. Two rules admit the same traffic exactly when their keys are equal
  * (canonical/rules.ts makes the key); the description is a remark and not part of what a rule is.
  */
+import type { PlacedText, Text } from "./computed";
 import type { Reference } from "./reference";
 
 export type Direction = "ingress" | "egress";
@@ -15,7 +16,9 @@ export interface PortRange {
 export type RuleRemote =
   | { readonly kind: "any" }
   | { readonly kind: "cidr"; readonly cidr: string }
-  | { readonly kind: "group"; readonly group: Reference };
+  | { readonly kind: "group"; readonly group: Reference }
+  /** An address that is not known yet. `family`: the file says which, and no other will do. */
+  | { readonly kind: "computed"; readonly text: PlacedText; readonly family?: Ethertype };
 
 export interface Rule {
   readonly direction: Direction;
@@ -25,5 +28,5 @@ export interface Rule {
   /** `undefined`: all ports. */
   readonly ports?: PortRange;
   readonly remote: RuleRemote;
-  readonly description?: string;
+  readonly description?: Text;
 }

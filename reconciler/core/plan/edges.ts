@@ -2,12 +2,14 @@
  * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
  * one resource order themselves; only here do resources meet.
  */
+import { computedOf } from "./computed-of";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { deleteNamedGroupsLast } from "./named-groups";
 import { type Need, need, type Step } from "./step";
 
 export function orderAcrossResources(draft: Draft): void {
   attachAfterVmExists(draft);
+  fillInAfterItIsKnown(draft);
   deleteVmAfterItsVolumesCameOff(draft);
   deleteVolumeAfterItsVm(draft);
   takeNameAfterItIsFree(draft);
@@ -27,6 +29,26 @@ function attachAfterVmExists(draft: Draft): void {
     const ready = address === undefined ? undefined : draft.ready.get(address);
     return ready === undefined ? [] : [need(ready)];
   });
+}
+
+/**
+ * An address, an id that only the service knows: whoever sends it waits for the step that makes what it is of. A command
+ * that speaks of what is there already takes the value of its own moment, and waits for nothing. A group that is
+ * replaced keeps its name until its successor can be made.
+ */
+function fillInAfterItIsKnown(draft: Draft): void {
+  const asides = new Map<string, readonly Need[]>();
+  editSteps(draft, (step) => {
+    const isCommand = step.action.operation === "flush" || step.action.operation === "vm.check";
+    const needs = computedOf(step.action).flatMap(({ address }) => {
+      const ready = draft.ready.get(address);
+      const isThere = draft.state.resources.get(address)?.id !== undefined;
+      return ready === undefined || (isCommand && isThere) ? [] : [need(ready)];
+    });
+    if (step.action.operation === "group.create" && needs.length > 0) asides.set(`${step.address}/aside`, needs);
+    return needs;
+  });
+  editSteps(draft, (step) => asides.get(step.id) ?? []);
 }
 
 /** A volume that goes on living is flushed and detached before its VM is deleted under it. */

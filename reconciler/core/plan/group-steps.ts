@@ -249,11 +249,18 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
     return addRule(address, group, rule, index, [...needs, ...(ready === undefined ? [] : [need(ready)])], draft);
   });
   // Additions first: what stays admitted is never interrupted.
+  const open = difference.added.filter(({ remote }) => remote.kind === "computed");
   difference.removed.forEach(({ live, rule }, index) => {
     addStep(draft, {
       id: `${address}/remove-rule-${index}`,
       address,
-      action: { operation: "group.rule.delete", group, ruleId: live.id, rule },
+      action: {
+        operation: "group.rule.delete",
+        group,
+        ruleId: live.id,
+        rule,
+        ...(open.length === 0 ? {} : { unless: open.map((one) => sendable(one, draft)) }),
+      },
       title: `remove rule from ${address}: ${describeRule(rule)}`,
       needs: [...needs, ...additions.map((step) => need(step))],
       holds: [`rule:${address}-${index}`],

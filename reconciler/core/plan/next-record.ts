@@ -7,7 +7,7 @@ import { type GroupDifference, recordRules } from "../diff/group";
 import type { VmDifference } from "../diff/vm";
 import type { VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
-import type { LiveVm } from "../model/live";
+import { addressesShown, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 
@@ -63,6 +63,7 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
     deleting: undefined,
     power: desired.power,
     dataVolumeId: difference.dataVolumeId ?? old.dataVolumeId,
+    ...addressesShown(live),
     building: unlessOver("building"),
     resizing: unlessOver("resizing"),
     stoppedForFlush: unlessOver("stoppedForFlush"),

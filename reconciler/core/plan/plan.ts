@@ -16,6 +16,7 @@ import type { Live } from "../model/live";
 import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
+import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, emptyConsent, isAbandoned, removalConsent } from "./consent";
 import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
@@ -39,6 +40,8 @@ export interface PlanInput {
   /** False: a rule with a range of ports cannot be sent. */
   readonly takesPortRanges?: boolean;
   readonly options: PlanOptions;
+  /** Whether what was made then may not show everything of itself yet. */
+  readonly isYoung?: (createdAt: string) => boolean;
   /** What the refresh has to say: unreadable answers, missing operations. */
   readonly findings?: readonly Diagnostic[];
 }
@@ -75,7 +78,9 @@ export function makePlan(input: PlanInput): Plan {
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
-  const { vms, volumes, groups, all: differences, fates } = diffAll(pairs, context, state);
+  const found = diffAll(pairs, context, state, input.isYoung ?? (() => false));
+  const { vms, volumes, groups, all: differences, fates } = found;
+  diagnostics.push(...found.diagnostics);
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
   if (targeted.length < paired.pairs.length)
     diagnostics.push(...leftOutDependents(paired.pairs, targeted, fates.deleted, groups, context));
@@ -88,6 +93,9 @@ export function makePlan(input: PlanInput): Plan {
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair.address, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
+  diagnostics.push(
+    ...valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
+  );
   orderAcrossResources(draft);
 
   const byAddress = new Map<Address, DesiredResource>(

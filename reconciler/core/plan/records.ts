@@ -4,6 +4,7 @@
  */
 
 import { recordRules } from "../diff/group";
+import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
 import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
@@ -63,6 +64,9 @@ export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolum
   preventDestroy: desired.lifecycle.preventDestroy,
 });
 
+/** What is not known yet is recorded by the step that fills it in. */
+const knownText = (text: Text | undefined): string | undefined => (typeof text === "string" ? text : undefined);
+
 export const groupRecord = (
   desired: DesiredGroup,
   resolve: (group: Reference) => string | undefined,
@@ -70,7 +74,7 @@ export const groupRecord = (
 ): Unidentified<RecordedGroup> => ({
   kind: "group",
   address: desired.address,
-  ...pick(desired, recordedOf.group),
+  ...pick({ ...desired, description: knownText(desired.description) }, recordedOf.group),
   rules: recordRules(desired.rules, resolve),
   platformRules,
   preventDestroy: desired.lifecycle.preventDestroy,

@@ -1,5 +1,6 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
 import type { VmDifference } from "../diff/vm";
+import { shownText } from "../model/computed";
 import type { DesiredVm, Reference } from "../model/desired";
 import { type Need, need, type OwnStep, type StepOperation } from "./step";
 
@@ -54,7 +55,7 @@ export function decideResize(
     checked = then({
       id: `${address}/check`,
       action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
-      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : check.kind === "http" ? check.url : check.argv[0]})`,
+      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : shownText(check.kind === "http" ? check.url : (check.argv[0] ?? ""))})`,
       needs: after,
     });
     if (verifyResize.onFailure === "revert")

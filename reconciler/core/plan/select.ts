@@ -13,6 +13,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { sightVolume } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
+import { computedOfResource } from "./computed-of";
 
 export function selectTargets(
   pairs: readonly Pair[],
@@ -80,14 +81,16 @@ function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
 }
 
 function referencesOf(desired: DesiredResource | undefined): Address[] {
-  if (desired === undefined || desired.kind === "vm") return [];
+  if (desired === undefined) return [];
+  const computed = computedOfResource(desired).map(({ address }) => address);
+  if (desired.kind === "vm") return computed;
   const references: Reference[] =
     desired.kind === "volume"
       ? desired.attachTo === undefined
         ? []
         : [desired.attachTo]
       : desired.rules.flatMap((rule) => (rule.remote.kind === "group" ? [rule.remote.group] : []));
-  return references.flatMap((reference) => ("address" in reference ? [reference.address] : []));
+  return [...references.flatMap((reference) => ("address" in reference ? [reference.address] : [])), ...computed];
 }
 
 export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {

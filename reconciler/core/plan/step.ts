@@ -3,6 +3,7 @@
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
 import type { Address, Kind } from "../model/address";
+import type { Text } from "../model/computed";
 import type { HealthCheck, NewVm, Reference } from "../model/desired";
 import type { PlannedChange, RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
@@ -48,8 +49,8 @@ export interface Requests {
   "volume.detach": { readonly volume: Reference; readonly vm: Reference; readonly flush: FlushReason };
   "volume.resize": { readonly volume: Reference; readonly sizeGb: number };
   "volume.delete": { readonly volume: Reference };
-  "group.create": { readonly name: string; readonly description?: string; readonly rules: readonly Rule[] };
-  "group.update": { readonly group: Reference; readonly name?: string; readonly description?: string };
+  "group.create": { readonly name: string; readonly description?: Text; readonly rules: readonly Rule[] };
+  "group.update": { readonly group: Reference; readonly name?: string; readonly description?: Text };
   "group.delete": {
     readonly group: Reference;
     readonly name: string;
@@ -58,10 +59,16 @@ export interface Requests {
     readonly circle?: readonly { readonly id: string; readonly label: string }[];
   };
   "group.rule.create": { readonly group: Reference; readonly rule: Rule };
-  "group.rule.delete": { readonly group: Reference; readonly ruleId: string; readonly rule: Rule };
+  "group.rule.delete": {
+    readonly group: Reference;
+    readonly ruleId: string;
+    readonly rule: Rule;
+    /** Rules of the same group with an address that is not known yet: it may turn out to be the one that goes. */
+    readonly unless?: readonly Rule[];
+  };
   /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
   "group.verify": { readonly group: Reference; readonly rules: readonly Rule[] };
-  flush: { readonly argv: readonly string[] };
+  flush: { readonly argv: readonly Text[] };
   /** Nothing to send: only the state learns something. */
   record: { readonly changes: readonly PlannedChange[] };
   /** Only somebody outside can do this; the run ends with exit code 4. */

@@ -1,6 +1,7 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
+import { addressesShown } from "../model/live";
 import { orphanKey, type RecordedVm } from "../model/recorded";
 import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
@@ -263,6 +264,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
   const next: RecordedVm = {
     ...vmRecord(desired, difference.imageId),
     id,
+    ...addressesShown(live),
     ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
   };
   const { made } = difference;

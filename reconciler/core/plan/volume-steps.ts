@@ -5,6 +5,7 @@
 import type { Target } from "../diff/placement";
 import type { VolumeDifference } from "../diff/volume";
 import type { Address } from "../model/address";
+import { shownText, type Text } from "../model/computed";
 import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
 import { orphanKey, type RecordedVolume } from "../model/recorded";
 import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "./draft";
@@ -109,7 +110,7 @@ function detach(
 }
 
 function flushBy(
-  argv: readonly string[],
+  argv: readonly Text[],
   address: string,
   label: string,
   vm: string,
@@ -120,7 +121,7 @@ function flushBy(
     id: `${address}/flush`,
     address,
     action: { operation: "flush", argv },
-    title: `flush volume ${label}: ${argv.join(" ")}`,
+    title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
     needs,
     holds: [hold(address)],
   });

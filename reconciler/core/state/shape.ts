@@ -28,6 +28,8 @@ const vmMemory: Memory<RecordedVm, typeof vmFields> = {
   preventDestroy: flag,
   onDelete: object,
   dataVolumeId: optional(text),
+  privateIp: optional(text),
+  floatingIp: optional(text),
   createdAt: optional(text),
   building: optional(flag),
   resizing: optional(shape({ to: text })),

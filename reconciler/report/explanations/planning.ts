@@ -216,6 +216,10 @@ export const planning = {
     "A change would lose something that cannot be shown beforehand.",
     "Look at the resource in the service before you go on.",
   ),
+  "plan/value-not-shown": row(
+    "A text of the file has a value that only the service knows, and nothing will tell it: the record does not show it, or nothing in this plan makes what it is of.",
+    "The message says where it would come from: the dialect line for the place of an address in a VM's record, a wider --target, or an import.",
+  ),
   "plan/vm-failed": row(
     "A VM is in a failed state. It is left as it is, since replacing it loses its root disk.",
     "--replace ADDR",

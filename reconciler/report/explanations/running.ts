@@ -83,6 +83,10 @@ export const running = {
     "A request was sent and its answer was lost, and looking did not settle it.",
     "Run the same command again: it looks before it acts.",
   ),
+  "apply/value-not-shown": row(
+    "A step needs a value that only the service knows, such as the address of a new VM, and the service did not show it in time. Nothing was sent without it.",
+    "Say in the dialect where the record of a VM has its addresses (records.vm.private_ip, records.vm.floating_ip), then run the same command again.",
+  ),
   "apply/vm-failed": row(
     "The service put the VM into a failed state.",
     "The next run offers to replace it, or use --replace ADDR.",

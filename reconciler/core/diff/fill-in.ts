@@ -1,0 +1,84 @@
+/** A group with what is known of its computed values written in, and what is said where one will never be known. */
+
+import { parseCidr } from "../canonical/cidr";
+import { canonicalRemote, sortRules } from "../canonical/rules";
+import { computedIn, computedName, fillText, type PlacedText, type Text } from "../model/computed";
+import type { DesiredGroup, DesiredResource } from "../model/desired";
+import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import type { Rule } from "../model/rule";
+import type { Standings } from "./standing";
+
+/** An address that is known: the one host that has it, and of its own family unless the file says another. */
+export type FilledRule = { readonly rule: Rule } | { readonly problem: string; readonly fix?: string };
+
+export function ruleWithAddress(rule: Rule, text: string, family: Rule["ethertype"] | undefined): FilledRule {
+  const cidr = parseCidr(text);
+  if (cidr === undefined)
+    return {
+      problem: `${JSON.stringify(text)} is no address`,
+      fix: "records.vm in the dialect says where a VM's record has its addresses",
+    };
+  if (family !== undefined && family !== cidr.ethertype)
+    return {
+      problem: `${text} is ${cidr.ethertype}, but the rule's ethertype is ${family}`,
+      fix: "leave ethertype out",
+    };
+  return { rule: { ...rule, ethertype: cidr.ethertype, remote: canonicalRemote(text, cidr.ethertype) } };
+}
+
+export const usesComputed = (resource: DesiredResource): boolean =>
+  resource.kind === "group" &&
+  (typeof resource.description === "object" ||
+    resource.rules.some(({ remote, description }) => remote.kind === "computed" || typeof description === "object"));
+
+export function fillGroup(
+  group: DesiredGroup,
+  standings: Standings,
+): { readonly group: DesiredGroup; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const fill = (text: Text, where: string, source: SourcePosition | undefined): Text =>
+    fillText(text, (computed) => {
+      const standing = standings(computed);
+      if (standing.is === "known") return standing.text;
+      if (standing.is === "open") return standing.computed;
+      if (standing.quiet !== true)
+        diagnostics.push({
+          severity: "error",
+          code: "plan/value-not-shown",
+          summary: `\${${computedName(computed)}} in ${where} of ${group.address} has no value: ${standing.why}`,
+          ...(standing.fix === undefined ? {} : { fix: standing.fix }),
+          address: group.address,
+          source: source ?? group.source,
+        });
+      return computed;
+    });
+  const rules = group.rules.map((rule): Rule => {
+    const described =
+      typeof rule.description === "object"
+        ? { ...rule, description: fill(rule.description, "a rule's description", undefined) }
+        : rule;
+    if (rule.remote.kind !== "computed") return described;
+    const { family } = rule.remote;
+    const template: PlacedText = rule.remote.text;
+    const text = fill(template, "a rule", template.source);
+    if (typeof text !== "string") return { ...described, remote: { ...rule.remote, text } };
+    const filled = ruleWithAddress(described, text, family);
+    if ("rule" in filled) return filled.rule;
+    diagnostics.push({
+      severity: "error",
+      code: "plan/value-not-shown",
+      summary: `\${${computedIn(template).map(computedName).join(", ")}} cannot be the remote_ip of a rule of ${group.address}: ${filled.problem}`,
+      ...(filled.fix === undefined ? {} : { fix: filled.fix }),
+      address: group.address,
+      source: template.source ?? group.source,
+    });
+    return described;
+  });
+  const description =
+    group.description === undefined ? undefined : fill(group.description, "the description", undefined);
+  return {
+    // Two values may turn out to be one address.
+    group: { ...group, ...(description === undefined ? {} : { description }), rules: sortRules(rules) },
+    diagnostics,
+  };
+}

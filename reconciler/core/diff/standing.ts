@@ -1,0 +1,133 @@
+/**
+ * What is known of the values that only the service knows, by what this plan does with the things they are of: known
+ * where nothing changes it, open where this plan makes it or the service does not show it yet, missing where nobody will
+ * ever tell. Never a guess, and never what was there before a replacement.
+ */
+
+import type { Address } from "../model/address";
+import { type Computed, isAddressAttribute } from "../model/computed";
+import type { DesiredResource } from "../model/desired";
+import { type LiveVm, showsAddresses, sight } from "../model/live";
+import type { RecordedResource, State } from "../model/recorded";
+import type { DiffContext } from "./context";
+import type { GroupDifference } from "./group";
+import type { VmDifference } from "./vm";
+import type { VolumeDifference } from "./volume";
+
+export type Standing =
+  | { readonly is: "known"; readonly text: string }
+  | { readonly is: "open"; readonly computed: Computed }
+  /** `quiet`: something else is said about the resource already. */
+  | { readonly is: "missing"; readonly why: string; readonly fix?: string; readonly quiet?: true };
+
+export interface StandingInput {
+  readonly differences: readonly (VmDifference | VolumeDifference | GroupDifference)[];
+  readonly wanted: ReadonlyMap<Address, DesiredResource>;
+  readonly state: State;
+  readonly context: DiffContext;
+  readonly isYoung: (createdAt: string) => boolean;
+}
+
+export type Standings = (computed: Computed) => Standing;
+
+export function standingsOf({ differences, wanted, state, context, isYoung }: StandingInput): Standings {
+  const byAddress = new Map(differences.map((difference) => [difference.address, difference]));
+  const known = (text: string): Standing => ({ is: "known", text });
+
+  return (computed) => {
+    const { address, attribute } = computed;
+    const difference = byAddress.get(address);
+    const resource = wanted.get(address);
+    const recorded = difference?.recorded ?? state.resources.get(address);
+    if (resource !== undefined && isWritten(computed, resource)) return known(writtenText(computed, resource));
+    if (difference?.diagnostics.some(({ severity }) => severity === "error") === true)
+      return { is: "missing", why: `${address} cannot be planned`, quiet: true };
+    if (difference?.action === "create" || difference?.action === "replace") {
+      if (difference.kind === "vm" && !context.can.canFindCreated("vm"))
+        return {
+          is: "missing",
+          why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
+          fix: "operations: { vm.list: … } in the dialect, where the service has one",
+        };
+      return { is: "open", computed };
+    }
+    const id = difference?.change?.id ?? recorded?.id;
+    if (id === undefined)
+      return difference === undefined
+        ? {
+            is: "missing",
+            why: `${address} does not exist yet, and this plan leaves it out`,
+            fix: `--target ${address} as well, or plan everything`,
+          }
+        : { is: "missing", why: `nobody knows the id of ${address} yet`, fix: `reconcile import ${address} ID` };
+    if (attribute === "id") return known(id);
+    const live = difference?.live ?? seen(address, id, context);
+    if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
+    if (attribute === "size") {
+      const size = live?.kind === "volume" ? live.sizeGb : undefined;
+      const told = size ?? (recorded?.kind === "volume" ? recorded.sizeGb : undefined);
+      return told === undefined
+        ? { is: "missing", why: `the service does not show the size of ${address}` }
+        : known(String(told));
+    }
+    return addressOf(computed, live?.kind === "vm" ? live : undefined, recorded, isYoung);
+  };
+}
+
+/** What the file itself says of it, and this plan makes true. */
+const isWritten = ({ attribute }: Computed, { lifecycle }: DesiredResource): boolean =>
+  (attribute === "name" || attribute === "size") && !lifecycle.ignoreChanges.includes(attribute);
+
+const writtenText = ({ attribute }: Computed, resource: DesiredResource): string =>
+  attribute === "size" && resource.kind === "volume" ? String(resource.sizeGb) : resource.name;
+
+function seen(address: Address, id: string, { live }: DiffContext) {
+  const kind = address.startsWith("vm.") ? "vm" : address.startsWith("volume.") ? "volume" : "group";
+  const sighting = sight[kind](live, id);
+  return sighting.seen === "yes" ? sighting.value : undefined;
+}
+
+function addressOf(
+  computed: Computed,
+  live: LiveVm | undefined,
+  recorded: RecordedResource | undefined,
+  isYoung: (createdAt: string) => boolean,
+): Standing {
+  const { address, attribute } = computed;
+  if (!isAddressAttribute(attribute)) return { is: "missing", why: `${address} has no ${attribute}` };
+  const vm = recorded?.kind === "vm" ? recorded : undefined;
+  const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
+  const shown = live?.[key];
+  if (shown !== undefined) return { is: "known", text: shown };
+  const before = vm?.[key];
+  if (before !== undefined && (live === undefined || !showsAddresses(live))) return { is: "known", text: before };
+  const young = vm?.building === true || (vm?.createdAt !== undefined && isYoung(vm.createdAt));
+  if (live?.phase === "changing" || (live !== undefined && young))
+    return { is: "open", computed: { ...computed, late: true } };
+  return notShown(computed, live, vm?.skipFloatingIp === true);
+}
+
+function notShown({ address, attribute }: Computed, live: LiveVm | undefined, hasNone: boolean): Standing {
+  if (attribute === "floating_ip" && hasNone)
+    return {
+      is: "missing",
+      why: `${address} has no floating IP: its skip_floating_ip is true`,
+      fix: `write \${${address}.private_ip}`,
+    };
+  if (live === undefined)
+    return {
+      is: "missing",
+      why: `${address} was not seen, and the state does not remember its ${attribute}`,
+      fix: "plan without --no-refresh",
+    };
+  const other = live.notAddresses?.find(({ field }) => field === attribute)?.found;
+  const where = `records: { vm: { ${attribute}: [/…] } }`;
+  return {
+    is: "missing",
+    why:
+      other === undefined
+        ? `the service's record of ${address} (${live.id}) shows no ${attribute}`
+        : `the service's record of ${address} (${live.id}) shows ${JSON.stringify(other)} where its ${attribute} should be, which is no IP address`,
+    fix: `${where} in the dialect says where the record has it; reconcile doctor shows what the records look like`,
+  };
+}

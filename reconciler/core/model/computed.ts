@@ -1,0 +1,75 @@
+/**
+ * Values that only the service knows, of things that are declared here: an id, an address. Where one stands, the file
+ * has said which; it becomes text when the thing exists and shows it, and is never guessed before.
+ */
+import { type Address, type Kind, kindOf } from "./address";
+import type { SourcePosition } from "./diagnostic";
+
+export const attributesOf = {
+  vm: ["id", "name", "private_ip", "floating_ip"],
+  volume: ["id", "name", "size"],
+  group: ["id", "name"],
+} as const satisfies Record<Kind, readonly string[]>;
+
+export type Attribute = (typeof attributesOf)[Kind][number];
+
+export interface Computed {
+  readonly address: Address;
+  readonly attribute: Attribute;
+  /** It exists already, and the service does not show this of it yet. */
+  readonly late?: true;
+}
+
+/** Text with such values in it. Two parts of plain text never follow each other. */
+export interface OpenText {
+  readonly parts: readonly (string | Computed)[];
+}
+
+export type Text = string | OpenText;
+
+/** The same with the place where it is written, for what is said about it. */
+export interface PlacedText extends OpenText {
+  readonly source?: SourcePosition;
+}
+
+export const isAddressAttribute = (attribute: Attribute): attribute is "private_ip" | "floating_ip" =>
+  attribute === "private_ip" || attribute === "floating_ip";
+
+/** `vm.web[a].private_ip`: what it is called everywhere. */
+export const computedName = ({ address, attribute }: Computed): string => `${address}.${attribute}`;
+
+export const computedIn = (text: Text | undefined): readonly Computed[] =>
+  text === undefined || typeof text === "string"
+    ? []
+    : text.parts.filter((part): part is Computed => typeof part !== "string");
+
+/** What `value` knows is filled in; what it answers in place of a value stays open. */
+export function fillText(text: Text, value: (computed: Computed) => string | Computed): Text {
+  if (typeof text === "string") return text;
+  const parts: (string | Computed)[] = [];
+  for (const part of text.parts) {
+    const filled = typeof part === "string" ? part : value(part);
+    const last = parts.at(-1);
+    if (typeof filled === "string" && typeof last === "string") parts[parts.length - 1] = last + filled;
+    else parts.push(filled);
+  }
+  const [only] = parts;
+  return parts.length === 1 && typeof only === "string" ? only : parts.length === 0 ? "" : { ...text, parts };
+}
+
+/** Equal for equal texts, whatever is known of them. */
+export const textKey = (text: Text): string =>
+  typeof text === "string"
+    ? text
+    : text.parts.map((part) => (typeof part === "string" ? part : `\${${computedName(part)}}`)).join("");
+
+/** For people: `vm.web[a].private_ip (known once vm.web[a] is created)`. */
+export function shownText(text: Text): string {
+  if (typeof text === "string") return text;
+  const open = computedIn(text);
+  const when = [...new Set(open.map((one) => `${one.address} ${one.late === true ? "shows it" : "is created"}`))];
+  const said = text.parts.map((part) => (typeof part === "string" ? part : computedName(part))).join("");
+  return open.length === 0 ? said : `${said} (known once ${when.join(" and ")})`;
+}
+
+export const kindOfComputed = ({ address }: Computed): Kind => kindOf(address);

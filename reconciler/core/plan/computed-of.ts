@@ -1,0 +1,85 @@
+/** The values that only the service knows, in what a step sends or runs. */
+
+import type { Standings } from "../diff/standing";
+import type { Address } from "../model/address";
+import { type Computed, computedIn, computedName, type Text } from "../model/computed";
+import type { DesiredResource, HealthCheck } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import type { Rule } from "../model/rule";
+import type { Step, StepAction } from "./step";
+
+const inTexts = (texts: readonly (Text | undefined)[]): Computed[] => texts.flatMap((text) => [...computedIn(text)]);
+
+export const computedInRule = ({ remote, description }: Rule): Computed[] =>
+  inTexts([remote.kind === "computed" ? remote.text : undefined, description]);
+
+const inCheck = (check: HealthCheck): Computed[] =>
+  check.kind === "tcp" ? [] : inTexts(check.kind === "http" ? [check.url] : check.argv);
+
+export function computedOf(action: StepAction): readonly Computed[] {
+  switch (action.operation) {
+    case "group.create":
+      return [...inTexts([action.description]), ...action.rules.flatMap(computedInRule)];
+    case "group.update":
+      return inTexts([action.description]);
+    case "group.rule.create":
+      return computedInRule(action.rule);
+    case "group.verify":
+      return action.rules.flatMap(computedInRule);
+    case "flush":
+      return inTexts(action.argv);
+    case "vm.check":
+      return inCheck(action.check);
+    default:
+      return [];
+  }
+}
+
+/** What a resource of the file stands on beside what it names: whatever its texts have a value of. */
+export function computedOfResource(resource: DesiredResource): readonly Computed[] {
+  switch (resource.kind) {
+    case "vm": {
+      const { check } = resource.lifecycle.verifyResize;
+      return check === undefined ? [] : inCheck(check);
+    }
+    case "volume":
+      return resource.flush.via === "command" ? inTexts(resource.flush.argv) : [];
+    case "group":
+      return [...inTexts([resource.description]), ...resource.rules.flatMap(computedInRule)];
+    default:
+      return resource satisfies never;
+  }
+}
+
+/** Commands take their values when they run; what no service will ever tell is told before anything is sent. */
+export const valuesMissing = (
+  steps: readonly Step[],
+  standings: Standings,
+  isThere: (address: Address) => boolean,
+): Diagnostic[] =>
+  steps.flatMap(({ action, address }): Diagnostic[] => {
+    if (action.operation !== "flush" && action.operation !== "vm.check") return [];
+    return computedOf(action).flatMap((computed): Diagnostic[] => {
+      const standing = standings(computed);
+      // A flush comes before whatever else this plan does, so it can wait for nothing that the plan makes.
+      const why =
+        standing.is === "missing"
+          ? standing.why
+          : standing.is === "open" &&
+              standing.computed.late !== true &&
+              action.operation === "flush" &&
+              !isThere(computed.address)
+            ? `${computed.address} is not there yet when the volume is flushed`
+            : undefined;
+      if (why === undefined || (standing.is === "missing" && standing.quiet === true)) return [];
+      return [
+        {
+          severity: "error",
+          code: "plan/value-not-shown",
+          summary: `\${${computedName(computed)}} in the ${action.operation === "flush" ? "flush command" : "check"} of ${address} has no value: ${why}`,
+          ...(standing.is !== "missing" || standing.fix === undefined ? {} : { fix: standing.fix }),
+          address,
+        },
+      ];
+    });
+  });

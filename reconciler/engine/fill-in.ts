@@ -1,0 +1,197 @@
+/**
+ * Fills in what only the service knows, when the step that needs it is carried out: from what the state remembers by
+ * then, or by looking until the service shows it. What was found is recorded, and nothing is sent with a value missing.
+ */
+import { ruleWithAddress } from "../core/diff/fill-in";
+import {
+  type Computed,
+  computedName,
+  fillText,
+  isAddressAttribute,
+  type OpenText,
+  type Text,
+} from "../core/model/computed";
+import type { HealthCheck } from "../core/model/desired";
+import type { Rule } from "../core/model/rule";
+import { computedOf } from "../core/plan/computed-of";
+import type { Step, StepAction } from "../core/plan/step";
+import { patchRecord } from "./recorder";
+import type { Run, StepResult } from "./run";
+import { canSee } from "./watch-vm";
+
+/** Why a value is not to be had. */
+class NoValue extends Error {
+  override readonly name = "NoValue";
+  constructor(readonly result: StepResult) {
+    super(result.message);
+  }
+}
+
+/** The action with every value in it, or why it cannot be carried out. */
+export async function fillIn(
+  step: Step,
+  run: Run,
+): Promise<{ readonly action: StepAction } | { readonly end: StepResult }> {
+  const { action } = step;
+  const open = computedOf(action);
+  if (open.length === 0) return { action };
+  try {
+    const values = new Map<string, string>();
+    for (const computed of open) {
+      const name = computedName(computed);
+      if (!values.has(name)) values.set(name, await findValue(computed, step, run));
+    }
+    return { action: filled(action, (computed) => values.get(computedName(computed)) ?? computed) };
+  } catch (error) {
+    if (error instanceof NoValue) return { end: error.result };
+    throw error;
+  }
+}
+
+type Value = (computed: Computed) => string | Computed;
+
+function filled(action: StepAction, value: Value): StepAction {
+  switch (action.operation) {
+    case "group.create":
+      return {
+        ...action,
+        ...describedBy(action.description, value),
+        rules: action.rules.map((rule) => filledRule(rule, value)),
+      };
+    case "group.update":
+      return { ...action, ...describedBy(action.description, value) };
+    case "group.rule.create":
+      return { ...action, rule: filledRule(action.rule, value) };
+    case "group.verify":
+      return { ...action, rules: action.rules.map((rule) => filledRule(rule, value)) };
+    case "flush":
+      return { ...action, argv: action.argv.map((word) => fillText(word, value)) };
+    case "vm.check":
+      return { ...action, check: filledCheck(action.check, value) };
+    default:
+      return action;
+  }
+}
+
+const describedBy = (description: Text | undefined, value: Value) =>
+  description === undefined ? {} : { description: fillText(description, value) };
+
+function filledCheck(check: HealthCheck, value: Value): HealthCheck {
+  switch (check.kind) {
+    case "tcp":
+      return check;
+    case "http":
+      return { ...check, url: fillText(check.url, value) };
+    case "command":
+      return { ...check, argv: check.argv.map((word) => fillText(word, value)) };
+    default:
+      return check satisfies never;
+  }
+}
+
+export function filledRule(rule: Rule, value: Value): Rule {
+  const described = rule.description === undefined ? rule : { ...rule, description: fillText(rule.description, value) };
+  if (rule.remote.kind !== "computed") return described;
+  const text = fillText(rule.remote.text, value);
+  if (typeof text !== "string") return described;
+  const made = ruleWithAddress(described, text, rule.remote.family);
+  if ("rule" in made) return made.rule;
+  throw new NoValue({
+    end: "failed",
+    code: "apply/value-not-shown",
+    message: `nothing was sent: ${made.problem}`,
+    ...(made.fix === undefined ? {} : { fix: made.fix }),
+  });
+}
+
+/** The same rule as far as its address is known by now, for comparing; nothing is waited for. */
+export const knownRule = (rule: Rule, run: Run): Rule =>
+  filledRule(rule, (computed) => recordedValue(computed, run) ?? computed);
+
+function recordedValue({ address, attribute }: Computed, run: Run): string | undefined {
+  const record = run.recorder.state.resources.get(address);
+  if (record === undefined) return undefined;
+  switch (attribute) {
+    case "id":
+      return record.id;
+    case "name":
+      return record.name;
+    case "size":
+      return record.kind === "volume" && record.sizeGb !== undefined ? String(record.sizeGb) : undefined;
+    case "private_ip":
+      return record.kind === "vm" ? record.privateIp : undefined;
+    case "floating_ip":
+      return record.kind === "vm" ? record.floatingIp : undefined;
+    default:
+      return attribute satisfies never;
+  }
+}
+
+async function findValue(computed: Computed, step: Step, run: Run): Promise<string> {
+  const known = recordedValue(computed, run);
+  if (known !== undefined) return known;
+  const { address, attribute } = computed;
+  const record = run.recorder.state.resources.get(address);
+  if (!isAddressAttribute(attribute) || record?.kind !== "vm" || record.id === undefined || !canSee(run))
+    throw new NoValue(notShown(computed, "nobody knows it"));
+  const { id } = record;
+  const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
+  const started = run.ports.clock.now();
+  run.progress(step, `waits for the ${attribute} of ${address}`);
+  const waited = await run.poller.watch(
+    ({ byId }) => {
+      const vm = byId.get(id);
+      return vm?.phase === "failed" ? { failed: true } : vm?.[key] === undefined ? undefined : { shown: vm[key] };
+    },
+    run.ports.timing.discoveryWindowMs,
+    [id],
+    run.signal,
+  );
+  run.waited(step, run.ports.clock.now() - started);
+  if (waited.ended === "aborted")
+    throw new NoValue({
+      end: "failed",
+      code: "apply/interrupted",
+      message: `stopped while waiting for the ${attribute} of ${address}; nothing was sent`,
+      fix: "run the same command again: it goes on from here",
+    });
+  const shown = waited.ended === "found" ? waited.value.shown : undefined;
+  if (shown === undefined) throw new NoValue(notShown(computed, `the service's record of it (${id}) shows none`));
+  const latest = run.recorder.state.resources.get(address);
+  if (latest?.id === id)
+    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, { [key]: shown }) }]);
+  return shown;
+}
+
+const notShown = ({ address, attribute }: Computed, why: string): StepResult => ({
+  end: "failed",
+  code: "apply/value-not-shown",
+  message: `nothing was sent: it needs the ${attribute} of ${address}, and ${why}`,
+  ...(isAddressAttribute(attribute)
+    ? {
+        fix: `say in the dialect where the record has it: records: { vm: { ${attribute}: [/…] } }; then run the same command again`,
+      }
+    : { fix: "run the same command again" }),
+});
+
+/** After everything was filled in; before that, a text that is still open is a bug. */
+export function plainText(text: Text): string {
+  if (typeof text === "string") return text;
+  throw new Error(`a value was not filled in: ${openNames(text)}`);
+}
+
+export function plainCheck(check: HealthCheck): HealthCheck<string> {
+  switch (check.kind) {
+    case "tcp":
+      return check;
+    case "http":
+      return { ...check, url: plainText(check.url) };
+    case "command":
+      return { ...check, argv: check.argv.map(plainText) };
+    default:
+      return check satisfies never;
+  }
+}
+
+const openNames = (text: OpenText): string =>
+  text.parts.flatMap((part) => (typeof part === "string" ? [] : [computedName(part)])).join(", ");
