@@ -37,7 +37,8 @@ function written(row) {
   const { type, absent } = row;
   const description = row.about + leftOut(row);
   if (type === "flush") return ref("flush");
-  if (type === "rules") return { type: ["array", "null"], items: ref("rule"), description };
+  if (type === "rules")
+    return { description, anyOf: [{ type: ["array", "null"], items: ref("rule") }, ref("interpolated")] };
   if (typeof type === "string") return { ...ref(refs[type]), description };
   const preset = typeof absent === "object" ? { default: absent.value } : {};
   return { description, anyOf: [{ enum: [...type] }, ref("interpolated")], ...preset };
@@ -66,8 +67,8 @@ const byField = (rows) => rows.map(([, row]) => [row.field, row]);
 function fillDesired({ $defs }) {
   for (const [kind, table] of Object.entries(fieldsOf)) {
     const rows = byField(Object.entries(table));
-    const { for_each, lifecycle } = $defs[kind].properties;
-    $defs[kind].properties = { for_each, ...mapped(rows, written), lifecycle };
+    const { for_each, enabled, lifecycle } = $defs[kind].properties;
+    $defs[kind].properties = { for_each, enabled, ...mapped(rows, written), lifecycle };
     const shared = rows.filter(([, { absent }]) => absent !== "key");
     $defs[`${kind}_defaults`].properties = { ...mapped(shared, written), lifecycle };
     $defs[`${kind}_lifecycle`].properties.ignore_changes.items.anyOf[0].enum = ignorable[kind];

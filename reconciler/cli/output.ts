@@ -10,6 +10,7 @@ import type { Plan } from "../core/plan/plan";
 import type { RunReport } from "../engine/run-plan";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine, type Where } from "../report/json-lines";
+import { createMasking, type Masking } from "../service/masking";
 import type { Flags } from "./flags";
 import { openJsonFile } from "./json-file";
 
@@ -48,6 +49,10 @@ export interface Output {
   event(event: object): void;
   /** Which service and state it is about, for the summary. */
   locate(where: Where): void;
+  /** These texts are masked in everything from here on; a word of one or two characters is left alone. */
+  hide(texts: readonly string[]): void;
+  /** A text with what is hidden masked, for a file. */
+  masked(text: string): string;
   /** Problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
 }
@@ -58,10 +63,13 @@ export function createOutput(command: string, flags: Flags): Output {
   const silent = flags["log-level"] === "silent";
   const colour =
     !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
+  const secrets = new Set<string>();
+  let masking: Masking | undefined;
+  const masked = (text: string): string => masking?.text(text) ?? text;
   const into = flags["json-into"] === undefined ? undefined : openJsonFile(flags["json-into"]);
   /** Every line says when it was written, last, so that what it is comes first. */
   const writeLine = (value: object): void => {
-    const line = jsonLine({ ...value, time: new Date().toISOString() });
+    const line = masked(jsonLine({ ...value, time: new Date().toISOString() }));
     into?.write(line);
     if (json) process.stdout.write(line);
   };
@@ -71,7 +79,8 @@ export function createOutput(command: string, flags: Flags): Output {
   const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
   const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${shown.length}A\r\u001b[J`);
   const note = (text: string): void => {
-    if (!silent) process.stderr.write(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`);
+    if (!silent)
+      process.stderr.write(masked(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`));
   };
   return {
     json,
@@ -81,7 +90,7 @@ export function createOutput(command: string, flags: Flags): Output {
     width: process.stdout.columns || 100,
     live: process.stderr.isTTY === true && !json && process.env["TERM"] !== "dumb",
     print(text) {
-      if (!json) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+      if (!json) process.stdout.write(masked(text.endsWith("\n") ? text : `${text}\n`));
     },
     printLines(lines) {
       if (json) return;
@@ -89,10 +98,10 @@ export function createOutput(command: string, flags: Flags): Output {
       for (const line of lines) {
         chunk += `${line}\n`;
         if (chunk.length < chunkLength) continue;
-        process.stdout.write(chunk);
+        process.stdout.write(masked(chunk));
         chunk = "";
       }
-      process.stdout.write(chunk);
+      process.stdout.write(masked(chunk));
     },
     note,
     noteOnce(text) {
@@ -100,7 +109,7 @@ export function createOutput(command: string, flags: Flags): Output {
       noted.add(text);
     },
     frame(lines) {
-      process.stderr.write(`${frameGone()}${frameText(lines)}`);
+      process.stderr.write(masked(`${frameGone()}${frameText(lines)}`));
       shown = lines;
     },
     event(event) {
@@ -109,6 +118,11 @@ export function createOutput(command: string, flags: Flags): Output {
     locate(where) {
       located = where;
     },
+    hide(texts) {
+      for (const text of texts) if (text.length > 2) secrets.add(text);
+      if (secrets.size > 0) masking = createMasking(secrets);
+    },
+    masked,
     finish({
       exitCode,
       diagnostics = [],
@@ -137,12 +151,11 @@ export function createOutput(command: string, flags: Flags): Output {
       }
       if (!json && diagnostics.length > 0) {
         const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
-        process.stderr.write(
-          diagnosticsText(shown, {
-            color: colour && process.stderr.isTTY === true,
-            ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
-          }),
-        );
+        const text = diagnosticsText(shown, {
+          color: colour && process.stderr.isTTY === true,
+          ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
+        });
+        process.stderr.write(masked(text));
       }
       return exitCode;
     },

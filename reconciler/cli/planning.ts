@@ -299,7 +299,7 @@ function writeReport(
   const { embedded } = service;
   const page = htmlReport({ ...finished, command, version, at: new Date().toISOString(), embedded });
   try {
-    writePrivately(flags.report, page);
+    writePrivately(flags.report, output.masked(page));
   } catch (error) {
     // What was applied is applied; a report that cannot be written does not undo it.
     output.note(`The report could not be written: ${(error as Error).message}`);

@@ -111,8 +111,17 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
 const planId = (body: object): string => createHash("sha256").update(canonicalJson(body)).digest("hex");
 
 /** With a key for the state, the plan is under it too: it names the same things. */
-export function writePlan(path: string, saved: SavedPlan): void {
-  writePrivately(path, sealFile(readKeys(process.env), "plan", `${canonicalJson(saved, 1)}\n`));
+export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
+  const text = `${canonicalJson(saved, 1)}\n`;
+  const keys = readKeys(process.env);
+  const sealed = sealFile(keys, "plan", text);
+  if (sealed === text && masked(text) !== text)
+    throw fail(
+      "config/sensitive",
+      `${path} would hold a sensitive value in the clear`,
+      "set RECONCILE_STATE_KEY, and the plan is sealed with it; or apply without saving the plan",
+    );
+  writePrivately(path, sealed);
 }
 
 /** `undefined`: the file is no plan, so it is a file of the desired state. */

@@ -37,7 +37,8 @@ export function readWorkspace(
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
-  const { desired, diagnostics } = readDesired(sources, readOptions(invocation.flags));
+  const { desired, diagnostics, sensitive = [] } = readDesired(sources, readOptions(invocation.flags));
+  invocation.output?.hide(sensitive);
   if (desired === undefined) throw new CommandFailed(diagnostics);
   if (desired.deny !== undefined) assertKnown(desired.deny);
   return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };

@@ -1,11 +1,12 @@
 /**
  * From the entries of a section to single resources: defaults merged under each block, for_each unrolled, everything
- * interpolated. What the fields mean is for read-vm.ts, read-volume.ts and read-group.ts.
+ * interpolated, and what is not enabled left out. What the fields mean is for read-vm.ts, read-volume.ts and
+ * read-group.ts.
  */
 import { formatAddress, type Kind, sectionOf } from "../core/model/address";
 import { expandForEach } from "./for-each";
 import { type Each, interpolate, type Scope } from "./interpolation";
-import type { Problems } from "./problems";
+import { type Problems, shown } from "./problems";
 import type { Defaults, Entry } from "./sources";
 import { isMap, keyOffset, offsetAt, type Path, type Place, type YamlMap } from "./yaml-file";
 
@@ -25,6 +26,15 @@ export interface Instance {
   readonly each?: string;
   /** Merged and interpolated. A key whose value is `undefined` could not be interpolated and is reported already. */
   readonly values: Readonly<YamlMap>;
+  /** A map or a list came out of a reference, which the schema could not look into as it stands in the file. */
+  readonly holdsShapes?: boolean;
+}
+
+export interface ExpandedBlocks {
+  readonly blocks: Map<string, Block>;
+  readonly instances: Instance[];
+  /** The keys of blocks that say `enabled: false`: as if they were not written, but for a message that says so. */
+  readonly disabled: ReadonlySet<string>;
 }
 
 /** No run could carry out more, and a mistyped number must not fill the memory. */
@@ -34,41 +44,70 @@ export function expandBlocks(
   kind: Kind,
   entries: readonly Entry[],
   defaults: Defaults,
-  vars: ReadonlyMap<string, unknown>,
+  scope: Scope,
   problems: Problems,
-): { blocks: Map<string, Block>; instances: Instance[] } {
+): ExpandedBlocks {
   const blocks = new Map<string, Block>();
   const instances: Instance[] = [];
+  const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...defaults.sources.values()]);
   const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
   for (const entry of entries) {
     const { key, value } = entry;
     if ((value !== null && !isMap(value)) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
     const own: YamlMap = value ?? {};
+    const isSwitched = Object.hasOwn(own, "enabled");
     const merged = mergeUnder(own, defaults.values);
     if (!Object.hasOwn(own, "for_each")) {
       const block: Block = { kind, key, entry, defaults };
+      if (isSwitched && !isEnabled(block, merged, scope, problems)) {
+        disabled.add(key);
+        continue;
+      }
       blocks.set(key, block);
       instances.push(
-        interpolates
-          ? makeInstance(block, undefined, merged, { vars }, problems)
+        interpolates || isSwitched
+          ? makeInstance(block, undefined, merged, scope, problems)
           : { block, address: formatAddress({ kind, key }), values: merged },
       );
       continue;
     }
-    const items = expandForEach(own["for_each"], entry, kind, vars, mostInstances - instances.length, problems);
+    const switchedEach = isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
+    if (isSwitched && !switchedEach && !isEnabled({ kind, key, entry, defaults }, merged, scope, problems)) {
+      disabled.add(key);
+      continue;
+    }
+    const { for_each: written, ...rest } = merged;
+    const all = expandForEach(written, entry, kind, scope, mostInstances - instances.length, problems);
+    const items = switchedEach
+      ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, merged, { ...scope, each }, problems))
+      : all;
     const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key) };
     blocks.set(key, block);
-    const { for_each: _, ...rest } = merged;
-    for (const each of items) instances.push(makeInstance(block, each, rest, { vars, each }, problems));
+    for (const each of items) instances.push(makeInstance(block, each, rest, { ...scope, each }, problems));
   }
-  return { blocks, instances };
+  return { blocks, instances, disabled };
+}
+
+/** Decided before anything else of the block is looked at; what cannot be read is reported, and counts as enabled. */
+function isEnabled(block: Block, { enabled }: YamlMap, scope: Scope, problems: Problems): boolean {
+  const at = placeInBlock(block, ["enabled"]);
+  const value = interpolate(enabled, scope, (problem) => problems.add({ ...problem, at }));
+  if (value === undefined || value === null || typeof value === "boolean") return value !== false;
+  if (value === "true" || value === "false") return value === "true";
+  problems.add({
+    code: "config/wrong-type",
+    summary: `enabled cannot be ${shown(value)}`,
+    detail: "expected true or false",
+    at,
+  });
+  return true;
 }
 
 function makeInstance(
   block: Block,
   each: Each | undefined,
-  merged: YamlMap,
+  { enabled: _, ...merged }: YamlMap,
   scope: Scope,
   problems: Problems,
 ): Instance {
@@ -77,17 +116,46 @@ function makeInstance(
     key: block.key,
     ...(each === undefined ? {} : { each: each.key }),
   });
-  const values = interpolate(merged, scope, (problem, path) =>
+  let holdsShapes = false;
+  const told: Scope = {
+    ...scope,
+    onShape: () => {
+      holdsShapes = true;
+    },
+    onSensitive: (name, path) => {
+      if (!keepsSecrets(path))
+        problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
+    },
+  };
+  const values = interpolate(merged, told, (problem, path) =>
     problems.add({ ...problem, address, at: placeInBlock(block, path) }),
   ) as YamlMap;
-  return { block, address, values, ...(each === undefined ? {} : { each: each.key }) };
+  return {
+    block,
+    address,
+    values,
+    ...(each === undefined ? {} : { each: each.key }),
+    ...(holdsShapes ? { holdsShapes } : {}),
+  };
 }
+
+/** A check is run and forgotten; every other value is written to the state, or sent and shown again. */
+const keepsSecrets = (path: Path): boolean =>
+  path[0] === "lifecycle" && path[1] === "verify_resize" && path[2] === "check";
+
+export const storedInTheClear = (name: string, path: Path) =>
+  ({
+    code: "config/sensitive",
+    summary: `the sensitive value ${name} would be stored in the clear`,
+    detail: `${path.findLast((step) => typeof step === "string") ?? "this"} is kept in the state or by the service; a sensitive value may stand in lifecycle.verify_resize.check`,
+    fix: "use another variable here, or take sensitive: true off its declaration",
+  }) as const;
 
 /** Whether a file holds an interpolation: it says so, or has escapes that could. Without any, no value is looked through. */
 const mayInterpolate = (text: string): boolean => text.includes("${") || text.includes("\\");
 
 /** Maps are merged, everything else is replaced. */
-function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {
+export function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {
   const merged: YamlMap = { ...defaults };
   for (const key of Object.keys(own)) {
     const below = Object.hasOwn(defaults, key) ? defaults[key] : undefined;

@@ -1,6 +1,6 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem, type Kind, sectionOf } from "../core/model/address";
-import { type Each, interpolate } from "./interpolation";
+import { type Each, interpolate, type Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import { type Entry, placeOf } from "./sources";
 import { isMap } from "./yaml-file";
@@ -10,7 +10,7 @@ export function expandForEach(
   written: unknown,
   entry: Entry,
   kind: Kind,
-  vars: ReadonlyMap<string, unknown>,
+  scope: Scope,
   room: number,
   problems: Problems,
 ): Each[] {
@@ -18,7 +18,7 @@ export function expandForEach(
   const at = (step: readonly (string | number)[] = []) => placeOf(entry.source, [...path, ...step], "value");
   const fail = (summary: string, detail?: string, step?: readonly (string | number)[], fix?: string) =>
     problems.add({ code: "config/for-each", summary, detail, fix, at: at(step) });
-  const given = interpolate(written, { vars }, (problem, step) => problems.add({ ...problem, at: at(step) }));
+  const given = interpolate(written, scope, (problem, step) => problems.add({ ...problem, at: at(step) }));
   if (given === undefined) return [];
   // A variable given on the command line is text: 3, [a, b] and {a: 1} mean there what they mean in a file.
   const value = typeof given === "string" ? parseValue(given) : given;

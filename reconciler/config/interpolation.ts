@@ -40,6 +40,8 @@ export interface Scope {
   readonly component?: WithinComponent;
   /** `undefined`: there is nothing there, and that was reported. */
   readonly elsewhere?: (expression: Expression, report: Report) => unknown;
+  /** Told where a reference gave a map or a list. */
+  readonly onShape?: (path: Path) => void;
   /** Told where the value of a sensitive variable went. */
   readonly onSensitive?: (name: string, path: Path) => void;
 }
@@ -105,7 +107,11 @@ function interpolateMap(map: Record<string, unknown>, scope: Scope, onProblem: O
 function interpolateText(text: string, scope: Scope, path: Path, report: Report): unknown {
   const { parts, whole, problems } = parseTemplate(text);
   for (const problem of problems) report(asProblem(problem, scope));
-  if (whole !== undefined) return evaluate(whole, scope, path, report);
+  if (whole !== undefined) {
+    const value = evaluate(whole, scope, path, report);
+    if (typeof value === "object" && value !== null) scope.onShape?.(path);
+    return value;
+  }
   let failed = problems.length > 0;
   let result = "";
   for (const part of parts) {

@@ -18,6 +18,8 @@ export interface Problem {
   readonly fix?: string | undefined;
   readonly address?: string | undefined;
   readonly at?: Place | undefined;
+  /** The line holds what must not be shown. */
+  readonly withoutExcerpt?: boolean;
 }
 
 export interface Problems {
@@ -82,8 +84,17 @@ export function addNumberProblems(source: YamlFile, problems: Problems): void {
   }
 }
 
-export function asDiagnostic({ code, severity, summary, detail, fix, address, at }: Problem): Diagnostic {
-  const excerpt = at === undefined ? undefined : excerptOf(at);
+export function asDiagnostic({
+  code,
+  severity,
+  summary,
+  detail,
+  fix,
+  address,
+  at,
+  withoutExcerpt,
+}: Problem): Diagnostic {
+  const excerpt = at === undefined || withoutExcerpt === true ? undefined : excerptOf(at);
   return {
     severity: severity ?? "error",
     code,

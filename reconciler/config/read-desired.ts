@@ -6,13 +6,13 @@
  * (read-*), and last the schema, whose findings are shown where nothing more precise was said.
  */
 import type { ErrorObject } from "ajv";
-import { compareAddresses, type Kind } from "../core/model/address";
+import { compareAddresses, type Kind, kinds, sectionOf } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
-import { expandBlocks, type Instance, placeInBlock } from "./blocks";
+import { expandBlocks, type Instance, placeInBlock, storedInTheClear } from "./blocks";
 import { readText, type Subject, type Values } from "./fields";
 import { validate } from "./generated/desired-state";
-import { interpolate } from "./interpolation";
+import { interpolate, type Scope, type Variables } from "./interpolation";
 import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
 import { readGroup } from "./read-group";
 import { readGuards } from "./read-guards";
@@ -25,18 +25,23 @@ import { type Declared, declare } from "./references";
 import { schemaProblems } from "./schema-problems";
 import { patternWords } from "./schema-words";
 import { type Merged, mergeSources, placeOf } from "./sources";
-import { type ReadOptions, readVars } from "./vars";
-import { type ConfigSource, isMap, type YamlFile, type YamlMap } from "./yaml-file";
+import { parseTemplate } from "./template";
+import { type GivenVars, readVars, sensitiveTexts } from "./vars";
+import { type ConfigSource, isMap, type Path, type YamlFile, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
-export type { ReadOptions } from "./vars";
 export type { ConfigSource } from "./yaml-file";
+
+/** What the files are read with. */
+export interface ReadOptions extends GivenVars {}
 
 export interface ReadResult {
   /** Present when there is no error. */
   readonly desired?: Desired;
   /** Sorted; may hold warnings beside a desired state. */
   readonly diagnostics: Diagnostic[];
+  /** The texts of sensitive values, which nothing may show. */
+  readonly sensitive?: readonly string[];
 }
 
 export function readDesired(sources: readonly ConfigSource[], options: ReadOptions = {}): ReadResult {
@@ -48,15 +53,17 @@ export function readDesired(sources: readonly ConfigSource[], options: ReadOptio
     return { diagnostics: sortDiagnostics(problems.diagnostics) };
   }
   const merged = mergeSources(files, problems);
-  const desired = readMerged(merged, files, options, problems);
+  const vars = readVars(merged.vars, options, problems);
+  const desired = readMerged(merged, files, vars, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
-  return hasErrors(diagnostics) ? { diagnostics } : { desired, diagnostics };
+  const sensitive = sensitiveTexts(vars);
+  const result = { diagnostics, ...(sensitive.length === 0 ? {} : { sensitive }) };
+  return hasErrors(diagnostics) ? result : { desired, ...result };
 }
 
-function readMerged(merged: Merged, files: readonly YamlFile[], options: ReadOptions, problems: Problems): Desired {
+function readMerged(merged: Merged, files: readonly YamlFile[], vars: Variables, problems: Problems): Desired {
   checkVersion(merged, files, problems);
-  const vars = readVars(merged.vars, options, problems);
   const setting = (name: "project" | "region" | "service"): { subject: Subject; values: Values; raw: Values } => {
     const found = merged.settings.get(name);
     const path = name === "service" ? [name] : [];
@@ -71,7 +78,11 @@ function readMerged(merged: Merged, files: readonly YamlFile[], options: ReadOpt
       found === undefined ? {} : name !== "service" ? { [name]: found.value } : isMap(found.value) ? found.value : {};
     const { dialect, ...plain } = raw;
     const kept = isMap(dialect) ? plain : raw;
-    const values = interpolate(kept, { vars }, (problem, at) =>
+    const told: Scope = {
+      vars,
+      onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
+    };
+    const values = interpolate(kept, told, (problem, at) =>
       problems.add({ ...problem, at: subject.place(at) }),
     ) as YamlMap;
     return { subject, values: isMap(dialect) ? { ...values, dialect } : values, raw };
@@ -82,13 +93,14 @@ function readMerged(merged: Merged, files: readonly YamlFile[], options: ReadOpt
     project: readText(project.subject, project.values, "project") ?? (merged.settings.has("project") ? "" : undefined),
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
-  const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], vars, problems);
+  const scope: Scope = { vars };
+  const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], scope, problems);
   const expanded = { vm: expand("vm"), volume: expand("volume"), group: expand("group") };
   const declared = declare(expanded);
   const resources = (["group", "vm", "volume"] as const).flatMap((kind) =>
     readInstances(kind, expanded[kind].instances, declared, top, problems),
   );
-  const lists = readLists(merged.lists, { vars, declared, problems });
+  const lists = readLists(merged.lists, { scope, declared, problems });
   return {
     ...(top.project === undefined ? {} : { project: top.project }),
     ...(top.region === undefined ? {} : { region: top.region }),
@@ -121,6 +133,7 @@ function readInstances(
           ? readVolume(subject, instance, declared)
           : readGroup(subject, instance, declared);
     claimName(subject, kind, resource.name, instance, names);
+    if (instance.holdsShapes) addShapesOf(instance, subject);
     return resource;
   });
 }
@@ -153,9 +166,40 @@ function addShapeProblems(file: YamlFile, problems: Problems): void {
   addNumberProblems(file, problems);
 }
 
+/** A list from a variable may stand beside other items of a list: the items are meant (read-rule.ts). */
+function withFlatLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.flat(4).map(withFlatLists);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withFlatLists(inner)]));
+}
+
+/** A value that is one reference has the type of what it refers to; whole blocks and sections are written out. */
+function isReference(path: Path, value: unknown): boolean {
+  const [section] = path;
+  const least = section === "service" ? 2 : isBlockSection(section) ? 3 : Infinity;
+  return path.length >= least && typeof value === "string" && parseTemplate(value).whole !== undefined;
+}
+
+const isBlockSection = (section: unknown): boolean =>
+  section === "defaults" || kinds.some((kind) => sectionOf[kind] === section);
+
+const schemaWords = () => ({ area: "config", patterns: patternWords, ignores: isReference }) as const;
+
 function addSchemaProblems(file: YamlFile, problems: Problems): void {
   if (file.root === undefined || validate(file.root)) return;
   const { errors } = validate as { errors?: readonly ErrorObject[] | null };
-  for (const problem of schemaProblems(file, errors, { area: "config", patterns: patternWords }))
+  for (const problem of schemaProblems(file, errors, schemaWords()))
     if (!problems.covers(problem.at!)) problems.add({ ...problem, code: problem.code as ConfigCode });
+}
+
+/** What came out of references as maps and lists is held to the same schema, at the place of the reference. */
+function addShapesOf({ block: { kind, key, entry }, values }: Instance, subject: Subject): void {
+  const { problems } = subject;
+  const root = { [sectionOf[kind]]: { [key]: withFlatLists(values) } };
+  if (validate(root)) return;
+  const { errors } = validate as { errors?: readonly ErrorObject[] | null };
+  const place = (path: Path, on: "key" | "value") => subject.place(path.slice(2), on);
+  for (const problem of schemaProblems(entry.source, errors, schemaWords(), root, place))
+    if (!problems.covers(problem.at!))
+      problems.add({ ...problem, code: problem.code as ConfigCode, address: subject.address });
 }

@@ -3,13 +3,13 @@ import { describeRule, ruleKey } from "../core/canonical/rules";
 import type { DesiredGroup } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
 import { type Instance, placeOfBlock } from "./blocks";
-import { readList, reportValue, type Subject } from "./fields";
+import { readBoolean, readList, reportValue, type Subject } from "./fields";
 import { readGroupLifecycle } from "./read-lifecycle";
 import { readRows } from "./read-rows";
-import { readRule } from "./read-rule";
+import { readRuleProduct } from "./read-rule";
 import type { Declared } from "./references";
 import { lineOf } from "./sources";
-import { isMap, positionOf } from "./yaml-file";
+import { isMap, type Path, positionOf } from "./yaml-file";
 
 export function readGroup(subject: Subject, instance: Instance, declared: Declared): DesiredGroup {
   const { values } = instance;
@@ -24,29 +24,31 @@ export function readGroup(subject: Subject, instance: Instance, declared: Declar
 }
 
 function readRules(subject: Subject, { values }: Instance, declared: Declared): Rule[] {
-  const byKey = new Map<string, { rule: Rule; index: number }>();
+  const byKey = new Map<string, { rule: Rule; path: Path }>();
   for (const [index, item] of readList(subject, values, "rules").entries()) {
+    const path = ["rules", index];
     if (!isMap(item)) {
-      reportValue(subject, ["rules", index], item, "a map", { code: "config/wrong-type" });
+      if (item !== undefined) reportValue(subject, path, item, "a map", { code: "config/wrong-type" });
       continue;
     }
-    const rule = readRule(subject, item, ["rules", index], declared);
-    if (rule === undefined) continue;
-    const key = ruleKey(rule);
-    const first = byKey.get(key);
-    if (first === undefined) {
-      byKey.set(key, { rule, index });
-      continue;
+    if (readBoolean(subject, item, "enabled", path) === false) continue;
+    for (const { rule, at } of readRuleProduct(subject, item, path, declared)) {
+      const key = ruleKey(rule);
+      const first = byKey.get(key);
+      if (first === undefined) {
+        byKey.set(key, { rule, path: at });
+        continue;
+      }
+      const lines = [first.path, at].map((each) => lineOf(subject.place(each)));
+      subject.problems.add({
+        code: "config/duplicate-rule",
+        summary: "two rules of the group are identical",
+        detail: `${describeRule(rule)} in ${lines.join(" and ")}; the service would refuse the whole group`,
+        fix: "keep one of the two",
+        address: subject.address,
+        at: subject.place(at),
+      });
     }
-    const lines = [first.index, index].map((each) => lineOf(subject.place(["rules", each])));
-    subject.problems.add({
-      code: "config/duplicate-rule",
-      summary: "two rules of the group are identical",
-      detail: `${describeRule(rule)} in ${lines.join(" and ")}; the service would refuse the whole group`,
-      fix: "keep one of the two",
-      address: subject.address,
-      at: subject.place(["rules", index]),
-    });
   }
   return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { rule }]) => rule);
 }

@@ -11,7 +11,7 @@ import {
   type Subject,
   type Values,
 } from "./fields";
-import { interpolate } from "./interpolation";
+import { interpolate, type Scope } from "./interpolation";
 import { resolveMoves } from "./moves";
 import type { ConfigCode, Problems } from "./problems";
 import { type Declared, unknownAddress } from "./references";
@@ -25,7 +25,7 @@ export interface ReadLists {
 }
 
 export interface ListContext {
-  readonly vars: ReadonlyMap<string, unknown>;
+  readonly scope: Scope;
   readonly declared: Declared;
   readonly problems: Problems;
 }
@@ -48,16 +48,14 @@ interface Item {
   readonly values: Values;
 }
 
-function itemsOf(name: ListName, lists: Merged["lists"], { vars, problems }: ListContext): Item[] {
+function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: ListContext): Item[] {
   return lists[name].flatMap(({ value, source, index }: ListItem) => {
     const subject: Subject = {
       problems,
       place: (path, on) => placeOf(source, [name, index, ...path], path.length === 0 ? "value" : (on ?? "value")),
     };
     if (!isMap(value)) return [];
-    const values = interpolate(value, { vars }, (problem, path) =>
-      problems.add({ ...problem, at: subject.place(path) }),
-    );
+    const values = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
     return [{ subject, values: values as Values }];
   });
 }

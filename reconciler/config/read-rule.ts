@@ -6,6 +6,53 @@ import { fieldOf, isGiven, readEnum, readText, reportValue, type Subject, type V
 import { type Declared, readReference } from "./references";
 import type { Path } from "./yaml-file";
 
+/** Of one rule, those that take a list: each combination of their items is a rule. */
+const listed = ["protocol", "dst_port", "remote_ip", "remote_group"] as const;
+
+interface FoundRule {
+  readonly rule: Rule;
+  /** Where it is written; of one that comes from lists, the item that tells it from the one before. */
+  readonly at: Path;
+}
+
+/** A rule as it is written, which is several when it holds lists. An empty list makes none. */
+export function readRuleProduct(subject: Subject, written: Values, path: Path, declared: Declared): FoundRule[] {
+  const lists = listed.filter((key) => Array.isArray(fieldOf(written, key)));
+  if (lists.length === 0) {
+    const rule = readRule(subject, written, path, declared);
+    return rule === undefined ? [] : [{ rule, at: path }];
+  }
+  let combinations: Combination[] = [{ values: written, steps: new Map() }];
+  for (const key of lists)
+    combinations = itemsOf(fieldOf(written, key)).flatMap(({ item, index }) =>
+      combinations.map(({ values, steps }) => ({
+        values: { ...values, [key]: item },
+        steps: new Map([...steps, [key, index]]),
+      })),
+    );
+  return combinations.flatMap(({ values, steps }) => {
+    const within = (inner: Path, on?: "key" | "value") => {
+      const index = inner.length === path.length + 1 ? steps.get(String(inner.at(-1))) : undefined;
+      return index === undefined ? subject.place(inner, on) : subject.place([...inner, index]);
+    };
+    const rule = readRule({ ...subject, place: within }, values, path, declared);
+    const [key, index] = [...steps].at(-1) ?? [];
+    return rule === undefined || key === undefined || index === undefined ? [] : [{ rule, at: [...path, key, index] }];
+  });
+}
+
+interface Combination {
+  readonly values: Values;
+  /** By the key of a list, which of its items. */
+  readonly steps: ReadonlyMap<string, number>;
+}
+
+/** A list within a list comes from a variable that is one, beside other items. */
+const itemsOf = (list: unknown): { readonly item: unknown; readonly index: number }[] =>
+  Array.isArray(list)
+    ? list.flatMap((item, index) => (Array.isArray(item) ? item.flat(4) : [item]).map((one) => ({ item: one, index })))
+    : [];
+
 /** `undefined` when it cannot be compared with others; the reason is reported. */
 export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
   const before = subject.problems.reported;

@@ -2,7 +2,7 @@
 import { formatAddress, type Kind, parseAddress, sectionOf } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { nearestName } from "../core/text/nearest";
-import type { Block, Instance } from "./blocks";
+import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readId, reportMissing, reportValue, type Subject } from "./fields";
 import { type ConfigCode, listed } from "./problems";
 import { isMap, type Path } from "./yaml-file";
@@ -10,18 +10,19 @@ import { isMap, type Path } from "./yaml-file";
 export interface Declared {
   readonly addresses: ReadonlySet<string>;
   readonly blocks: Readonly<Record<Kind, ReadonlyMap<string, Block>>>;
+  /** The keys of what is written and not enabled. */
+  readonly disabled: Readonly<Record<Kind, ReadonlySet<string>>>;
   /** Suggestions cost a look at every name; in a file where everything is wrong the first ones will do. */
   readonly suggestions: { left: number };
 }
 
-export function declare(
-  expanded: Record<Kind, { blocks: Map<string, Block>; instances: readonly Instance[] }>,
-): Declared {
+export function declare(expanded: Record<Kind, ExpandedBlocks>): Declared {
   const addresses = new Set<string>();
   for (const { instances } of Object.values(expanded)) for (const { address } of instances) addresses.add(address);
   return {
     addresses,
     blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },
+    disabled: { vm: expanded.vm.disabled, volume: expanded.volume.disabled, group: expanded.group.disabled },
     suggestions: { left: 100 },
   };
 }
@@ -83,6 +84,13 @@ export function unknownAddress(
       fix: `write ${full ? `${kind}.${parts!.key}` : parts!.key}`,
     };
   const key = parts?.key ?? address.slice(kind.length + 1);
+  if (declared.disabled[kind].has(key))
+    return {
+      code: "config/unknown-reference",
+      summary: `${address} is not enabled`,
+      detail: "its block says enabled: false, as if it were not written",
+      fix: "give what names it the same enabled, or enable it",
+    };
   const nearest = suggest(key, declared.blocks[kind].keys(), declared);
   const nearestBlock = nearest === undefined ? undefined : declared.blocks[kind].get(nearest);
   const each =

@@ -5,13 +5,15 @@
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
 import { listed, type Problem, shown } from "./problems";
-import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "./yaml-file";
+import { isMap, offsetAt, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
 export interface SchemaWords {
   /** First part of each code: `config` gives `config/unknown-key`. */
   readonly area: "config" | "dialect";
   /** What text that fits a pattern is called, by pattern; an empty word is not mentioned. */
   readonly patterns?: Readonly<Record<string, string>>;
+  /** What the schema cannot judge by what stands there. */
+  readonly ignores?: (path: Path, value: unknown) => boolean;
 }
 
 interface Finding extends Omit<Problem, "at"> {
@@ -27,6 +29,10 @@ export function schemaProblems(
   errors: readonly ErrorObject[] | null | undefined,
   words: SchemaWords,
   root: unknown = file.root,
+  place: (path: Path, on: "key" | "value") => Place = (path, on) => ({
+    source: file,
+    offset: offsetAt(root, path, on).offset,
+  }),
 ): Problem[] {
   const byPath = new Map<string, ErrorObject[]>();
   for (const error of errors ?? []) {
@@ -39,17 +45,19 @@ export function schemaProblems(
   const findings: Finding[] = [];
   for (const [pointer, group] of byPath) {
     const path = pathOf(pointer, root);
-    findings.push(...findingsAt(group, path, valueAt(root, path), inner.has(pointer), words));
+    const value = valueAt(root, path);
+    if (words.ignores?.(path, value) !== true)
+      findings.push(...findingsAt(group, path, value, inner.has(pointer), words));
   }
   return findings.map(({ path, on, needsQuotes, ...problem }) => {
-    const { offset } = offsetAt(root, path, on);
+    const at = place(path, on);
     const written = needsQuotes ? /[^\s,\]}#]+/y : undefined;
-    if (written !== undefined) written.lastIndex = offset;
-    const token = written?.exec(file.text)?.[0];
+    if (written !== undefined) written.lastIndex = at.offset;
+    const token = written?.exec(at.source.text)?.[0];
     return {
       ...problem,
       ...(token === undefined ? {} : { fix: `write ${JSON.stringify(token)}, in quotes` }),
-      at: { source: file, offset },
+      at,
     };
   });
 }

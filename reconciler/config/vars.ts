@@ -1,13 +1,16 @@
 /**
- * The variables of the files and what they are worth: --var, then --var-file (the later file first), then the
- * environment, then the default.
+ * The variables of the files and what they are worth: --var, then --var-file (the later file first), then
+ * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
 import { nearestName } from "../core/text/nearest";
+import { interpolate, type Variables } from "./interpolation";
 import { addNumberProblems, listed, type Problems, shown } from "./problems";
-import { type ConfigSource, isMap, keyOffset, offsetAt, type Place, type YamlFile } from "./yaml-file";
+import { type Declaration, fit, readDeclaration, reportMisfit } from "./typed-values";
+import { type ConfigSource, isMap, keyOffset, offsetAt, type Path, type Place, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
-export interface ReadOptions {
+/** What is given from outside the files. */
+export interface GivenVars {
   /** --var */
   readonly vars?: Readonly<Record<string, string>>;
   /** --var-file: a map, as YAML or JSON. */
@@ -22,16 +25,33 @@ export interface VarDeclaration {
   readonly source: YamlFile;
 }
 
+/** A value that something in the files gives a variable, and where. */
+export interface GivenValue {
+  readonly value: unknown;
+  readonly at?: Place;
+  /** Where it is in no file: how it was given, such as `--var tier`. */
+  readonly from?: string;
+  readonly isText: boolean;
+  /** It may use other variables. */
+  readonly isTemplate: boolean;
+  /** The place of what lies within it. */
+  readonly within?: (path: Path) => Place;
+}
+
 export function readVars(
   declarations: ReadonlyMap<string, VarDeclaration>,
-  options: ReadOptions,
+  options: GivenVars,
   problems: Problems,
-): Map<string, unknown> {
-  const given = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(options.environment ?? {})) given.set(name, value);
-  for (const source of options.varFiles ?? []) readVarFile(source, declarations, given, problems);
+  below: ReadonlyMap<string, GivenValue> = new Map(),
+  environment?: string,
+): Variables {
+  const given = new Map<string, GivenValue>(below);
+  for (const [name, value] of Object.entries(options.environment ?? {}))
+    given.set(name, { value, from: `RECONCILE_VAR_${name}`, isText: true, isTemplate: false });
+  for (const source of options.varFiles ?? [])
+    for (const [name, value] of readVarFile(source, declarations, problems)) given.set(name, value);
   for (const [name, value] of Object.entries(options.vars ?? {})) {
-    given.set(name, value);
+    given.set(name, { value, from: `--var ${name}`, isText: true, isTemplate: false });
     if (declarations.has(name)) continue;
     const nearest = nearestName(name, declarations.keys());
     problems.add({
@@ -41,21 +61,154 @@ export function readVars(
       fix: nearest === undefined ? `declare it: vars: { ${name}: {} }` : `write --var ${nearest}=…`,
     });
   }
-  const values = new Map<string, unknown>();
-  for (const declaration of declarations.values())
-    values.set(declaration.name, resolveVar(declaration, given, problems));
-  return values;
+  return resolveVars(
+    {
+      what: "variable",
+      root: "var",
+      section: "vars",
+      hint: (name) => `give --var ${name}=…, or set RECONCILE_VAR_${name}, or write a default`,
+    },
+    [...declarations.values()],
+    given,
+    { ...(environment === undefined ? {} : { environment }) },
+    problems,
+  );
 }
 
-function readVarFile(
+/** How messages speak of what is declared: variables of a file, parameters of a component. */
+export interface DeclaredAs {
+  readonly what: "variable" | "parameter";
+  readonly root: "var" | "param";
+  readonly section: "vars" | "parameters";
+  /** What gives one that has no value. */
+  readonly hint: (name: string) => string;
+  /** Where one that has no value is to be given; else where it is declared. */
+  readonly use?: Place;
+}
+
+/** Each is worked out when it is first asked for, so that defaults can use each other in any order; then all are. */
+export function resolveVars(
+  as: DeclaredAs,
+  declarations: readonly VarDeclaration[],
+  given: ReadonlyMap<string, GivenValue>,
+  names: { readonly environment?: string; readonly componentKey?: string },
+  problems: Problems,
+): Variables {
+  const declared = new Map(declarations.map((each) => [each.name, each] as const));
+  const types = new Map<string, Declaration>();
+  const values = new Map<string, unknown>();
+  const sensitive = new Set<string>();
+  const open: string[] = [];
+  const placeOf = ({ name, source }: VarDeclaration, path: Path, on: "key" | "value" = "key"): Place => ({
+    source,
+    offset: offsetAt(source.root, [as.section, name, ...path], on).offset,
+  });
+  const resolver: Variables = {
+    has: (name) => declared.has(name),
+    keys: () => declared.keys(),
+    isSensitive: (name) => sensitive.has(name),
+    get(name) {
+      if (values.has(name)) return values.get(name);
+      const declaration = declared.get(name);
+      if (declaration === undefined) return undefined;
+      const circle = open.indexOf(name);
+      if (circle !== -1) {
+        reportCircle(as, [...open.slice(circle), name], placeOf(declaration, ["default"], "value"), problems);
+        for (const each of open.slice(circle)) values.set(each, undefined);
+        return undefined;
+      }
+      open.push(name);
+      const value = work(declaration);
+      open.pop();
+      // A circle that was found meanwhile has said what is wrong.
+      if (!values.has(name)) values.set(name, value);
+      return values.get(name);
+    },
+  };
+  const scope = {
+    vars: resolver,
+    ...(names.environment === undefined ? {} : { environment: names.environment }),
+    ...(names.componentKey === undefined ? {} : { component: { key: names.componentKey, params: resolver } }),
+  };
+  const work = (declaration: VarDeclaration): unknown => {
+    const { name } = declaration;
+    const type = types.get(name) ?? { sensitive: false };
+    const fallback =
+      isMap(declaration.declared) && Object.hasOwn(declaration.declared, "default")
+        ? declaration.declared["default"]
+        : undefined;
+    const own = given.get(name);
+    const isOwn = own !== undefined && own.value !== undefined && own.value !== null;
+    if (!isOwn && (fallback === undefined || fallback === null)) {
+      if (declaration.declared === null || isMap(declaration.declared))
+        problems.add({
+          code: "config/variable-without-value",
+          summary: `the ${as.what} ${name} has no value and no default`,
+          fix: as.hint(name),
+          at: as.use ?? placeOf(declaration, []),
+        });
+      return undefined;
+    }
+    const found: GivenValue = isOwn
+      ? own
+      : {
+          value: fallback,
+          at: placeOf(declaration, ["default"]),
+          isText: false,
+          isTemplate: true,
+          within: (path) => placeOf(declaration, ["default", ...path], "value"),
+        };
+    const worth = found.isTemplate
+      ? interpolate(found.value, { ...scope, onSensitive: () => sensitive.add(name) }, (problem, path) =>
+          problems.add({ ...problem, at: found.within?.(path) ?? found.at }),
+        )
+      : found.value;
+    if (worth === undefined) return undefined;
+    const fitted = fit(worth, type, found.isText, fallback);
+    if ("value" in fitted) return fitted.value;
+    const at = found.within?.(fitted.misfit.path) ?? found.at;
+    reportMisfit(fitted.misfit, `the ${as.what} ${name}`, type, { at, from: found.from }, problems);
+    return undefined;
+  };
+  for (const declaration of declarations) {
+    const type = readDeclaration(declaration.declared, (path) => placeOf(declaration, path), problems);
+    types.set(declaration.name, type);
+    if (type.sensitive) sensitive.add(declaration.name);
+  }
+  for (const { name } of declarations) resolver.get(name);
+  return resolver;
+}
+
+function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: Place, problems: Problems): void {
+  problems.add({
+    code: "config/variable-circle",
+    summary: `the ${what} ${names[0]} is made of itself`,
+    detail: names.map((name) => `${root}.${name}`).join(" -> "),
+    fix: "give one of them a value that uses none of the others",
+    at,
+  });
+}
+
+/** Every text that a sensitive value holds, for whoever shows something. */
+export function sensitiveTexts(vars: Variables): string[] {
+  const texts = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
+    else if (typeof value === "string" || typeof value === "number") texts.add(String(value));
+  };
+  for (const name of vars.keys()) if (vars.isSensitive?.(name) === true) collect(vars.get(name));
+  return [...texts];
+}
+
+export function readVarFile(
   source: ConfigSource,
   declarations: ReadonlyMap<string, VarDeclaration>,
-  given: Map<string, unknown>,
   problems: Problems,
-): void {
+): Map<string, GivenValue> {
+  const given = new Map<string, GivenValue>();
   const file = readYaml(source, problems);
   addNumberProblems(file, problems);
-  if (file.root === undefined) return;
+  if (file.root === undefined) return given;
   if (!isMap(file.root)) {
     problems.add({
       code: "config/wrong-type",
@@ -63,10 +216,11 @@ function readVarFile(
       detail: "expected a map of names to values",
       at: { source: file, offset: 0 },
     });
-    return;
+    return given;
   }
   for (const [name, value] of Object.entries(file.root)) {
-    given.set(name, value);
+    const within = (path: Path): Place => ({ source: file, offset: offsetAt(file.root, [name, ...path]).offset });
+    given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });
     if (declarations.has(name)) continue;
     const nearest = nearestName(name, declarations.keys());
     problems.add({
@@ -77,37 +231,5 @@ function readVarFile(
       at: { source: file, offset: keyOffset(file.root, name) ?? 0 },
     });
   }
-}
-
-/** `undefined` when it has none: what uses it then says nothing more. */
-function resolveVar(
-  { name, declared, source }: VarDeclaration,
-  given: Map<string, unknown>,
-  problems: Problems,
-): unknown {
-  const at = (path: readonly string[]): Place => ({
-    source,
-    offset: offsetAt(source.root, ["vars", name, ...path], "key").offset,
-  });
-  const own = given.get(name);
-  if (own !== undefined && own !== null) return own;
-  const fallback = isMap(declared) && Object.hasOwn(declared, "default") ? declared["default"] : undefined;
-  if (fallback === undefined || fallback === null) {
-    if (declared === null || isMap(declared))
-      problems.add({
-        code: "config/variable-without-value",
-        summary: `the variable ${name} has no value and no default`,
-        fix: `give --var ${name}=…, or set RECONCILE_VAR_${name}, or write a default`,
-        at: at([]),
-      });
-    return undefined;
-  }
-  if (JSON.stringify(fallback).includes("${"))
-    problems.add({
-      code: "config/interpolation",
-      summary: `the default of the variable ${name} holds an interpolation`,
-      detail: "a default is taken as it stands",
-      at: at(["default"]),
-    });
-  return fallback;
+  return given;
 }

@@ -51,7 +51,7 @@ async function run(invocation: Invocation): Promise<number> {
   if (occupied.length > 0)
     throw fail("cli/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
   mkdirSync(flags.out, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writePrivately(join(flags.out, name), text);
+  for (const [name, text] of Object.entries(files)) writePrivately(join(flags.out, name), output.masked(text));
   output.print(`Wrote ${Object.keys(files).join(", ")} to ${flags.out}.`);
   return output.finish({ exitCode: 0, diagnostics });
 }

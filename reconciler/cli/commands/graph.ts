@@ -54,7 +54,7 @@ function draw(graph: Graph, format: string): string {
 
 function show({ flags, output }: Invocation, picture: string): void {
   if (flags.out !== undefined) {
-    writePrivately(flags.out, picture);
+    writePrivately(flags.out, output.masked(picture));
     output.print(`Wrote ${flags.out}.`);
   } else if (output.json) output.event({ type: "graph", text: picture });
   else output.print(picture);

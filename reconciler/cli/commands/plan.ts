@@ -44,7 +44,8 @@ async function plan(invocation: Invocation): Promise<number> {
       const { baseUrl, dialect } = session.service;
       const { folder } = workspace;
       const state = nameState(session.store.location, folder, flags);
-      writePlan(flags.out, savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state }));
+      const saved = savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state });
+      writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0;

@@ -101,6 +101,10 @@ export const input = {
   "config/not-allowed": row("A value is none of those allowed.", "The message lists them and the nearest."),
   "config/reference-needs-key": row("A reference names a for_each block as a whole.", "Name one of its keys: web[a]."),
   "config/reserved-name": row("The name belongs to the platform.", "Choose another."),
+  "config/sensitive": row(
+    "A sensitive value stands where it would be stored in the clear: in the state, in the service, or in a saved plan.",
+    "Use it in the check of a resize, and save plans with a key (RECONCILE_STATE_KEY); elsewhere use a variable that is not sensitive.",
+  ),
   "config/size-over-limit": row(
     "A volume is larger than the service's console accepts; the service itself may take it.",
     "A warning only.",
@@ -111,6 +115,10 @@ export const input = {
     "The nearest right one is in the message, or { id: … } for something outside this file.",
   ),
   "config/unknown-variable": row("A variable is set or used that is not declared.", "vars: { NAME: {} }"),
+  "config/variable-circle": row(
+    "The default of a variable uses other variables that use it in turn; the message shows the circle.",
+    "Give one of them a value of its own.",
+  ),
   "config/variable-without-value": row(
     "A variable has neither a default nor a value.",
     "--var NAME=VALUE, --var-file, RECONCILE_VAR_NAME, or a default.",

@@ -1,0 +1,206 @@
+/**
+ * What a variable or a parameter may be: its type, the type of its items, and the limits that its declaration names.
+ * A value that stands in a file has a type of its own; one from a command line or the environment is text, and is read
+ * as what its type asks for. Without a stated type the default says which one is meant, and then nothing is refused: a
+ * text that does not fit stays text.
+ */
+import { parseCidr } from "../core/canonical/cidr";
+import { nearestName } from "../core/text/nearest";
+import { type ConfigCode, listed, type Problems, shown } from "./problems";
+import { isMap, type Path, type Place } from "./yaml-file";
+import { parseValue } from "./yaml-reader";
+
+export const valueTypes = ["text", "number", "boolean", "list", "map", "cidr", "port"] as const;
+export type ValueType = (typeof valueTypes)[number];
+type ItemType = Exclude<ValueType, "list" | "map">;
+
+export interface Declaration {
+  readonly type?: ValueType;
+  /** Of the items of a list, or of the values of a map. */
+  readonly of?: ItemType;
+  readonly oneOf?: readonly unknown[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly matches?: RegExp;
+  readonly sensitive: boolean;
+}
+
+/** Why a value is none of those that are declared. */
+export interface Misfit {
+  readonly code: ConfigCode;
+  readonly path: Path;
+  readonly value: unknown;
+  readonly expected: string;
+  readonly fix?: string | undefined;
+}
+
+export type Fitted = { readonly value: unknown } | { readonly misfit: Misfit };
+
+/** Whoever wrote the declaration wrong reads it here; what is no map, or of a wrong shape, is the schema's to report. */
+export function readDeclaration(declared: unknown, place: (path: Path) => Place, problems: Problems): Declaration {
+  if (!isMap(declared)) return { sensitive: false };
+  const report = (key: string, summary: string, fix?: string): undefined =>
+    void problems.add({ code: "config/invalid-value", summary, fix, at: place([key]) });
+  const type = valueTypes.find((each) => each === declared["type"]);
+  const of = valueTypes.find((each) => each === declared["of"]);
+  const { min, max, matches, one_of: oneOf } = declared;
+  const holdsItems =
+    type === "list" || type === "map" || (type === undefined && typeof declared["default"] === "object");
+  if (declared["of"] !== undefined && type !== undefined && !holdsItems)
+    report("of", `of is for the items of a list or a map, and this is ${articles[type]}`, "write type: list");
+  if (typeof min === "number" && typeof max === "number" && min > max)
+    report("min", `min ${min} is more than max ${max}`, `write min: ${max} and max: ${min}`);
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(of === undefined || of === "list" || of === "map" ? {} : { of }),
+    ...(Array.isArray(oneOf) ? { oneOf } : {}),
+    ...(typeof min === "number" ? { min } : {}),
+    ...(typeof max === "number" ? { max } : {}),
+    ...(typeof matches === "string" ? readPattern(matches, report) : {}),
+    sensitive: declared["sensitive"] === true,
+  };
+}
+
+function readPattern(pattern: string, report: (key: string, summary: string) => void): { matches?: RegExp } {
+  try {
+    return { matches: new RegExp(`^(?:${pattern})$`, "u") };
+  } catch (error) {
+    report("matches", `matches is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    return {};
+  }
+}
+
+const articles: Record<ValueType, string> = {
+  text: "a text",
+  number: "a number",
+  boolean: "true or false",
+  list: "a list",
+  map: "a map",
+  cidr: "an address or a CIDR",
+  port: "a port",
+};
+const expectations: Record<ValueType, string> = {
+  ...articles,
+  text: "text",
+  cidr: "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32",
+  port: "a port from 1 to 65535, or a range such as 8000-8010",
+};
+
+export function typeOf(value: unknown): ValueType {
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "object" && value !== null) return "map";
+  if (typeof value === "number" || typeof value === "boolean") return typeof value as "number" | "boolean";
+  return "text";
+}
+
+/** `isText`: it comes from where everything is text, so that `[a, b]` is meant as the list that it would be in a file. */
+export function fit(value: unknown, declaration: Declaration, isText: boolean, fallback?: unknown): Fitted {
+  const { type } = declaration;
+  if (type === undefined) {
+    const meant = fallback === undefined || fallback === null ? undefined : typeOf(fallback);
+    const read = isText && meant !== undefined ? convert(value, meant, true) : undefined;
+    return limit(read === undefined ? value : read, declaration, isText);
+  }
+  const read = convert(value, type, isText);
+  if (read !== undefined) return limit(read, declaration, isText);
+  const fix = type === "list" && typeof value !== "object" ? `write [${String(value)}]` : undefined;
+  return { misfit: { code: "config/wrong-type", path: [], value, expected: expectations[type], fix } };
+}
+
+const plainNumber = /^\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*$/;
+
+/** `undefined` when it is no such value. */
+function convert(value: unknown, type: ValueType, isText: boolean): unknown {
+  switch (type) {
+    case "text":
+      return typeof value === "object" ? undefined : String(value);
+    case "number":
+      if (typeof value === "number") return value;
+      return typeof value === "string" && plainNumber.test(value) ? Number(value) : undefined;
+    case "boolean":
+      if (typeof value === "boolean") return value;
+      return value === "true" || value === "false" ? value === "true" : undefined;
+    case "cidr":
+      return typeof value === "string" && parseCidr(value) !== undefined ? value.trim() : undefined;
+    case "port":
+      return isPort(value) ? value : undefined;
+    default: {
+      const read = isText && typeof value === "string" ? parseValue(value) : value;
+      return typeof read === "object" && read !== null && typeOf(read) === type ? read : undefined;
+    }
+  }
+}
+
+function isPort(value: unknown): boolean {
+  const match = /^\s*([0-9]{1,5})\s*(?:-\s*([0-9]{1,5})\s*)?$/.exec(String(value));
+  const [low, high] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
+  return match !== null && typeof value !== "boolean" && low >= 1 && low <= high && high <= 65535;
+}
+
+function limit(value: unknown, declaration: Declaration, isText: boolean): Fitted {
+  const items = typeof value === "object" && value !== null ? Object.entries(value) : undefined;
+  const counted = countMisfit(value, items?.length, declaration);
+  if (counted !== undefined) return { misfit: counted };
+  if (items === undefined) {
+    const misfit = wordMisfit(value, declaration);
+    return misfit === undefined ? { value } : { misfit };
+  }
+  const { of, type } = declaration;
+  const changed = new Map<string, unknown>();
+  for (const [key, item] of items) {
+    const path = [Array.isArray(value) ? Number(key) : key];
+    const read = of === undefined || item === null ? item : convert(item, of, isText);
+    if (read === undefined && of !== undefined)
+      return { misfit: { code: "config/wrong-type", path, value: item, expected: expectations[of] } };
+    // Of a map without a type of its values, each may be anything: limits are for single words.
+    const misfit = type === "map" && of === undefined ? undefined : wordMisfit(read, declaration);
+    if (misfit !== undefined) return { misfit: { ...misfit, path } };
+    if (read !== item) changed.set(key, read);
+  }
+  if (changed.size === 0) return { value };
+  const entries = items.map(([key, item]) => [key, changed.get(key) ?? item] as const);
+  return { value: Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries) };
+}
+
+/** The size of a number, the length of a text, how many items there are. */
+function countMisfit(value: unknown, items: number | undefined, { min, max }: Declaration): Misfit | undefined {
+  if (min === undefined && max === undefined) return undefined;
+  const count = items ?? (typeof value === "number" ? value : typeof value === "string" ? value.length : undefined);
+  if (count === undefined || ((min === undefined || count >= min) && (max === undefined || count <= max)))
+    return undefined;
+  const unit = items !== undefined ? " items" : typeof value === "number" ? "" : " characters";
+  const bounds = [...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])];
+  return { code: "config/invalid-value", path: [], value, expected: `${bounds.join(" and ")}${unit}` };
+}
+
+function wordMisfit(value: unknown, { oneOf, matches }: Declaration): Misfit | undefined {
+  if (typeof value === "object") return undefined;
+  if (oneOf !== undefined && !oneOf.some((each) => each === value || String(each) === String(value))) {
+    const nearest = nearestName(String(value), oneOf.map(String));
+    const fix = nearest === undefined ? undefined : `write ${nearest}`;
+    const expected = `one of ${listed(oneOf.map(String), 16)}`;
+    return { code: "config/not-allowed", path: [], value, expected, fix };
+  }
+  return matches === undefined || matches.test(String(value))
+    ? undefined
+    : { code: "config/invalid-value", path: [], value, expected: `text that fits ${matches.source.slice(4, -2)}` };
+}
+
+/** `what` is `the variable tier`; where it comes from no file, `from` says how it was given. */
+export function reportMisfit(
+  misfit: Misfit,
+  what: string,
+  { sensitive }: Declaration,
+  given: { readonly at?: Place | undefined; readonly from?: string | undefined },
+  problems: Problems,
+): void {
+  const step = misfit.path.map((each) => `[${each}]`).join("");
+  problems.add({
+    code: misfit.code,
+    summary: `${what}${step} cannot be ${sensitive ? "what it is (a sensitive value, not shown)" : shown(misfit.value)}`,
+    detail: `expected ${misfit.expected}${given.from === undefined ? "" : `; it is given with ${given.from}`}`,
+    fix: sensitive ? undefined : misfit.fix,
+    at: given.at,
+    ...(sensitive ? { withoutExcerpt: true } : {}),
+  });
+}
