@@ -96,7 +96,13 @@ export const builtInDialect: Dialect = {
   },
   pagination: { next: ["/page/next"], param: "page", next_header: null, ignore: [] },
   rules: { port_range: null },
-  authorization: { header: "Bearer {token}", command: null },
+  authorization: { name: "Authorization", header: "Bearer {token}", command: null },
+  answers: {},
+  envelope: { data: [], error: { code: [], message: [] } },
+  names: {},
+  values: {},
+  headers: {},
+  retry_after: null,
   errors: [],
 };
 

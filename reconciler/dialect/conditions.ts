@@ -28,6 +28,7 @@ import { accepted } from "../core/model/outcome";
 import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
+import { contractEnvelope, type EnvelopeReader } from "./envelope";
 import { failureInside } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageOf, own } from "./messages";
@@ -47,6 +48,8 @@ export interface Answer {
 export interface Judging {
   /** The dialect's. */
   readonly errors: readonly ErrorRule[];
+  /** The dialect's, read once (envelope.ts); left out: the contract's envelope. */
+  readonly envelope?: EnvelopeReader;
   readonly nowMs: number;
   /** Takes the credential out of a text. */
   readonly scrub: (text: string) => string;
@@ -54,21 +57,19 @@ export interface Judging {
 
 export function judgeAnswer(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { status } = answer;
-  const { errors, nowMs, scrub } = judging;
+  const { errors, nowMs, scrub, envelope = contractEnvelope } = judging;
   const kind = rowOf(operation).kind;
   if (status >= 200 && status < 300) return judgeSuccess(operation, answer, judging);
 
   const parsed = parseJson(answer.text);
-  const said = parsed === notJson ? "" : messageOf(parsed, scrub);
+  const said = parsed === notJson ? "" : messageOf(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
   if (status < 400) return judgeRedirect(kind, answer);
 
-  const known = errors.find((rule) => ruleFits(rule, status, said));
-  if (known !== undefined) {
-    return { status: "rejected", condition: meaningFor(operation, known), message, httpStatus: status };
-  }
+  const retryAfterMs = readRetryAfter(answer.retryAfter ?? envelope.retryAfter(parsed), nowMs);
+  const known = errors.find((rule) => ruleFits(rule, status, said, envelope.code(parsed)));
+  if (known !== undefined) return meant(operation, known, message, status, retryAfterMs);
   if (status === 429 || status === 425) {
-    const retryAfterMs = readRetryAfter(answer.retryAfter, nowMs);
     return {
       status: "unavailable",
       reason: message,
@@ -79,10 +80,9 @@ export function judgeAnswer(operation: Operation, answer: Answer, judging: Judgi
   if (status === 501 && kind === "read")
     return { status: "rejected", condition: "unsupported", message, httpStatus: status };
   if (status >= 500 || status === 408) {
-    const retryAfterMs = kind === "read" ? readRetryAfter(answer.retryAfter, nowMs) : undefined;
-    return lost(kind, message, status, retryAfterMs);
+    return lost(kind, message, status, kind === "read" ? retryAfterMs : undefined);
   }
-  const inEnvelope = isEnvelope(parsed);
+  const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
   if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
@@ -94,8 +94,25 @@ const isAbsence = (status: number): boolean => status === 404 || status === 405 
 /** A list of the project has no id that could be missing: it is the operation itself that is not there. */
 const isCollection = (operation: Operation): boolean => isList(operation);
 
-const meaningFor = (operation: Operation, { is }: ErrorRule): Condition =>
-  is === "not_found" && isCollection(operation) ? "unsupported" : is;
+/** What the dialect's rule says that the answer means. */
+function meant(
+  operation: Operation,
+  { is }: ErrorRule,
+  message: string,
+  httpStatus: number,
+  retryAfterMs: number | undefined,
+): Failure {
+  if (is === "throttled")
+    return {
+      status: "unavailable",
+      reason: message,
+      httpStatus,
+      throttled: true,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
+  const condition: Condition = is === "not_found" && isCollection(operation) ? "unsupported" : is;
+  return { status: "rejected", condition, message, httpStatus };
+}
 
 /** "Errors 1": `error.code` an integer, `error.message` a string. */
 function isEnvelope(body: unknown): boolean {
@@ -156,10 +173,14 @@ export function judgeBreak(operation: Operation, sent: boolean, reason: string, 
 /** Whether the service asks for fewer requests, rather than being out of order. */
 export const isThrottled = (outcome: Failure): boolean =>
   outcome.status === "unavailable" &&
-  (outcome.retryAfterMs !== undefined || outcome.httpStatus === 429 || outcome.httpStatus === 425);
+  (outcome.throttled === true ||
+    outcome.retryAfterMs !== undefined ||
+    outcome.httpStatus === 429 ||
+    outcome.httpStatus === 425);
 
-function judgeSuccess(operation: Operation, answer: Answer, { errors, scrub }: Judging): Accepted<unknown> | Failure {
-  const kind = rowOf(operation).kind;
+function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
+  const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
+  const { kind } = rowOf(operation);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) {
@@ -167,14 +188,36 @@ function judgeSuccess(operation: Operation, answer: Answer, { errors, scrub }: J
     const failure = lost(kind, reason, answer.status);
     return failure.status === "unknown" ? { ...failure, accepted: true } : failure;
   }
-  const said = failureInside(body, scrub);
-  if (said === undefined) return accepted(body);
+  const succeeded = envelope.succeeded(body);
+  if (succeeded === true) return accepted(body);
+  const message = envelope.message(body);
+  const told = message ? messageOf(body, scrub, message) : undefined;
+  const inside =
+    failureInside(body, scrub, told) ?? (succeeded === false ? (told ?? "an error that is not told") : undefined);
+  const code = envelope.code(body);
   // Words that the dialect names mean the same whatever the status: some services have no other.
-  const known = errors.find((rule) => rule.message !== undefined && ruleFits(rule, answer.status, said));
-  return known !== undefined
-    ? { status: "rejected", condition: meaningFor(operation, known), message: said, httpStatus: answer.status }
-    : lost(kind, `the service answered ${answer.status} with an error inside: ${said}`, answer.status);
+  const known = errors.find(
+    (rule) => saysWhichRefusal(rule, inside, told) && ruleFits(rule, answer.status, inside ?? told ?? "", code),
+  );
+  const said = inside ?? told ?? "";
+  if (known !== undefined)
+    return meant(
+      operation,
+      known,
+      said === "" ? `the service answered ${answer.status} with a refusal inside` : said,
+      answer.status,
+      readRetryAfter(answer.retryAfter ?? envelope.retryAfter(body), nowMs),
+    );
+  if (inside === undefined) return accepted(body);
+  const line = code === undefined ? "" : ` (in the dialect, if nothing was done: errors: [{ is: …, code: ${code} }])`;
+  return lost(kind, `the service answered ${answer.status} with an error inside: ${inside}${line}`, answer.status);
 }
+
+/** In an answer that says it succeeded, a status alone names a refusal only where it is one of success. */
+const saysWhichRefusal = (rule: ErrorRule, inside: string | undefined, told: string | undefined): boolean =>
+  inside !== undefined
+    ? rule.message !== undefined || rule.code !== undefined || (rule.status ?? 0) >= 200
+    : (rule.status ?? 999) < 300 && (rule.code !== undefined || (rule.message !== undefined && told !== undefined));
 
 function judgeRedirect(kind: RequestKind, answer: Answer): Failure {
   const message = `the service redirects to ${hostOf(answer.location)}, and a credential is not sent on to where a redirect leads`;
@@ -190,19 +233,30 @@ function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfter
     : { status: "unknown", ...seen };
 }
 
-function ruleFits(rule: ErrorRule, status: number, message: string): boolean {
+function ruleFits(rule: ErrorRule, status: number, message: string, code: string | undefined): boolean {
   if (rule.status === undefined ? status >= 500 : rule.status !== status) return false;
+  if (rule.code !== undefined && (code === undefined || !patternFits(code, String(rule.code)))) return false;
   return rule.message === undefined || messageFits(message, rule.message);
+}
+
+/** The whole of it; `*` stands for anything. */
+function patternFits(text: string, pattern: string): boolean {
+  const [first = "", ...rest] = pattern.toLowerCase().split("*");
+  const lower = text.toLowerCase();
+  if (rest.length === 0) return lower === first;
+  return lower.startsWith(first) && lower.endsWith(rest.at(-1) ?? "") && messageFits(text, pattern);
 }
 
 function conditionOf(operation: Operation, status: number, message: string, inEnvelope: boolean): Condition {
   if (status === 401) return "unauthenticated";
   if (status === 403) return "forbidden";
   if (status === 404 || status === 410) return "not_found";
-  const known = builtInErrors.find((rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message));
+  const known = builtInErrors.find(
+    (rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message, undefined),
+  );
   // "Security groups" 5 and 7 name no other answer than this one for a group that is not there.
   if (known?.is === "invalid_id" && inEnvelope && operation.startsWith("group.")) return "not_found";
-  if (known !== undefined) return known.is;
+  if (known !== undefined && known.is !== "throttled") return known.is;
   if (status === 400 || status === 422) return "bad_request";
   if (status === 409 || status === 412) return "conflict";
   return "refused";

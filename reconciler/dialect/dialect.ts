@@ -2,23 +2,69 @@
  * What one deployment of the service has where the contract is silent, in the shape users write it (read-dialect.ts
  * merges their file over built-in.ts). The service's client reads it; the planner asks it which operations exist.
  */
+
 import type { ObservedFields, vmFields } from "../core/model/fields";
-import type { AssumedOperation, ListOperation, Method } from "../core/model/operation";
+import type { NameRules } from "../core/model/name-rule";
+import type { AssumedOperation, ListOperation, Method, Operation } from "../core/model/operation";
 import type { Condition } from "../core/model/outcome";
 
 /** A JSON pointer (RFC 6901); the empty one is the whole value. */
 export type Pointer = string;
-export type Pointers = readonly Pointer[];
+
+export type Scalar = string | number | boolean;
+
+export type SizeUnit = "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB";
+
+/** A place that a bare pointer cannot name; read from left to right (places.ts). */
+export interface Selector {
+  /** With `*` for every member; an array is opened to its items. */
+  readonly in?: Pointer;
+  /** A map: its members are the items, each with its key under this name. */
+  readonly keys?: string;
+  readonly where?: Readonly<Record<string, Scalar | readonly Scalar[]>>;
+  readonly value?: Pointer;
+  readonly join?: readonly Pointer[];
+  /** What stands around the value, with `{value}`. */
+  readonly cut?: string;
+  readonly is?: Scalar | readonly Scalar[];
+  readonly unit?: SizeUnit;
+  readonly absent?: "none";
+}
+
+export type Place = Pointer | Selector;
+export type Pointers = readonly Place[];
 
 export interface Route {
   readonly method: Method;
-  /** Below the base URL, with `{id}` and, for one rule, `{rule_id}`. */
+  /** Below the base URL. `{id}`, for one rule `{rule_id}`, and the names of `values` stand anywhere in all of these. */
   readonly path: string;
+  readonly query?: Readonly<Record<string, Scalar>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Where the record is within the payload. */
+  readonly item?: Pointers;
 }
 
 export interface ListRoute extends Route {
-  /** Pointers into the payload; the first that finds an array wins. */
+  /** Places in the payload; the first that finds an array wins. */
   readonly items: Pointers;
+  readonly pagination?: Partial<Paging>;
+}
+
+/** How a list goes on. */
+export interface Paging {
+  readonly next: Pointers;
+  /** A header that leads on; of Link, what has rel="next". */
+  readonly next_header: string | null;
+  readonly as?: "token" | "link";
+  readonly links?: "rewritten";
+  /** The name of a parameter, or a pointer into the body. */
+  readonly param: string;
+  readonly marker?: Pointers;
+  readonly number?: 0 | 1;
+  readonly offset?: true;
+  /** Pointers into the body, and names of headers, that look like pages and say nothing about them. */
+  readonly ignore: readonly string[];
 }
 
 /** `null`: this service does not have the operation. */
@@ -80,9 +126,19 @@ export interface States {
   readonly image: { readonly ready: readonly string[]; readonly failed: readonly string[] };
 }
 
+export interface Envelope {
+  /** Empty: `data`, where the body has one and no id of its own. */
+  readonly data: Pointers;
+  /** No places for a message: the contract's envelope. */
+  readonly error: { readonly code: Pointers; readonly message: Pointers };
+  readonly success?: { readonly value: Pointer; readonly is: Scalar | readonly Scalar[] };
+}
+
 export interface ErrorRule {
-  readonly is: Condition;
+  readonly is: Condition | "throttled";
   readonly status?: number;
+  /** The service's own; `*` stands for anything. */
+  readonly code?: Scalar;
   /** Found anywhere in the message, in either case; `*` stands for anything. */
   readonly message?: string;
 }
@@ -91,17 +147,24 @@ export interface Dialect {
   readonly operations: AssumedRoutes;
   readonly records: Records;
   readonly states: States;
-  readonly pagination: {
-    readonly next: Pointers;
-    readonly param: string;
-    /** A header that leads on; of Link, what has rel="next". */
-    readonly next_header: string | null;
-    /** Pointers into the body, and names of headers, that look like pages and say nothing about them. */
-    readonly ignore: readonly string[];
-  };
+  readonly pagination: Paging;
   /** `port_range`: how a range is written in dst_port, e.g. `{min}-{max}`; `null`: ranges are refused. */
   readonly rules: { readonly port_range: string | null };
-  readonly authorization: { readonly header: string; readonly command: readonly string[] | null };
+  readonly authorization: {
+    /** The header that carries the credential. */
+    readonly name: string;
+    readonly header: string;
+    readonly command: readonly string[] | null;
+  };
+  /** Where the record is in the answers of documented operations. */
+  readonly answers: Readonly<Partial<Record<Operation, { readonly item: Pointers }>>>;
+  readonly envelope: Envelope;
+  /** Narrower than the contract's. */
+  readonly names: NameRules;
+  readonly values: Readonly<Record<string, Scalar>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A header or a pointer into the body. */
+  readonly retry_after: string | null;
   /** Tried in order, before the defaults of conditions.ts. */
   readonly errors: readonly ErrorRule[];
 }

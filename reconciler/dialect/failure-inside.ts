@@ -6,10 +6,10 @@
 import { messageOf, own } from "./messages";
 
 /** What it says, or that it says so. */
-export function failureInside(body: unknown, scrub: (text: string) => string): string | undefined {
+export function failureInside(body: unknown, scrub: (text: string) => string, told?: string): string | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   if (!saysFailed(body)) return undefined;
-  const said = messageOf(body, scrub);
+  const said = messageOf(body, scrub, told);
   return said === "" ? "an error that is not told" : said;
 }
 

@@ -5,40 +5,99 @@
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Route, States } from "./dialect";
+import type { Dialect, Paging, Place, Pointers, Route, Scalar, States } from "./dialect";
 
-type DeepPartial<T> = T extends readonly unknown[] | string | null
-  ? T
-  : { readonly [K in keyof T]?: DeepPartial<T[K]> };
+/** As it is written: a list of one may be that one. */
+type Written<T> = T extends readonly (infer E)[]
+  ? E | T
+  : T extends Scalar | null
+    ? T
+    : { readonly [K in keyof T]?: Written<T[K]> };
 
-export type PartialDialect = Omit<DeepPartial<Dialect>, "operations"> & {
-  readonly operations?: Readonly<Record<string, (Route & { readonly items?: readonly string[] }) | null>>;
+type WrittenRoute = Omit<Route, "item"> & {
+  readonly item?: Place | Pointers;
+  readonly items?: Place | Pointers;
+  readonly pagination?: Written<Paging>;
 };
+
+export type PartialDialect = Written<
+  Pick<Dialect, "records" | "states" | "pagination" | "rules" | "authorization" | "answers" | "envelope">
+> &
+  Partial<Pick<Dialect, "names" | "values" | "headers" | "retry_after" | "errors">> & {
+    readonly operations?: Readonly<Record<string, WrittenRoute | null>>;
+    readonly todo?: string | readonly string[];
+  };
 
 /** Takes what the schema has accepted; knows every key by name, so that no other can get in. */
 export function mergeDialect(given: PartialDialect): Dialect {
-  const { records, states, pagination, rules, authorization, errors } = builtInDialect;
+  const { records, states, rules, authorization, errors } = builtInDialect;
   const own = given.records ?? {};
+  const { data, error, success } = given.envelope ?? {};
   return {
     operations: mergeOperations(given.operations ?? {}),
     records: {
-      vm: { ...records.vm, ...own.vm, volume_entry: { ...records.vm.volume_entry, ...own.vm?.volume_entry } },
-      volume: { ...records.volume, ...own.volume },
-      group: { ...records.group, ...own.group },
-      flavor: { ...records.flavor, ...own.flavor },
-      image: { ...records.image, ...own.image },
-      region: { ...records.region, ...own.region },
-      snapshot: { ...records.snapshot, ...own.snapshot },
+      vm: {
+        ...records.vm,
+        ...lists(own.vm),
+        volume_entry: { ...records.vm.volume_entry, ...lists(own.vm?.volume_entry) },
+      },
+      volume: { ...records.volume, ...lists(own.volume) },
+      group: { ...records.group, ...lists(own.group) },
+      flavor: { ...records.flavor, ...lists(own.flavor) },
+      image: { ...records.image, ...lists(own.image) },
+      region: { ...records.region, ...lists(own.region) },
+      snapshot: { ...records.snapshot, ...lists(own.snapshot) },
     },
     states: {
-      vm: mergeStates(states.vm, given.states?.vm ?? {}, vmPhases),
-      volume: mergeStates(states.volume, given.states?.volume ?? {}, volumePhases),
-      image: mergeStates(states.image, given.states?.image ?? {}, imagePhases),
+      vm: mergeStates(states.vm, words(given.states?.vm), vmPhases),
+      volume: mergeStates(states.volume, words(given.states?.volume), volumePhases),
+      image: mergeStates(states.image, words(given.states?.image), imagePhases),
     },
-    pagination: { ...pagination, ...given.pagination },
+    pagination: { ...builtInDialect.pagination, ...mergePaging(given.pagination) },
     rules: { ...rules, ...given.rules },
-    authorization: { ...authorization, ...given.authorization },
+    authorization: { ...authorization, ...(given.authorization as Partial<Dialect["authorization"]>) },
+    answers: Object.fromEntries(
+      Object.entries(given.answers ?? {}).flatMap(([operation, answer]) =>
+        answer?.item === undefined ? [] : [[operation, { item: listOf(answer.item as Place) }]],
+      ),
+    ),
+    envelope: {
+      data: listOf(data as Place),
+      error: { code: listOf(error?.code as Place), message: listOf(error?.message as Place) },
+      ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
+    },
+    names: given.names ?? {},
+    values: given.values ?? {},
+    headers: given.headers ?? {},
+    retry_after: given.retry_after ?? null,
     errors: given.errors ?? errors,
+  };
+}
+
+const listOf = <T>(given: T | readonly T[] | undefined): readonly T[] =>
+  given === undefined ? [] : Array.isArray(given) ? (given as readonly T[]) : [given as T];
+
+/** Every place of a record as a list of places; what is a record of its own is left out. */
+function lists<T extends object>(given: T | undefined): { readonly [K in keyof T]?: Pointers } {
+  const entries = Object.entries(given ?? {}).filter(([key]) => key !== "volume_entry");
+  return Object.fromEntries(entries.map(([key, places]) => [key, listOf(places as Place)])) as {
+    readonly [K in keyof T]?: Pointers;
+  };
+}
+
+const words = <T extends object>(given: T | undefined): { readonly [K in keyof T]?: readonly string[] } =>
+  Object.fromEntries(
+    Object.entries(given ?? {}).map(([phase, said]) => [phase, listOf(said as Scalar).map(String)]),
+  ) as unknown as { readonly [K in keyof T]?: readonly string[] };
+
+function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
+  if (given === undefined) return {};
+  const { next, marker, ignore, ...rest } = given as { [K in keyof Paging]?: unknown };
+  return {
+    ...(rest as Partial<Paging>),
+    ...(next !== undefined && { next: listOf(next as Place) }),
+    ...(marker !== undefined && { marker: listOf(marker as Place) }),
+    ...(ignore !== undefined && { ignore: listOf(ignore as string) }),
   };
 }
 
@@ -46,9 +105,19 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   const routes: Record<string, Route | null> = { ...builtInDialect.operations };
   for (const operation of assumedOperations) {
     if (!Object.hasOwn(given, operation)) continue;
-    const route = given[operation] ?? null;
-    const { items } = rowOf(operation);
-    routes[operation] = route !== null && items !== undefined ? { ...route, items: route.items ?? items } : route;
+    const written = given[operation] ?? null;
+    if (written === null) {
+      routes[operation] = null;
+      continue;
+    }
+    const { items, item, pagination, ...route } = written;
+    const usual = rowOf(operation).items;
+    routes[operation] = {
+      ...route,
+      ...(item !== undefined && { item: listOf(item) }),
+      ...(usual !== undefined && { items: items === undefined ? usual : listOf(items) }),
+      ...(pagination !== undefined && { pagination: mergePaging(pagination) }),
+    };
   }
   return routes as unknown as Dialect["operations"];
 }

@@ -15,9 +15,9 @@ export function cleanMessage(text: string): string {
 }
 
 /** What an error body says: the contract's envelope first, then the shapes that proxies and frameworks use. */
-export function messageOf(body: unknown, scrub: (text: string) => string): string {
+export function messageOf(body: unknown, scrub: (text: string) => string, said?: string | null): string {
   // Scrubbed before it is cut: half a credential is one too.
-  return cleanMessage(scrub(rawMessageOf(body)));
+  return cleanMessage(scrub(said || rawMessageOf(body)));
 }
 
 function rawMessageOf(body: unknown): string {

@@ -1,45 +1,11 @@
-/**
- * JSON pointers as the dialect uses them: several tried in order against a value that came from outside. Only own
- * properties are looked at, so a record cannot reach a prototype, and nothing here throws.
- */
+/** What several places, tried in order, find: a text, an id, an address, an array, a size. Nothing here throws. */
 import ipaddr from "ipaddr.js";
 import { credentialMask } from "../core/text/credential-mask";
 import { idProblem } from "../core/text/id-problem";
-import type { Pointers } from "./dialect";
+import type { SizeUnit } from "./dialect";
+import { asText, findAt, findAtPath, type Path } from "./places";
 
-export interface Path {
-  readonly pointer: string;
-  readonly tokens: readonly string[];
-}
-
-export const compilePointers = (pointers: Pointers): readonly Path[] =>
-  pointers.map((pointer) => ({
-    pointer,
-    tokens: pointer
-      .split("/")
-      .slice(1)
-      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
-  }));
-
-/**
- * What is at the path; `undefined` when there is nothing. An index past the end of an array finds `null`: the record
- * shows the list, and that nothing is there.
- */
-export function findAt(value: unknown, tokens: readonly string[]): unknown {
-  let at = value;
-  for (const token of tokens) {
-    if (typeof at !== "object" || at === null) return undefined;
-    if (Array.isArray(at)) {
-      if (!/^(0|[1-9]\d{0,8})$/.test(token)) return undefined;
-      if (Number(token) >= at.length) return null;
-      at = at[Number(token)];
-    } else {
-      if (!Object.hasOwn(at, token)) return undefined;
-      at = (at as Record<string, unknown>)[token];
-    }
-  }
-  return at;
-}
+export { compilePointers, findAt, type Path } from "./places";
 
 /**
  * The first text found (a number counts as its digits; one in which the credential stood counts as not shown). `null`: something is there and it is empty; `undefined`: none
@@ -55,7 +21,7 @@ export type FoundId = { readonly id: string } | { readonly problem: string } | u
 export function findId(value: unknown, paths: readonly Path[]): FoundId {
   const text = findText(value, paths);
   if (!text) return undefined;
-  const number = paths.map(({ tokens }) => findAt(value, tokens)).find((found) => typeof found === "number");
+  const number = paths.map((path) => findAtPath(value, path)).find((found) => typeof found === "number");
   const isRounded = number !== undefined && String(number) === text && !Number.isSafeInteger(number);
   const problem = isRounded ? "is a number that is not written as a whole one" : idProblem(text);
   return problem === undefined ? { id: text } : { problem };
@@ -71,8 +37,8 @@ function firstText(
   isShown: (text: string) => boolean,
 ): string | null | undefined {
   let empty = false;
-  for (const { tokens } of paths) {
-    const found = findAt(value, tokens);
+  for (const path of paths) {
+    const found = findAtPath(value, path);
     if (typeof found === "string" && found !== "" && isShown(found)) return found;
     if (typeof found === "number" && Number.isFinite(found)) return String(found);
     if (found === null || found === "") empty = true;
@@ -109,7 +75,12 @@ export function findArrayAt(
   paths: readonly Path[],
 ): { readonly items: readonly unknown[]; readonly tokens: readonly string[] } | undefined {
   let empty: readonly string[] | undefined;
-  for (const { tokens } of paths) {
+  for (const { tokens, chooser } of paths) {
+    if (chooser !== undefined) {
+      const items = chooser.all(value);
+      if (items !== undefined) return { items, tokens };
+      continue;
+    }
     const found = findAt(value, tokens);
     if (Array.isArray(found)) return { items: found, tokens };
     if (found === null) empty ??= tokens;
@@ -117,27 +88,67 @@ export function findArrayAt(
   return empty === undefined ? undefined : { items: [], tokens: empty };
 }
 
+/** A list of a record, where one thing alone may stand in place of a list of one. */
+export function findSeveral(value: unknown, paths: readonly Path[]): readonly unknown[] | undefined {
+  const listed = findArray(value, paths);
+  if (listed !== undefined && listed.length > 0) return listed;
+  const [alone] = paths.flatMap((path) => {
+    const found = path.chooser === undefined ? findAtPath(value, path) : undefined;
+    return (typeof found === "string" && found !== "") || (isMap(found) && Object.keys(found).length > 0)
+      ? [found]
+      : [];
+  });
+  return alone === undefined ? listed : [alone];
+}
+
+const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+
 export function findBoolean(value: unknown, paths: readonly Path[]): boolean | undefined {
-  for (const { tokens } of paths) {
-    const found = findAt(value, tokens);
+  for (const path of paths) {
+    const found = findAtPath(value, path);
+    const isTrue = path.chooser?.isTrue;
+    if (isTrue !== undefined) {
+      if (found !== undefined) return isTrue(found);
+      continue;
+    }
     if (typeof found === "boolean") return found;
     if (found === "true" || found === "false") return found === "true";
   }
   return undefined;
 }
 
-/** A number, also when written as text and with or without a unit of gigabytes. */
+/** A word for a state: a text, or true and false where the record has no more to say. */
+export function findWord(value: unknown, paths: readonly Path[]): string | undefined {
+  const text = findText(value, paths);
+  if (text != null && text !== "") return text;
+  for (const path of paths) {
+    const found = findAtPath(value, path);
+    if (typeof found === "boolean") return asText(found);
+  }
+  return undefined;
+}
+
+/** A number of GB, also when written as text, with or without a unit, or counted in another one. */
 export function findSize(value: unknown, paths: readonly Path[]): number | undefined {
-  for (const { tokens } of paths) {
-    const size = numberOf(findAt(value, tokens));
+  for (const path of paths) {
+    const size = numberOf(findAtPath(value, path), path.chooser?.unit);
     if (size !== undefined) return size;
   }
   return undefined;
 }
 
-export function numberOf(found: unknown): number | undefined {
-  if (typeof found === "number") return Number.isFinite(found) ? found : undefined;
+const perGb: Readonly<Record<string, number>> = {
+  B: 1024 ** 3,
+  K: 1024 ** 2,
+  M: 1024,
+  G: 1,
+  T: 1 / 1024,
+};
+
+export function numberOf(found: unknown, unit: SizeUnit = "GB"): number | undefined {
+  if (typeof found === "number") return Number.isFinite(found) ? found / (perGb[unit[0] ?? "G"] ?? 1) : undefined;
   if (typeof found !== "string") return undefined;
-  const [, digits] = /^\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*(?:G|GB|GiB)?\s*$/i.exec(found) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+  const [, digits, said] = /^\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*(B|[KMGT](?:i?B?)?)?\s*$/i.exec(found) ?? [];
+  if (digits === undefined) return undefined;
+  return Number(digits) / (perGb[(said ?? unit)[0]?.toUpperCase() ?? "G"] ?? 1);
 }

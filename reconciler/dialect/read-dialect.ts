@@ -8,12 +8,13 @@ import { asDiagnostic, collectProblems, type Problem } from "../config/problems"
 import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
+import { kinds } from "../core/model/address";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
 import { builtInDialect } from "./built-in";
 import type { Dialect } from "./dialect";
 import { mergeDialect, type PartialDialect } from "./merge-dialect";
-import { own } from "./messages";
+import { cleanMessage, own } from "./messages";
 
 export interface ReadDialect {
   readonly dialect: Dialect;
@@ -50,11 +51,19 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
     problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: patternWords }, given));
   }
   if (problems.length === 0)
-    problems.push(...placeholderProblems(file, given), ...stateProblems(file, given), ...errorProblems(file, given));
+    problems.push(
+      ...placeholderProblems(file, given),
+      ...headerProblems(file, given),
+      ...pagingProblems(file, given),
+      ...nameProblems(file, given),
+      ...stateProblems(file, given),
+      ...errorProblems(file, given),
+    );
+  const notes = problems.length === 0 ? todoNotes(file, given) : [];
   return {
     // The copy leaves the places behind, which the reader keeps beside the values.
     dialect: problems.length === 0 ? mergeDialect(structuredClone(given)) : builtInDialect,
-    diagnostics: sortDiagnostics([...before, ...problems.map(asDiagnostic)]),
+    diagnostics: sortDiagnostics([...before, ...problems.map(asDiagnostic), ...notes]),
   };
 }
 
@@ -62,7 +71,11 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
 export const patternWords: Readonly<Record<string, string>> = {
   "^(/([^~/]|~[01])*)*$": "a JSON pointer: empty, or beginning with /",
   "^/[!-~]*$": "a path that begins with /, without spaces",
-  "^[A-Za-z0-9_.\\[\\]-]+$": "the name of a query parameter",
+  "^([A-Za-z0-9_.$\\[\\]-]+|(/([^~/]|~[01])*)+)$":
+    "the name of a query parameter, or a JSON pointer that begins with / into the body",
+  "^[A-Za-z][A-Za-z0-9_]*$": "a name of letters, digits and underscores",
+  "^[ -~]*$": "one line of plain text",
+  "^[^{}]*\\{value\\}[^{}]*$": "text with {value} in it, such as /vms/{value}",
   "^[A-Za-z0-9-]+$": "the name of a header",
   "^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$": "a JSON pointer that begins with /, or the name of a header",
   "^[^{}]*\\{min\\}[^{}]*\\{max\\}[^{}]*$": "text with {min} and then {max}, such as {min}-{max}",
@@ -90,35 +103,143 @@ const documentedProblems = (file: YamlFile): Problem[] =>
       at: placeOf(file, ["operations", operation], "key"),
     }));
 
-function placeholderProblems(file: YamlFile, { operations = {} }: PartialDialect): Problem[] {
+/** What a request has to carry, and what it may. */
+function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: PartialDialect): Problem[] {
   return assumedOperations.flatMap((operation) => {
     const route = operations[operation] ?? null;
-    const found: readonly string[] = route?.path.match(/\{[^{}]*\}/g) ?? [];
-    const wanted = idsOf(operation).map((name) => `{${name}}`);
-    if (route === null || (found.length === wanted.length && wanted.every((name) => found.includes(name)))) return [];
+    if (route === null) return [];
+    const ids = idsOf(operation);
+    // A rule has an id of its own; that of its group is not always asked for.
+    const needed = ids.includes("rule_id") && route.path.includes("{rule_id}") ? ["rule_id"] : ids;
+    const inPath = namesIn(route.path);
+    const elsewhere = namesIn([route.query, route.headers, route.body]);
+    const strange = inPath.filter((name) => !ids.includes(name) && !Object.hasOwn(values, name));
+    const lacking = needed.filter((name) => !inPath.includes(name) && !elsewhere.includes(name));
+    const inHeaders = namesIn([route.query, route.headers]).filter(
+      (name) => !ids.includes(name) && !Object.hasOwn(values, name),
+    );
+    const twice = new Set(inPath).size !== inPath.length;
+    if (strange.length + lacking.length + inHeaders.length === 0 && !twice) return [];
+    const braced = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(" and ");
+    const isElsewhere = strange.length === 0 && lacking.length === 0 && !twice;
     return [
       {
         code: "dialect/placeholder",
-        summary: `The path of ${operation} must hold ${wanted.length === 0 ? "no placeholder" : `${wanted.join(" and ")} once`}`,
-        detail: `It holds ${found.length === 0 ? "none" : found.join(", ")}.`,
-        at: placeOf(file, ["operations", operation, "path"], "value"),
+        summary: isElsewhere
+          ? `${operation} names ${braced(inHeaders)}, which is neither an id nor among the dialect's values`
+          : `The path of ${operation} must hold ${ids.length === 0 ? "no placeholder" : `${braced(ids)} once`}`,
+        detail: `It holds ${inPath.length === 0 ? "none" : inPath.map((name) => `{${name}}`).join(", ")}.`,
+        fix:
+          strange.length + inHeaders.length > 0
+            ? `give it a value: values: { ${strange[0] ?? inHeaders[0]}: … }`
+            : "put what is missing in the path, the query, a header or the body",
+        at: placeOf(file, ["operations", operation, isElsewhere ? "method" : "path"], "value"),
       },
     ];
   });
 }
+
+function namesIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [...value.matchAll(/\{(\w*)\}/g)].map(([, name]) => name ?? "");
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [...namesIn(key), ...namesIn(inner)]);
+}
+
+/** A credential goes by its own way, which keeps it out of logs and off other hosts. */
+function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
+  const carrier = (given.authorization?.name ?? "Authorization").toLowerCase();
+  const holders: readonly [Path, Readonly<Record<string, string>> | undefined][] = [
+    [["headers"], given.headers],
+    ...Object.entries(given.operations ?? {}).map(
+      ([operation, route]): [Path, Readonly<Record<string, string>> | undefined] => [
+        ["operations", operation, "headers"],
+        route?.headers,
+      ],
+    ),
+  ];
+  return holders.flatMap(([path, headers]) =>
+    Object.keys(headers ?? {})
+      .filter((name) => name.toLowerCase() === carrier || /^(authorization|cookie|x-auth-token)$/i.test(name))
+      .map((name) => ({
+        code: "dialect/credential-header",
+        summary: `The header ${name} would carry a credential that stands in the dialect`,
+        fix: `take it out, set RECONCILE_TOKEN, and say how it is sent: authorization: { name: ${name}, header: "{token}" }`,
+        at: placeOf(file, [...path, name], "key"),
+      })),
+  );
+}
+
+/** What follows the last item, its number and its offset are three ways to ask; one list knows one. */
+function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
+  const ways = ["marker", "number", "offset"] as const;
+  const holders: readonly [Path, object | undefined][] = [
+    [["pagination"], given.pagination],
+    ...Object.entries(given.operations ?? {}).map(([operation, route]): [Path, object | undefined] => [
+      ["operations", operation, "pagination"],
+      route?.pagination,
+    ]),
+  ];
+  return holders.flatMap(([path, paging]) => {
+    const said = ways.filter((way) => own(paging, way) !== undefined);
+    if (said.length < 2) return [];
+    return [
+      {
+        code: "dialect/paging",
+        summary: `A list goes on by ${said.join(", by ")}, and it can go on in one way only`,
+        fix: "keep the one that this service has",
+        at: placeOf(file, [...path, said[1] ?? ""], "key"),
+      },
+    ];
+  });
+}
+
+function nameProblems(file: YamlFile, { names = {} }: PartialDialect): Problem[] {
+  return kinds.flatMap((kind) => {
+    const pattern = names[kind]?.pattern;
+    if (pattern === undefined || isRegularExpression(pattern)) return [];
+    return [
+      {
+        code: "dialect/name-pattern",
+        summary: `The pattern of names.${kind} is not a regular expression`,
+        fix: 'write one such as "^[a-z][a-z0-9-]*$"',
+        at: placeOf(file, ["names", kind, "pattern"], "value"),
+      },
+    ];
+  });
+}
+
+function isRegularExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "u").source !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** What a person still has to find out stays in sight until it is done. */
+const todoNotes = (file: YamlFile, { todo = [] }: PartialDialect): Diagnostic[] =>
+  (typeof todo === "string" ? [todo] : todo).map((text, index) =>
+    asDiagnostic({
+      severity: "warning",
+      code: "dialect/todo",
+      summary: `The dialect still has something for a person to do: ${cleanMessage(text)}`,
+      fix: "do it, then take the line out of todo",
+      at: placeOf(file, typeof todo === "string" ? ["todo"] : ["todo", index], "value"),
+    }),
+  );
 
 function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
   return (["vm", "volume"] as const).flatMap((kind) => {
     const meanings = new Map<string, string>();
     const problems: Problem[] = [];
     for (const [phase, words] of Object.entries(states?.[kind] ?? {}))
-      words.forEach((word, index) => {
+      (Array.isArray(words) ? words : [words]).map(String).forEach((word, index) => {
         const other = meanings.get(word);
         if (other !== undefined && other !== phase)
           problems.push({
             code: "dialect/state-twice",
             summary: `The ${kind === "vm" ? "VM" : "volume"} state ${word} is given two meanings, ${other} and ${phase}`,
-            at: placeOf(file, ["states", kind, phase, index], "value"),
+            at: placeOf(file, ["states", kind, phase, ...(Array.isArray(words) ? [index] : [])], "value"),
           });
         meanings.set(word, phase);
       });
@@ -129,12 +250,12 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
 /** A rule without either would take every refusal for the one it names. */
 function errorProblems(file: YamlFile, { errors = [] }: PartialDialect): Problem[] {
   return errors.flatMap((rule, index) =>
-    rule.status !== undefined || rule.message !== undefined
+    rule.status !== undefined || rule.message !== undefined || rule.code !== undefined
       ? []
       : [
           {
             code: "dialect/error-rule",
-            summary: `The error rule for ${rule.is} has neither a status nor a message`,
+            summary: `The error rule for ${rule.is} has no status, no code and no message`,
             fix: "add status: 409, or message: words that the service uses",
             at: placeOf(file, ["errors", index], "value"),
           },

@@ -15,13 +15,14 @@ import type {
   LiveVolume,
   VmPhase,
 } from "../core/model/live";
-import { type ListOperation, listOperations } from "../core/model/operation";
+import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import type { CatalogueRecord, Dialect, Pointers } from "./dialect";
+import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
 import { type Holder, nextLink, type Page, pageSigns, type Sign } from "./page-signs";
+import { findAtPath } from "./places";
 import {
   compilePointers,
   findAddress,
@@ -31,8 +32,10 @@ import {
   findBoolean,
   findId,
   findLink,
+  findSeveral,
   findSize,
   findText,
+  findWord,
   numberOf,
   type Path,
 } from "./pointers";
@@ -53,13 +56,21 @@ export interface RecordReaders {
   snapshotImage(payload: unknown): string | undefined;
   /** Whether it is shown in a state in which it is not there any more. */
   isGone(live: LiveVm | LiveVolume): boolean;
+  /** The payload of a body: what the envelope holds, and in it the record of this operation. */
+  payload(operation: Operation, body: unknown): unknown;
   /** The array of a list's payload. */
   items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]>;
   /** The same from the whole body, with what it says about the pages of the list. */
-  page(operation: ListOperation | "group.rule.list", body: unknown, headers: Page["headers"]): Reading<SignedPage>;
+  page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage>;
   /** What leads to the next page, from the whole body or a header. */
-  nextPage(body: unknown, headers?: Page["headers"]): string | undefined;
+  nextPage(operation: PagedOperation, body: unknown, headers?: Page["headers"]): string | undefined;
+  /** What the last item of a page says that the next page is asked for with. */
+  marker(operation: PagedOperation, item: unknown): string | undefined;
+  /** How this list goes on. */
+  paging(operation: PagedOperation): Paging;
 }
+
+export type PagedOperation = ListOperation | "group.rule.list";
 
 export interface SignedPage {
   readonly items: readonly unknown[];
@@ -92,15 +103,37 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   const volume = compileAll(records.volume);
   const group = compileAll(records.group);
   const snapshot = compilePointers(records.snapshot.image);
-  const next = compilePointers(dialect.pagination.next);
+  const pagings = new Map<PagedOperation, CompiledPaging>();
+  function pagingOf(operation: PagedOperation): CompiledPaging {
+    const known = pagings.get(operation);
+    if (known !== undefined) return known;
+    const own = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.pagination;
+    const paging: Paging = { ...dialect.pagination, ...own };
+    const compiled = { paging, next: compilePointers(paging.next), marker: compilePointers(paging.marker ?? []) };
+    pagings.set(operation, compiled);
+    return compiled;
+  }
+  const data = compilePointers(dialect.envelope.data);
+  const itemPlaces = new Map<Operation, readonly Path[]>();
+  for (const operation of operationNames) {
+    const item = isAssumed(operation) ? dialect.operations[operation]?.item : dialect.answers[operation]?.item;
+    if (item !== undefined) itemPlaces.set(operation, compilePointers(item));
+  }
+  const enveloped = (body: unknown): unknown =>
+    data.length === 0 ? payloadOf(body) : (firstShown(body, data) ?? body);
+  function payload(operation: Operation, body: unknown): unknown {
+    const held = enveloped(body);
+    const places = itemPlaces.get(operation);
+    return places === undefined ? held : (firstShown(held, places) ?? held);
+  }
 
   function readVm(record: unknown): Reading<LiveVm> {
     const id = readId("the record of a VM", "records.vm.id", records.vm.id, vm.id, record);
     if (id.status !== "accepted") return id;
     const name = findText(record, vm.name);
     if (name === undefined) return unreadable("the record of a VM", "name", "records.vm.name", records.vm.name, record);
-    const status = findText(record, vm.status) ?? undefined;
-    const listed = findArray(record, vm.volumes);
+    const status = findWord(record, vm.status);
+    const listed = findSeveral(record, vm.volumes);
     const volumes: LiveVmVolume[] = [];
     for (const item of listed ?? []) {
       const { volume_entry } = records.vm;
@@ -136,7 +169,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     const sizeGb = findSize(record, volume.size);
     if (sizeGb === undefined && findText(record, volume.size))
       return unreadable("the record of a volume", "size in GB", "records.volume.size", records.volume.size, record);
-    const status = findText(record, volume.status) ?? undefined;
+    const status = findWord(record, volume.status);
     const attached = findId(record, volume.attached_to);
     if (attached !== undefined && "problem" in attached)
       return unusableId("the VM that a volume hangs on", attached.problem, "records.volume.attached_to");
@@ -184,7 +217,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   const imageStatus = compilePointers(records.image.status);
   function readImage(record: unknown): Reading<LiveImage> {
     const entry = readImageEntry(record);
-    const status = entry.status === "accepted" ? (findText(record, imageStatus) ?? undefined) : undefined;
+    const status = entry.status === "accepted" ? findWord(record, imageStatus) : undefined;
     if (entry.status !== "accepted" || status === undefined) return entry;
     const phase = failedImage.has(status) ? "failed" : readyImage.has(status) ? "ready" : "changing";
     return accepted({ ...entry.value, status, phase });
@@ -206,17 +239,14 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     return found.status === "accepted" ? accepted(found.value.items) : found;
   }
 
-  function page(
-    operation: ListOperation | "group.rule.list",
-    body: unknown,
-    headers: Page["headers"],
-  ): Reading<SignedPage> {
-    const payload = payloadOf(body);
-    const found = operation === "group.rule.list" ? ruleItems(payload) : findItems(operation, payload);
+  function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
+    const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
+    const found = operation === "group.rule.list" ? ruleItems(held) : findItems(operation, held);
     if (found.status !== "accepted") return found;
     const { items, tokens } = found.value;
-    const signs = pageSigns({ holders: holdersOf(body, payload, tokens), items, headers });
-    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, dialect.pagination.ignore)) });
+    const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
+    const { ignore } = pagingOf(operation).paging;
+    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
   }
 
   return {
@@ -230,11 +260,16 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       const found = findId(payload, snapshot);
       return found !== undefined && "id" in found ? found.id : undefined;
     },
+    payload,
     items,
     page,
+    paging: (operation) => pagingOf(operation).paging,
+    marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
     isGone: ({ kind, status }) => status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status),
-    nextPage: (body, headers = {}) =>
-      (findLink(body, next) || nextInHeader(dialect.pagination.next_header, headers)) ?? undefined,
+    nextPage: (operation, body, headers = {}) => {
+      const { next, paging } = pagingOf(operation);
+      return (findLink(body, next) || nextInHeader(paging.next_header, headers)) ?? undefined;
+    },
   };
 }
 
@@ -316,12 +351,25 @@ function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): 
   hold(body, "");
   let at = "";
   if (payload !== body) {
-    at = "/data";
+    at = placeIn(body, payload);
     hold(payload, at);
   }
   for (let depth = 1; depth < tokens.length; depth++)
     hold(findAt(payload, tokens.slice(0, depth)), at + tokens.slice(0, depth).map(pointerTo).join(""));
   return holders;
+}
+
+/** Where the payload is held: `/data`, unless the dialect's envelope has another place for it. */
+function placeIn(body: unknown, payload: unknown): string {
+  if (typeof body !== "object" || body === null) return "";
+  const key = Object.keys(body).find((name) => own(body, name) === payload);
+  if (key !== undefined) return pointerTo(key);
+  for (const [outer, inner] of Object.entries(body).slice(0, 50)) {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) continue;
+    const deeper = Object.keys(inner).find((name) => own(inner, name) === payload);
+    if (deeper !== undefined) return pointerTo(outer) + pointerTo(deeper);
+  }
+  return "";
 }
 
 /** Every record, or the first that cannot be read: a list with one item left out would pass for a smaller world. */
@@ -333,6 +381,21 @@ export function readAll<T>(records: readonly unknown[], read: ReadRecord<T>): Re
     values.push(reading.value);
   }
   return accepted(values);
+}
+
+interface CompiledPaging {
+  readonly paging: Paging;
+  readonly next: readonly Path[];
+  readonly marker: readonly Path[];
+}
+
+/** The first place that shows anything. */
+function firstShown(value: unknown, places: readonly Path[]): unknown {
+  for (const place of places) {
+    const found = findAtPath(value, place);
+    if (found !== undefined && found !== null) return found;
+  }
+  return undefined;
 }
 
 function compileAll<T extends object>(record: T): { readonly [K in keyof T]: readonly Path[] } {

@@ -6,6 +6,7 @@ import type { Rejection } from "../core/model/outcome";
 import type { Pointers } from "./dialect";
 import { likelyKey, pointerTo } from "./likely-key";
 import { cleanMessage } from "./messages";
+import { showPlace } from "./places";
 
 const keysShown = 20;
 const longestKey = 100;
@@ -20,7 +21,7 @@ export function unreadable(
 ): Rejection {
   const keys = keysOf(found);
   const lines = [
-    `tried ${tried.map((pointer) => JSON.stringify(pointer)).join(", ") || "no pointer"}`,
+    `tried ${tried.map((place) => (typeof place === "string" ? JSON.stringify(place) : showPlace(place))).join(", ") || "no pointer"}`,
     `found ${describe(found, keys)}`,
   ];
   if (setting !== undefined) lines.push(`in the dialect: ${setting}: [${suggest(setting, keys)}]`);

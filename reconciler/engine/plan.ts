@@ -87,6 +87,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     live: seen.live,
     can: client.can,
     takesPortRanges: client.takesPortRanges,
+    ...(client.names === undefined ? {} : { names: client.names }),
     options,
     findings: [...notes, ...seen.findings],
   });

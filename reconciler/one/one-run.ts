@@ -133,6 +133,7 @@ function plan(
     live,
     can: service.client.can,
     takesPortRanges: service.client.takesPortRanges,
+    ...(service.client.names === undefined ? {} : { names: service.client.names }),
     options: { targets: [address], ...options },
     findings,
   });

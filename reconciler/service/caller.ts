@@ -7,6 +7,7 @@ import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
+import { envelopeReader } from "../dialect/envelope";
 import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
@@ -46,6 +47,8 @@ export interface Call {
   /** From the root of the host, with its query. */
   readonly path: string;
   readonly body?: string;
+  /** Beside the credential. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The parsed body, and the headers that may speak of a list's pages. */
@@ -68,6 +71,7 @@ interface Sent {
 export function createCaller(parts: CallerParts): Caller {
   const { transport, credential, limiter, clock, policy } = parts;
   const scrub = (text: string) => credential.scrub(text);
+  const envelope = envelopeReader(parts.dialect);
   let budget = fullBudget;
 
   async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<Answered>> {
@@ -129,7 +133,7 @@ export function createCaller(parts: CallerParts): Caller {
   }
 
   async function send(request: Call, attempt: number, signal: AbortSignal | undefined): Promise<Sent> {
-    const { operation, method, path, body } = request;
+    const { operation, method, path, body, headers } = request;
     let authorization: string;
     try {
       const revealed = credential.reveal();
@@ -144,6 +148,7 @@ export function createCaller(parts: CallerParts): Caller {
       authorization,
       timeoutMs: parts.requestTimeoutMs,
       ...(body !== undefined && { body }),
+      ...(headers !== undefined && { headers }),
       ...(signal !== undefined && { signal }),
     });
     // Before anything is read from it: what a record held would go into the state and every plan.
@@ -182,7 +187,12 @@ export function createCaller(parts: CallerParts): Caller {
     if (exchange.kind === "broken")
       return scrubOutcome(judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix), scrub);
     const { answer } = exchange;
-    const judged = judgeAnswer(operation, answer, { errors: parts.dialect.errors, nowMs: clock.wallNow(), scrub });
+    const judged = judgeAnswer(operation, answer, {
+      errors: parts.dialect.errors,
+      envelope,
+      nowMs: clock.wallNow(),
+      scrub,
+    });
     return judged.status === "accepted"
       ? accepted({ body: judged.value, paging: answer.paging ?? {} })
       : scrubOutcome(judged, scrub);

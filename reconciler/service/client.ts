@@ -7,6 +7,7 @@
 import type { Abilities } from "../core/model/abilities";
 import type { NewVm } from "../core/model/desired";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
+import type { NameRules } from "../core/model/name-rule";
 import type { Outcome } from "../core/model/outcome";
 
 export interface RuleInput {
@@ -40,6 +41,8 @@ export interface ServiceClient {
   readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
+  /** What its dialect says about names, beyond the contract. */
+  readonly names?: NameRules;
   /** False where the dialect knows no state in which a volume is on its way: its operations are done when they answer. */
   readonly volumesChange?: boolean;
 

@@ -111,7 +111,7 @@ export type FoundCredential =
 /** RECONCILE_AUTHORIZATION, else RECONCILE_TOKEN, else the dialect's helper command. */
 export function findCredential(
   environment: Readonly<Record<string, string | undefined>>,
-  authorization: Dialect["authorization"],
+  authorization: Pick<Dialect["authorization"], "header" | "command">,
   runHelper: RunHelper,
 ): FoundCredential {
   const fromToken = (token: string) => authorization.header.replaceAll("{token}", () => token);

@@ -8,19 +8,19 @@ import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/mode
 import { isAssumed, type ListOperation, type Operation, rowOf } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import { idProblem } from "../core/text/id-problem";
 import { invariant } from "../core/text/invariant";
 import type { Dialect, Route } from "../dialect/dialect";
-import { createRecordReaders, payloadOf, type Reading, readAll, readRule } from "../dialect/records";
+import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
-import { createCaller, type RequestEvent } from "./caller";
+import { type Call, createCaller, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
-import { mostPages, mostPasses, nextPage } from "./paging";
+import { mostPages, mostPasses, nextPage, type PageRequest } from "./paging";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
+import { fillRoute, type Ids } from "./requests";
 import { retryPolicy } from "./retry";
 import { checkBaseUrl, createTransport } from "./transport";
 
@@ -55,7 +55,13 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   invariant(refused === undefined, `a client was made for a base URL that is refused (${refused?.summary})`);
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, "");
-  const transport = createTransport({ baseUrl: options.baseUrl, connections: parallelism });
+  const { retry_after } = dialect;
+  const transport = createTransport({
+    baseUrl: options.baseUrl,
+    connections: parallelism,
+    authorizationName: dialect.authorization.name,
+    ...(retry_after !== null && !retry_after.startsWith("/") && { retryAfterName: retry_after }),
+  });
   const limiter = createLimiter(parallelism, clock);
   const caller = createCaller({
     transport,
@@ -81,18 +87,22 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   ): Promise<Outcome<T>> {
     const route = routeOf(operation);
     if (route === null) return unsupported(operation);
-    const path = fillPath(route.path, request.ids ?? {});
-    if (path === undefined) return invalidId(operation);
+    const filled = fillRoute(route, request.ids ?? {}, dialect);
+    if (filled === undefined) return invalidId(operation);
+    const { path, headers, body = request.body } = filled;
     const outcome = await caller.call(
       {
         operation,
         method: route.method,
         path: basePath + path + (request.query ?? ""),
-        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        ...(headers !== undefined && { headers }),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       },
       requestOptions,
     );
-    return outcome.status === "accepted" ? caller.scrub(settle(operation, reader(outcome.value.body))) : outcome;
+    return outcome.status === "accepted"
+      ? caller.scrub(settle(operation, reader(read.payload(operation, outcome.value.body))))
+      : outcome;
   }
 
   /** An acknowledgement: its text says nothing that the status did not. */
@@ -105,17 +115,20 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 
   /** All pages of a list, and once more from the start when it changed while it was read. */
   async function list<T extends { readonly id: string }>(
-    operation: ListOperation | "group.rule.list",
+    operation: PagedOperation,
     ids: Ids,
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<readonly T[]>> {
     const route = routeOf(operation);
     if (route === null) return unsupported(operation);
-    const filled = fillPath(route.path, ids);
+    const filled = fillRoute(route, ids, dialect);
     if (filled === undefined) return invalidId(operation);
+    const { headers, body } = filled;
+    const call: ListCall = { operation, method: route.method, ...(headers !== undefined && { headers }) };
+    const first: PageRequest = { path: basePath + filled.path, ...(body !== undefined && { body }) };
     for (let pass = 1; ; pass++) {
-      const outcome = await readPages(operation, route.method, basePath + filled, readRecord, requestOptions);
+      const outcome = await readPages(call, first, readRecord, requestOptions);
       if (outcome.status !== "accepted") return caller.scrub(outcome);
       const { values, list } = outcome.value;
       const gap = gapIn(list);
@@ -125,48 +138,67 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   }
 
   async function readPages<T extends { readonly id: string }>(
-    operation: ListOperation | "group.rule.list",
-    method: Route["method"],
-    firstPath: string,
+    call: ListCall,
+    first: PageRequest,
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<{ readonly values: readonly T[]; readonly list: ListRead }>> {
+    const { operation } = call;
     const values = new Map<string, T>();
     const pages: PageRead[] = [];
-    const seen = new Set([firstPath]);
+    const seen = new Set([JSON.stringify(first)]);
     let shown = 0;
     let repeated: string | undefined;
-    for (let path = firstPath; ; ) {
-      const outcome = await caller.call({ operation, method, path }, requestOptions);
+    for (let current = first; ; ) {
+      const { path, body } = current;
+      const sent = { ...call, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const outcome = await caller.call(sent, requestOptions);
       if (outcome.status !== "accepted") return outcome;
-      const { body, paging } = outcome.value;
-      const page = read.page(operation, body, paging);
+      const page = read.page(operation, outcome.value.body, outcome.value.paging);
       if (page.status !== "accepted") return page;
-      const records = readAll(page.value.items, readRecord);
+      const { items, signs } = page.value;
+      const records = readAll(items, readRecord);
       if (records.status !== "accepted") return records;
       const before = values.size;
       for (const value of records.value) {
         if (values.has(value.id)) repeated ??= value.id;
         values.set(value.id, value);
       }
-      shown += records.value.length;
-      pages.push({ signs: page.value.signs, items: records.value.length });
-      const next = read.nextPage(body, paging);
-      if (next === undefined) {
+      shown += items.length;
+      pages.push({ signs, items: items.length });
+      const to = nextPage(
+        {
+          next: read.nextPage(operation, outcome.value.body, outcome.value.paging),
+          marker: read.marker(operation, items.at(-1)),
+          shown: items.length,
+          signs,
+        },
+        {
+          origin,
+          basePath,
+          first,
+          current,
+          paging: read.paging(operation),
+          pages: pages.length,
+          items: shown,
+          distinct: values.size,
+        },
+      );
+      if ("end" in to) {
         // One flavor may be listed once for each region; of what is made, two with one id are never one.
         const list = isCatalogue(operation)
           ? { pages, distinct: shown, repeated: undefined }
           : { pages, distinct: values.size, repeated };
         return accepted({ values: [...values.values()], list });
       }
-      const to = nextPage(next, { origin, basePath, firstPath, currentPath: path, param: dialect.pagination.param });
       if ("problem" in to) return pagingBroken(operation, to.problem);
-      if (seen.has(to.path)) return pagingBroken(operation, "its pages lead in a circle");
-      if (records.value.length > 0 && values.size === before)
+      const key = JSON.stringify(to.request);
+      if (seen.has(key)) return pagingBroken(operation, "its pages lead in a circle");
+      if (items.length > 0 && values.size === before)
         return pagingBroken(operation, "a page shows nothing but what the pages before it have shown, and leads on");
       if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
-      seen.add(to.path);
-      path = to.path;
+      seen.add(key);
+      current = to.request;
     }
   }
 
@@ -192,10 +224,11 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     can: abilitiesOf((operation) => routeOf(operation) !== null),
     origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
+    ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
     listVms: thoseThere(listOf("vm.list", read.vm)),
-    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(payloadOf(body))), o),
+    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(body)), o),
     createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
     renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
     rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
@@ -207,7 +240,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         "vm.snapshot",
         { ids: { id }, body: { name } },
         (body) => {
-          const imageId = read.snapshotImage(payloadOf(body));
+          const imageId = read.snapshotImage(body);
           return accepted(imageId === undefined ? {} : { imageId });
         },
         o,
@@ -217,13 +250,13 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     rebootVm: (id, o) => acknowledge("vm.reboot", { id }, undefined, o),
     deleteVm: (id, deleteFloatingIp, o) => {
       const query = deleteFloatingIp === undefined ? "" : `?delete_floating_ip=${deleteFloatingIp}`;
-      return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(payloadOf(body))), o);
+      return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(body)), o);
     },
 
     listVolumes: thoseThere(listOf("volume.list", read.volume)),
-    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(payloadOf(body))), o),
+    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(body)), o),
     createVolume: (name, sizeGb, o) =>
-      send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(payloadOf(body)), o),
+      send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(body), o),
     attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),
     detachVolume: (volumeId, vmId, flushConfirmed, o) =>
       acknowledge("volume.detach", {}, { vm_id: vmId, volume_id: volumeId, flush_confirmed: flushConfirmed }, o),
@@ -231,7 +264,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     deleteVolume: (id, o) => acknowledge("volume.delete", { id }, undefined, o),
 
     listGroups: listOf("group.list", read.group),
-    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(payloadOf(body)), o),
+    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(body), o),
     createGroup: async ({ name, description, rules }, o) => {
       const bodies: RuleBody[] = [];
       for (const rule of rules) {
@@ -240,7 +273,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         bodies.push(body);
       }
       const body = { name, description, rules: bodies.length === 0 ? undefined : bodies };
-      return send("group.create", { body }, (answer) => read.group(payloadOf(answer)), o);
+      return send("group.create", { body }, (answer) => read.group(answer), o);
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
     deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
@@ -248,12 +281,12 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     createRule: async (groupId, rule, o) => {
       const body = ruleBody(rule, dialect.rules);
       if (isRejection(body)) return body;
-      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(payloadOf(answer)), o);
+      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(answer), o);
     },
     deleteRule: (groupId, ruleId, o) =>
       acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),
     importGroups: (listing, o): Promise<Outcome<GroupImportReport>> =>
-      send("group.import", { body: listing }, (body) => readImportReport(payloadOf(body)), o),
+      send("group.import", { body: listing }, (body) => readImportReport(body), o),
 
     listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),
     listImages: listOf<LiveImage>("image.list", read.image),
@@ -270,22 +303,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   };
 }
 
-const isCatalogue = (operation: ListOperation | "group.rule.list"): boolean =>
+const isCatalogue = (operation: PagedOperation): boolean =>
   operation === "flavor.list" || operation === "image.list" || operation === "region.list";
 
-type Ids = { readonly id?: string; readonly rule_id?: string };
-
-/** `undefined` for an id that cannot be one, or that would make another path of it. */
-function fillPath(path: string, ids: Ids): string | undefined {
-  let filled = path;
-  for (const name of ["id", "rule_id"] as const) {
-    const id = ids[name];
-    if (id === undefined) continue;
-    if (idProblem(id) !== undefined) return undefined;
-    filled = filled.replaceAll(`{${name}}`, () => encodeURIComponent(id));
-  }
-  return filled;
-}
+type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
 
 /**
  * What could not be read. A write has happened all the same, and `rejected` would say that nothing was done: its

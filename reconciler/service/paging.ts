@@ -1,41 +1,121 @@
 /**
- * Where the next page of a list is. A URL or a path is followed on the same origin alone (the credential goes along);
- * anything else is sent as the dialect's parameter.
+ * How the next page of a list is asked for. A link or a path is followed on the same origin alone (the credential goes
+ * along); a token, a marker, a page's number and an offset are sent as the dialect's parameter, in the query or the body.
  */
+import type { Paging } from "../dialect/dialect";
+import type { Sign } from "../dialect/page-signs";
+import { tokensOf } from "../dialect/places";
+
+/** A request for a page: from the root of the host, with its query. */
 export interface PageRequest {
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export interface PageSeen {
+  /** What it says that leads on. */
+  readonly next: string | undefined;
+  readonly marker: string | undefined;
+  /** How many items it showed. */
+  readonly shown: number;
+  readonly signs: readonly Sign[];
+}
+
+export interface Reading {
   readonly origin: string;
   /** The path of the base URL, without a slash at its end. */
   readonly basePath: string;
-  /** The first page's, and the one just read. */
-  readonly firstPath: string;
-  readonly currentPath: string;
-  readonly param: string;
+  readonly first: PageRequest;
+  /** The page just read. */
+  readonly current: PageRequest;
+  readonly paging: Paging;
+  /** How many pages and items were read, this one included, and how many of those are different things. */
+  readonly pages: number;
+  readonly items: number;
+  readonly distinct: number;
 }
 
-export type NextPage = { readonly path: string } | { readonly problem: string };
+export type NextPage = { readonly request: PageRequest } | { readonly end: true } | { readonly problem: string };
 
 export const mostPages = 10_000;
 
 /** How often a list that changes while it is read is read from its start. */
 export const mostPasses = 3;
 
-export function nextPage(next: string, request: PageRequest): NextPage {
-  const { origin, basePath } = request;
-  const target = next.trim();
+export function nextPage(page: PageSeen, reading: Reading): NextPage {
+  const { paging } = reading;
+  if (page.next !== undefined) return follow(page.next.trim(), reading);
+  const counted =
+    paging.number !== undefined
+      ? String(paging.number + reading.pages)
+      : paging.offset === true
+        ? String(reading.items)
+        : undefined;
+  if (counted === undefined && (paging.marker === undefined || paging.marker.length === 0)) return { end: true };
+  if (page.shown === 0 || saysTheEnd(page.signs, reading)) return { end: true };
+  if (counted !== undefined) return withParameter(counted, reading);
+  return page.marker === undefined
+    ? { problem: "its last item does not show what the next page is asked for with (pagination.marker)" }
+    : withParameter(page.marker, reading);
+}
+
+/** The total, or the number of pages, that it tells is reached. */
+const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: Reading): boolean =>
+  signs.some(({ kind, count }) => (kind === "total" && distinct >= count) || (kind === "pages" && pages >= count));
+
+function follow(target: string, reading: Reading): NextPage {
+  const { paging } = reading;
+  if (paging.as === "token") return withParameter(target, reading);
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(target) || target.startsWith("//");
+  if (isAbsolute) return followLink(target, reading);
+  if (target.startsWith("/")) return at(onBase(target, reading), reading);
+  if (target.startsWith("?")) return at(reading.current.path.split("?")[0] + target, reading);
+  if (paging.as !== "link") return withParameter(target, reading);
+  // Relative to the page that it stands on (RFC 3986).
+  return at(new URL(target, new URL(reading.current.path, reading.origin)).href, reading);
+}
+
+const onBase = (target: string, { basePath }: Reading): string =>
+  basePath === "" || target === basePath || target.startsWith(`${basePath}/`) || target.startsWith(`${basePath}?`)
+    ? target
+    : basePath + target;
+
+function followLink(target: string, reading: Reading): NextPage {
+  const { origin, paging } = reading;
   let url: URL;
   try {
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target) || target.startsWith("//")) url = new URL(target, origin);
-    else if (target.startsWith("/"))
-      url = new URL(basePath === "" || target.startsWith(`${basePath}/`) ? target : basePath + target, origin);
-    else if (target.startsWith("?")) url = new URL(request.currentPath.split("?")[0] + target, origin);
-    else {
-      url = new URL(request.firstPath, origin);
-      url.searchParams.set(request.param, target);
-    }
+    url = new URL(target, origin);
   } catch {
     return { problem: "the next page is at something that is not a URL" };
   }
-  if (url.origin !== origin)
-    return { problem: `the next page is on ${url.host}, and the credential is not sent to another host` };
-  return { path: url.pathname + url.search };
+  if (url.origin === origin) return at(url.href, reading);
+  if (paging.links === "rewritten") return at(onBase(url.pathname + url.search, reading), reading);
+  return {
+    problem: `the next page is on ${url.host}, and the credential is not sent to another host (pagination.links: rewritten follows it by its path at the base URL)`,
+  };
+}
+
+function at(target: string, { origin, first }: Reading): NextPage {
+  try {
+    const { origin: to, pathname, search } = new URL(target, origin);
+    if (to !== origin) return { problem: "the next page is at something that is not a URL" };
+    return { request: { ...first, path: pathname + search } };
+  } catch {
+    return { problem: "the next page is at something that is not a URL" };
+  }
+}
+
+/** The first request with the dialect's parameter, in its query or its body. */
+function withParameter(value: string, { origin, first, paging }: Reading): NextPage {
+  if (paging.param.startsWith("/"))
+    return { request: { ...first, body: placed(first.body ?? {}, tokensOf(paging.param), value) } };
+  const url = new URL(first.path, origin);
+  url.searchParams.set(paging.param, value);
+  return { request: { ...first, path: url.pathname + url.search } };
+}
+
+function placed(body: unknown, [token, ...rest]: readonly string[], value: string): unknown {
+  if (token === undefined) return value;
+  const held = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+  return { ...held, [token]: placed((held as Record<string, unknown>)[token], rest, value) };
 }

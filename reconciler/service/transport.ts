@@ -17,6 +17,7 @@ export interface TransportRequest {
   readonly path: string;
   readonly body?: string;
   readonly authorization: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** For the whole exchange, from waiting for a connection to the last byte. */
   readonly timeoutMs: number;
   /** Cuts the request off, wherever it is. */
@@ -36,12 +37,25 @@ export interface Transport {
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly connections: number;
+  /** The header that carries the credential; Authorization unless said otherwise. */
+  readonly authorizationName?: string;
+  /** A header that says how long to wait, beside Retry-After. */
+  readonly retryAfterName?: string;
 }
 
 const connectTimeoutMs = 10_000;
 const largestBody = 32 * 1024 * 1024;
 
-export function createTransport({ baseUrl, connections }: TransportOptions): Transport {
+export function createTransport({
+  baseUrl,
+  connections,
+  authorizationName = "authorization",
+  retryAfterName,
+}: TransportOptions): Transport {
+  const spelling: Spelling = {
+    authorization: authorizationName.toLowerCase(),
+    retryAfter: retryAfterName?.toLowerCase(),
+  };
   const { origin } = new URL(baseUrl);
   let pool: Pool | undefined;
   // Loaded with the first request: it is the largest thing there is to load, and a plan from memory sends none.
@@ -61,7 +75,7 @@ export function createTransport({ baseUrl, connections }: TransportOptions): Tra
     send(request) {
       pool ??= open();
       const opened = pool;
-      return new Promise((resolve) => dispatch(opened, request, resolve));
+      return new Promise((resolve) => dispatch(opened, request, spelling, resolve));
     },
     close: async () => pool?.destroy(),
   };
@@ -79,7 +93,17 @@ function loadPool(): typeof Pool {
   }
 }
 
-function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exchange) => void): void {
+interface Spelling {
+  readonly authorization: string;
+  readonly retryAfter: string | undefined;
+}
+
+function dispatch(
+  pool: Pool,
+  request: TransportRequest,
+  spelling: Spelling,
+  resolve: (exchange: Exchange) => void,
+): void {
   let sent = false;
   let over = false;
   let controller: Dispatcher.DispatchController | undefined;
@@ -108,7 +132,9 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
   }
   if (request.signal !== undefined) leave = onAbort(request.signal, cancel);
 
-  const requestHeaders: Record<string, string> = { authorization: request.authorization, accept: "application/json" };
+  const requestHeaders: Record<string, string> = { accept: "application/json" };
+  for (const [name, value] of Object.entries(request.headers ?? {})) requestHeaders[name.toLowerCase()] = value;
+  requestHeaders[spelling.authorization] = request.authorization;
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
   const handler: Dispatcher.DispatchHandler = {
     // Called when a connection is there and nothing has been written on it: what fails before never left.
@@ -128,7 +154,7 @@ function dispatch(pool: Pool, request: TransportRequest, resolve: (exchange: Exc
       else chunks.push(chunk);
     },
     onResponseEnd() {
-      end({ kind: "answer", answer: answerOf(status, headers, chunks) });
+      end({ kind: "answer", answer: answerOf(status, headers, chunks, spelling) });
     },
     onResponseError(_controller, error) {
       end({ kind: "broken", sent, ...describeError(error) });
@@ -150,10 +176,13 @@ function answerOf(
   status: number,
   headers: Record<string, string | string[] | undefined>,
   chunks: readonly Buffer[],
+  spelling: Spelling,
 ): Answer {
   const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8");
   const contentType = single(headers["content-type"]);
-  const retryAfter = single(headers["retry-after"]);
+  const waits =
+    headers["retry-after"] ?? (spelling.retryAfter === undefined ? undefined : headers[spelling.retryAfter]);
+  const retryAfter = single(waits);
   const location = single(headers["location"]);
   const paging = pagingHeaders(headers);
   return {

@@ -91,18 +91,44 @@ export function dialectTables(root) {
     );
   }
   lines.push("");
-  for (const [name, part] of Object.entries(schema.properties)) {
-    if (name === "operations") continue;
+  for (const [title, name] of [
+    ["A route", "route"],
+    ["A route of a list", "listRoute"],
+    ["pagination, of all lists or of one", "pagination"],
+    ["A selector", "selector"],
+  ])
+    section(lines, schema, title, schema.$defs[name]);
+  const alone = {};
+  for (const [name, given] of Object.entries(schema.properties)) {
+    if (name === "operations" || name === "pagination") continue;
+    const part = resolve(schema, given);
     if (kindOf(part) === "array") {
       section(lines, schema, `${name}[]`, { description: part.description, ...part.items });
       continue;
     }
     const properties = part.properties ?? {};
-    const nested = Object.entries(properties).filter(([, value]) => value.properties !== undefined);
+    if (Object.keys(properties).length === 0) {
+      alone[name] = given;
+      continue;
+    }
+    const nested = Object.entries(properties).filter(([, value]) => resolve(schema, value).properties !== undefined);
     if (nested.length === 0) section(lines, schema, name, part);
     else lines.push(`### ${name}`, "", part.description, "");
-    for (const [key, value] of nested) section(lines, schema, `${name}.${key}`, value, undefined, `${name}.${key}.`);
+    if (name === "answers") {
+      lines.push(...table(schema, { item: nested[0][1].properties.item }), "");
+      lines.push(`For ${nested.map(([key]) => `\`${key}\``).join(", ")}.`, "");
+      continue;
+    }
+    const own = Object.fromEntries(
+      Object.entries(properties).filter(([key]) => !nested.some(([other]) => other === key)),
+    );
+    if (nested.length > 0 && Object.keys(own).length > 0) lines.push(...table(schema, own), "");
+    if (name === "names") section(lines, schema, "names.vm, names.volume, names.group", schema.$defs.nameRule);
+    else
+      for (const [key, value] of nested)
+        section(lines, schema, `${name}.${key}`, resolve(schema, value), undefined, `${name}.${key}.`);
   }
+  lines.push("### The rest", "", ...table(schema, alone), "");
   return lines.join("\n").trimEnd();
 }
 
@@ -170,10 +196,20 @@ const named = {
   argv: "list of words",
   address: "address",
   reference: "key or `{ id }`",
-  pointers: "pointers",
+  pointers: "places",
+  place: "place",
+  selector: "selector",
+  words: "words",
+  scalar: "value",
+  scalars: "value or values",
+  pagination: "map",
+  headers: "map",
+  query: "map",
+  body: "anything",
+  nameRule: "map",
   pointer: "pointer",
-  route: "`{ method, path }` or `null`",
-  listRoute: "`{ method, path, items }` or `null`",
+  route: "route, or `null`",
+  listRoute: "route of a list, or `null`",
   method: "method",
   path: "path",
 };

@@ -60,6 +60,44 @@ describe("merging", () => {
     expect([states.vm.gone, states.vm.failed.includes("ERROR")]).toEqual([["ERROR"], false]);
   });
 
+  test("one value stands for a list of one", () => {
+    const {
+      records,
+      states,
+      operations: routes,
+    } = dialectOf(
+      "records: { vm: { id: /uuid } }\nstates: { vm: { running: UP, stopped: 3 } }\noperations: { vm.list: { method: GET, path: /v, items: /servers } }",
+    );
+    expect(records.vm.id).toEqual(["/uuid"]);
+    expect(states.vm).toMatchObject({ running: ["UP"], stopped: ["3"] });
+    expect(routes["vm.list"]?.items).toEqual(["/servers"]);
+  });
+
+  test("an id may stand in the query or the body, and a rule's path may do without its group", () => {
+    const { operations: routes } = dialectOf(
+      `operations:
+  vm.get: { method: GET, path: /vm, query: { id: "{id}" } }
+  volume.delete: { method: POST, path: /volume/remove, body: { volumes: ["{id}"] } }
+  group.rule.delete: { method: DELETE, path: "/rule/{rule_id}" }
+  vm.list: { method: GET, path: "/p/{project}/vms" }
+values: { project: p-1 }`,
+    );
+    expect(routes["volume.delete"]?.body).toEqual({ volumes: ["{id}"] });
+  });
+
+  test("what is left to do is a warning at its line, and the dialect is used", () => {
+    const { dialect, diagnostics } = readText("todo:\n  - which states a VM has\nstates: { vm: { running: [UP] } }");
+    expect(diagnostics).toMatchObject([
+      {
+        severity: "warning",
+        code: "dialect/todo",
+        source: { line: 2 },
+        summary: expect.stringContaining("which states"),
+      },
+    ]);
+    expect(dialect.states.vm.running).toEqual(["UP"]);
+  });
+
   test("every section can be given", () => {
     const dialect = dialectOf(`
 pagination: { next: [/next], param: cursor }
@@ -113,9 +151,22 @@ describe("problems", () => {
     ],
     "a pointer that is none": [
       "records: { vm: { id: [id] } }",
-      { detail: "expected a JSON pointer: empty, or beginning with /" },
+      { detail: "expected a JSON pointer: empty, or beginning with / or a map" },
     ],
-    "a pointer that is not in a list": ["records: { vm: { id: /id } }", { detail: "expected a list" }],
+    "a pattern for names that is none": ["names: { vm: { pattern: '[' } }", { code: "dialect/name-pattern" }],
+    "two ways for a list to go on": ["pagination: { number: 1, offset: true }", { code: "dialect/paging" }],
+    "a credential in the file": [
+      "headers: { x-auth-token: abc }",
+      { code: "dialect/credential-header", fix: expect.stringContaining("name: x-auth-token") },
+    ],
+    "a query that names what has no value": [
+      "operations: { vm.list: { method: GET, path: /v, query: { p: '{project}' } } }",
+      { code: "dialect/placeholder", fix: "give it a value: values: { project: … }" },
+    ],
+    "a selector with a misspelt key": [
+      "records: { vm: { name: { inn: /tags } } }",
+      { code: "dialect/unknown-key", fix: "write in" },
+    ],
     "a path without its id": [
       "operations: { volume.delete: { method: DELETE, path: /v } }",
       { code: "dialect/placeholder" },

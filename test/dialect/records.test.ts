@@ -303,7 +303,7 @@ describe("whatever the answer", () => {
           if (reading.status === "rejected") expect(reading.condition).toBe("unreadable");
           else expect(reading.status).toBe("accepted");
         readDeletedVm(body);
-        read.nextPage(body);
+        read.nextPage("vm.list", body);
         read.snapshotImage(body);
       }),
       { numRuns: 3000 },

@@ -180,10 +180,14 @@ describe("the next page", () => {
   const request = {
     origin: "https://c.example",
     basePath: "/base",
-    firstPath: "/base/api/v1/vm/list?x=1",
-    currentPath: "/base/api/v1/vm/list?x=1&page=2",
-    param: "page",
+    first: { path: "/base/api/v1/vm/list?x=1" },
+    current: { path: "/base/api/v1/vm/list?x=1&page=2" },
+    paging: { next: [], next_header: null, param: "page", ignore: [] },
+    pages: 2,
+    items: 20,
+    distinct: 20,
   };
+  const page = (next: string) => ({ next, marker: undefined, shown: 10, signs: [] });
   test.each([
     ["3", "/base/api/v1/vm/list?x=1&page=3"],
     ["a b&c", "/base/api/v1/vm/list?x=1&page=a+b%26c"],
@@ -192,7 +196,7 @@ describe("the next page", () => {
     ["?p=3", "/base/api/v1/vm/list?p=3"],
     ["https://c.example/anywhere?p=3", "/anywhere?p=3"],
     ["HTTPS://C.EXAMPLE:443/a", "/a"],
-  ])("%s leads to %s", (next, path) => expect(nextPage(next, request)).toEqual({ path }));
+  ])("%s leads to %s", (next, path) => expect(nextPage(page(next), request)).toEqual({ request: { path } }));
 
   test.each([
     "https://evil.example/",
@@ -202,8 +206,8 @@ describe("the next page", () => {
     "https://c.example:444/",
     "/\\evil.example/x",
   ])("%s is not followed to another origin", (next) => {
-    const to = nextPage(next, request);
-    if ("path" in to) expect(new URL(to.path, request.origin).origin).toBe(request.origin);
-    else expect(to.problem).toMatch(/another host|not a URL/);
+    const to = nextPage(page(next), request);
+    if ("request" in to) expect(new URL(to.request.path, request.origin).origin).toBe(request.origin);
+    else expect(to).toEqual({ problem: expect.stringMatching(/another host|not a URL/) });
   });
 });

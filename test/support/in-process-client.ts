@@ -90,7 +90,7 @@ export function inProcessClient(
     for (let page: string | undefined = ""; page !== undefined; ) {
       let next: string | undefined;
       const outcome: Outcome<readonly T[]> = await call(operation, { query: page }, (body) => {
-        next = read.nextPage(body);
+        next = read.nextPage(operation, body);
         const items = read.items(operation, payloadOf(body));
         return items.status === "accepted" ? readAll(items.value, readRecord) : items;
       });

@@ -1,10 +1,15 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
 import type { Kind } from "../../core/model/address";
+import type { DesiredResource } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { type NameRules, narrowedNameProblem } from "../../core/model/name-rule";
+import { nameRefused } from "../../core/plan/names-refused";
 import { countOf } from "../../report/style";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { command, type Invocation } from "../command";
 import { readDialect } from "../compose";
+import { CommandFailed } from "../crash";
 import { readWorkspace } from "../workspace";
 
 export const validateCommand = command({
@@ -26,7 +31,9 @@ function validate(invocation: Invocation): number {
   const { resources, files } = workspace.desired;
   const count = (kind: Kind, word: string): string =>
     countOf(resources.filter((resource) => resource.kind === kind).length, word);
+  const refused = namesRefusedIn(workspace.desired.resources, dialect.dialect.names);
   const diagnostics = [...workspace.diagnostics, ...dialect.diagnostics];
+  if (refused.length > 0) throw new CommandFailed([...diagnostics, ...refused]);
   if (format !== undefined) printAnnotations(invocation, format, diagnostics);
   else
     invocation.output.print(
@@ -34,3 +41,10 @@ function validate(invocation: Invocation): number {
     );
   return invocation.output.finish({ exitCode: 0, diagnostics });
 }
+
+/** A name that this service does not take stops a plan; it is told here already. */
+const namesRefusedIn = (resources: readonly DesiredResource[], rules: NameRules): Diagnostic[] =>
+  resources.flatMap(({ kind, address, name, source }) => {
+    const problem = narrowedNameProblem(name, rules[kind]);
+    return problem === undefined ? [] : [nameRefused(address, kind, name, problem, source)];
+  });

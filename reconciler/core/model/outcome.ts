@@ -38,6 +38,8 @@ export interface Unavailable {
   readonly reason: string;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
+  /** The service asks for fewer requests, under another status than the usual ones. */
+  readonly throttled?: true;
   /** What makes it available; given where trying again does not. */
   readonly fix?: string;
 }

@@ -13,6 +13,7 @@ import { type Address, compareAddresses } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import type { Live } from "../model/live";
+import type { NameRules } from "../model/name-rule";
 import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
@@ -25,6 +26,7 @@ import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
+import { namesRefused } from "./names-refused";
 import { namesTaken } from "./names-taken";
 import { rangesRefused } from "./port-ranges";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
@@ -39,6 +41,8 @@ export interface PlanInput {
   readonly can: Abilities;
   /** False: a rule with a range of ports cannot be sent. */
   readonly takesPortRanges?: boolean;
+  /** Narrower than the contract's. */
+  readonly names?: NameRules;
   readonly options: PlanOptions;
   /** Whether what was made then may not show everything of itself yet. */
   readonly isYoung?: (createdAt: string) => boolean;
@@ -103,6 +107,8 @@ export function makePlan(input: PlanInput): Plan {
   );
   if (input.takesPortRanges === false)
     diagnostics.push(...rangesRefused(draft.steps, (address) => byAddress.get(address)?.source));
+  if (input.names !== undefined)
+    diagnostics.push(...namesRefused(draft.steps, input.names, (address) => byAddress.get(address)?.source));
   const consents = consentsFor(
     changes,
     draft.steps,

@@ -126,6 +126,10 @@ export const input = {
   "config/version": row("The file's version is missing or not one that this program reads.", "version: 1"),
   "config/wrong-type": row("A value is of the wrong type.", "The message says which is expected."),
   "config/yaml-syntax": row("The file is not YAML.", "The message is the parser's, at its place."),
+  "dialect/credential-header": row(
+    "A header of the dialect would carry a credential that stands in the file.",
+    "Take it out of the file. RECONCILE_TOKEN has the credential, and authorization.name the header that it is sent in.",
+  ),
   "dialect/documented-operation": row(
     "The dialect describes an operation that the contract fixes.",
     "Remove it from the dialect.",
@@ -139,12 +143,21 @@ export const input = {
     "Letters, digits, hyphens and underscores.",
   ),
   "dialect/missing": row("The dialect lacks a required part.", "The message names it."),
+  "dialect/name-pattern": row("A pattern for names is not a regular expression.", "The message shows one that is."),
+  "dialect/paging": row(
+    "A list is said to go on in two ways at once.",
+    "Keep one of marker, number and offset: the one that this service has.",
+  ),
   "dialect/not-allowed": row("A value of the dialect is none of those allowed.", "The message lists them."),
   "dialect/placeholder": row(
     "A path of the dialect lacks a placeholder, or has one that is not known.",
     "{id}, and {rule_id} for a rule.",
   ),
   "dialect/state-twice": row("One word stands under two states.", "Keep it under one."),
+  "dialect/todo": row(
+    "Whoever wrote the dialect left something for a person to find out.",
+    "Find it out, correct the line that it speaks of, and take it out of todo.",
+  ),
   "dialect/unknown-key": row("The dialect has a key that is not known.", "The nearest right one is in the message."),
   "dialect/wrong-type": row("A value of the dialect is of the wrong type.", "The message says which is expected."),
   "import/for-each": row(

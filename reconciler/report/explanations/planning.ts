@@ -172,6 +172,10 @@ export const planning = {
     "The service shows no power state, and no run has started or stopped the VM yet.",
     "The stop or start is sent; lifecycle.ignore_changes: [power] leaves it as it is.",
   ),
+  "plan/name-refused": row(
+    "The name is one that this service does not take, by the rules of its dialect.",
+    "Choose another name, or correct names in the dialect.",
+  ),
   "plan/port-range": row(
     "A rule with a range of ports is to be created, and the dialect does not say how this service takes a range in one rule.",
     'rules.port_range: "{min}-{max}" in the dialect where the service takes that, or one rule for each port.',

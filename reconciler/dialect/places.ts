@@ -1,0 +1,193 @@
+/**
+ * Places as a dialect names them, against a value that came from outside: JSON pointers, and selectors for what a bare
+ * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
+ * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
+ */
+import type { Place, Pointer, Pointers, Scalar, Selector, SizeUnit } from "./dialect";
+
+/** A place, ready to be looked at. */
+export interface Path {
+  /** As the dialect writes it. */
+  readonly pointer: string;
+  /** Of the pointer; of a selector, those that lead to what it chooses from. */
+  readonly tokens: readonly string[];
+  readonly chooser?: Chooser;
+}
+
+interface Chooser {
+  /** The values of all items that fit; `undefined`: it is not shown. */
+  all(value: unknown): readonly unknown[] | undefined;
+  /** The first of them; `null`: it is shown that there is none. */
+  one(value: unknown): unknown;
+  /** Whether what is found counts as true; `undefined` for a selector that does not say. */
+  isTrue?(found: unknown): boolean;
+  readonly unit?: SizeUnit;
+}
+
+export const compilePointers = (places: Pointers): readonly Path[] => places.map(compilePlace);
+
+const compilePlace = (place: Place): Path =>
+  typeof place === "string"
+    ? { pointer: place, tokens: tokensOf(place) }
+    : {
+        pointer: showPlace(place),
+        tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")),
+        chooser: chooserOf(place),
+      };
+
+export const tokensOf = (pointer: Pointer): readonly string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+function tokensUntilChoice(tokens: readonly string[]): readonly string[] {
+  const choice = tokens.indexOf("*");
+  return choice < 0 ? tokens : tokens.slice(0, choice);
+}
+
+/** As it is written in a file of one line. */
+export function showPlace(place: Place): string {
+  if (typeof place === "string") return place;
+  return `{ ${Object.entries(place)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(", ")} }`;
+}
+
+/** What is at the place; `undefined` when it is not shown, `null` when it is shown to be nothing. */
+export const findAtPath = (value: unknown, path: Path): unknown =>
+  path.chooser === undefined ? findAt(value, path.tokens) : path.chooser.one(value);
+
+/**
+ * What is at the path; `undefined` when there is nothing. An index past the end of an array finds `null`: the record
+ * shows the list, and that nothing is there.
+ */
+export function findAt(value: unknown, tokens: readonly string[]): unknown {
+  let at = value;
+  for (const token of tokens) {
+    if (typeof at !== "object" || at === null) return undefined;
+    if (Array.isArray(at)) {
+      if (!/^(0|[1-9]\d{0,8})$/.test(token)) return undefined;
+      if (Number(token) >= at.length) return null;
+      at = at[Number(token)];
+    } else {
+      if (!Object.hasOwn(at, token)) return undefined;
+      at = (at as Record<string, unknown>)[token];
+    }
+  }
+  return at;
+}
+
+function chooserOf(selector: Selector): Chooser {
+  const { keys, where = {}, join, cut, absent, unit } = selector;
+  const into = selector.in === undefined ? undefined : tokensOf(selector.in);
+  const wanted = Object.entries(where).map(([key, scalars]) => [keyTokens(key), textsOf(scalars)] as const);
+  const at = tokensOf(selector.value ?? "");
+  const joined = join?.map(tokensOf);
+  const cutter = cut === undefined ? undefined : cutterOf(cut);
+
+  function items(value: unknown): readonly unknown[] | undefined {
+    const nodes = into === undefined ? [value] : nodesAt(value, into);
+    if (nodes.length === 0) return undefined;
+    if (into === undefined && keys === undefined) return nodes;
+    return nodes.flatMap((node) => opened(node, keys));
+  }
+  const fits = (item: unknown): boolean =>
+    wanted.every(([tokens, texts]) => {
+      const text = asText(findAt(item, tokens));
+      return text !== undefined && texts.includes(text);
+    });
+  function valueIn(item: unknown): unknown {
+    if (joined !== undefined) {
+      const texts = joined.flatMap((tokens) => asText(findAt(item, tokens)) ?? []);
+      return texts.length === 0 ? undefined : texts.join("/");
+    }
+    const found = findAt(item, at);
+    if (cutter === undefined || found === null || found === undefined) return found;
+    return typeof found === "string" ? cutter(found) : undefined;
+  }
+  const isChoice = wanted.length > 0;
+  const nothing = absent === "none" ? null : undefined;
+  return {
+    all(value) {
+      const found = items(value);
+      if (found === undefined) return absent === "none" ? [] : undefined;
+      return found.filter(fits).flatMap((item) => {
+        const one = valueIn(item);
+        return one === undefined ? [] : [one];
+      });
+    },
+    one(value) {
+      const found = items(value);
+      if (found === undefined) return nothing;
+      // The record shows the list, and that nothing is in it.
+      if (found.length === 0 && !isChoice) return null;
+      let empty = false;
+      for (const item of found) {
+        if (!fits(item)) continue;
+        const one = valueIn(item);
+        if (one !== undefined && one !== null && one !== "") return one;
+        empty ||= one !== undefined;
+      }
+      return empty ? null : nothing;
+    },
+    ...(selector.is !== undefined && { isTrue: truthOf(textsOf(selector.is)) }),
+    ...(unit !== undefined && { unit }),
+  };
+}
+
+/** Everything that the tokens lead to; `*` stands for each member. */
+function nodesAt(value: unknown, tokens: readonly string[]): unknown[] {
+  let nodes = [value];
+  for (const token of tokens)
+    nodes = nodes.flatMap((node) => {
+      if (token === "*") return typeof node === "object" && node !== null ? Object.values(node) : [];
+      const found = findAt(node, [token]);
+      return found === undefined || found === null ? [] : [found];
+    });
+  return nodes;
+}
+
+function opened(node: unknown, keys: string | undefined): readonly unknown[] {
+  if (Array.isArray(node)) return node;
+  if (node === null || node === undefined) return [];
+  if (keys === undefined || typeof node !== "object") return [node];
+  return Object.entries(node).map(([key, member]: [string, unknown]) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? { ...member, [keys]: key }
+      : { [keys]: key, value: member },
+  );
+}
+
+/** The name of a field, or a pointer. */
+const keyTokens = (key: string): readonly string[] => (key.startsWith("/") ? tokensOf(key) : [key]);
+
+export const asText = (found: unknown): string | undefined =>
+  typeof found === "string" || typeof found === "boolean" || (typeof found === "number" && Number.isFinite(found))
+    ? String(found)
+    : undefined;
+
+export const textsOf = (scalars: Scalar | readonly Scalar[]): readonly string[] =>
+  (typeof scalars === "object" ? scalars : [scalars]).map(String);
+
+const truthOf =
+  (texts: readonly string[]) =>
+  (found: unknown): boolean => {
+    const text = asText(found);
+    return text !== undefined && texts.includes(text);
+  };
+
+/** Takes the value out of the text around it; `undefined`: it is written differently. */
+function cutterOf(cut: string): (text: string) => string | undefined {
+  const [before = "", after = ""] = cut.split("{value}");
+  const anywhere = before.startsWith("*");
+  const prefix = anywhere ? before.slice(1) : before;
+  return (text) => {
+    if (!text.endsWith(after)) return undefined;
+    const whole = text.slice(0, text.length - after.length);
+    const from = anywhere ? whole.lastIndexOf(prefix) : whole.startsWith(prefix) ? 0 : -1;
+    if (from < 0) return undefined;
+    const value = whole.slice(from + prefix.length);
+    return value === "" ? undefined : value;
+  };
+}

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Place } from "../../reconciler/dialect/dialect";
+import {
+  compilePointers,
+  findAddress,
+  findArray,
+  findBoolean,
+  findId,
+  findSeveral,
+  findSize,
+  findText,
+  findWord,
+} from "../../reconciler/dialect/pointers";
+
+const server = {
+  tags: [
+    { key: "env", value: "prod" },
+    { key: "Name", value: "web" },
+  ],
+  addresses: {
+    lan: [
+      { addr: "10.0.0.5", "OS-EXT-IPS:type": "fixed" },
+      { addr: "203.0.113.7", "OS-EXT-IPS:type": "floating" },
+    ],
+  },
+  disks: { "vol-1": { boot: 0 }, "vol-2": { boot: 1 } },
+  links: [
+    { rel: "self", href: "/vms/1" },
+    { rel: "flavor", href: "https://inner/flavors/small" },
+  ],
+  power: { state: "on" },
+  status: "ok",
+  running: true,
+  attachments: [],
+  diskMb: 20480,
+};
+const paths = (...places: Place[]) => compilePointers(places);
+
+describe("selectors", () => {
+  test.each<[string, Place, string | null | undefined]>([
+    ["by a neighbour's value", { in: "/tags", where: { key: "Name" }, value: "/value" }, "web"],
+    ["by one of several", { in: "/tags", where: { key: ["name", "Name"] }, value: "/value" }, "web"],
+    ["none fits", { in: "/tags", where: { key: "Owner" }, value: "/value" }, undefined],
+    ["none fits, which means none", { in: "/tags", where: { key: "Owner" }, value: "/value", absent: "none" }, null],
+    ["not shown", { in: "/labels", where: { key: "Name" }, value: "/value" }, undefined],
+    ["not shown, which means none", { value: "/host", absent: "none" }, null],
+    ["a list that is shown and empty", { in: "/attachments", value: "/server" }, null],
+    ["any member", { in: "/addresses/*", where: { "OS-EXT-IPS:type": "floating" }, value: "/addr" }, "203.0.113.7"],
+    ["a map by its key", { in: "/disks", keys: "id", where: { boot: 0 }, value: "/id" }, "vol-1"],
+    [
+      "text around the value",
+      { in: "/links", where: { rel: "flavor" }, value: "/href", cut: "*/flavors/{value}" },
+      "small",
+    ],
+    [
+      "other text around it",
+      { in: "/links", where: { rel: "self" }, value: "/href", cut: "/flavors/{value}" },
+      undefined,
+    ],
+    ["two places joined", { join: ["/status", "/power/state"] }, "ok/on"],
+  ])("%s", (_, place, expected) => expect(findText(server, paths(place))).toBe(expected));
+
+  test("a map is opened to a list, whatever its members are", () => {
+    expect(findArray(server, paths({ in: "/disks", keys: "id" }))).toEqual([
+      { id: "vol-1", boot: 0 },
+      { id: "vol-2", boot: 1 },
+    ]);
+    expect(findArray({ m: { a: "x" } }, paths({ in: "/m", keys: "id" }))).toEqual([{ id: "a", value: "x" }]);
+  });
+
+  test("items are chosen and unwrapped", () => {
+    const body = {
+      list: [
+        { server: { id: 1 }, kind: "vm" },
+        { other: {}, kind: "x" },
+      ],
+    };
+    expect(findArray(body, paths({ in: "/list", where: { kind: "vm" }, value: "/server" }))).toEqual([{ id: 1 }]);
+  });
+
+  test("true and false by what stands there", () => {
+    expect(findBoolean({ boot_index: 0 }, paths({ value: "/boot_index", is: 0 }))).toBe(true);
+    expect(findBoolean({ boot_index: 2 }, paths({ value: "/boot_index", is: [0, "0"] }))).toBe(false);
+    expect(findBoolean({}, paths({ value: "/boot_index", is: 0 }))).toBeUndefined();
+    expect(findBoolean({ device: "/dev/vda" }, paths({ value: "/device", is: "/dev/vda" }))).toBe(true);
+  });
+
+  test("sizes in other units", () => {
+    expect(findSize(server, paths({ value: "/diskMb", unit: "MB" }))).toBe(20);
+    expect(findSize({ size: 21474836480 }, paths({ value: "/size", unit: "B" }))).toBe(20);
+    expect(findSize({ size: "20 GiB" }, paths("/size"))).toBe(20);
+    expect(findSize({ size: "2T" }, paths("/size"))).toBe(2048);
+    expect(findSize({ size: 20 }, paths("/size"))).toBe(20);
+  });
+
+  test("a state may be true or false", () => {
+    expect(findWord(server, paths("/running"))).toBe("true");
+    expect(findWord(server, paths("/running", "/status"))).toBe("ok");
+  });
+
+  test("one thing alone stands for a list of one, and an empty list is empty", () => {
+    expect(findSeveral({ v: "vol-1" }, paths("/v"))).toEqual(["vol-1"]);
+    expect(findSeveral({ v: { id: "vol-1" } }, paths("/v"))).toEqual([{ id: "vol-1" }]);
+    expect(findSeveral({ v: [] }, paths("/v"))).toEqual([]);
+    expect(findSeveral({}, paths("/v"))).toBeUndefined();
+  });
+
+  test("whatever the record, nothing is thrown and no prototype is reached", () => {
+    const selectors = paths(
+      { in: "/*/a", keys: "__proto__", where: { "/b/c": [1, true] }, value: "/d", cut: "*x{value}y" },
+      { in: "/__proto__", value: "/constructor" },
+      { join: ["/a", "/*"], absent: "none" },
+      { value: "/a", is: [null as never], unit: "TB" },
+    );
+    fc.assert(
+      fc.property(fc.jsonValue(), (record) => {
+        for (const find of [findText, findId, findArray, findSeveral, findBoolean, findSize, findWord, findAddress])
+          find(record, selectors);
+        expect(findText(record, paths({ in: "/__proto__/constructor", value: "/name" }))).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
