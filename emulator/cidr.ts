@@ -8,9 +8,8 @@ export interface Network {
 }
 
 export function networkOf(text: string): Network | undefined {
-  const match = /^([0-9A-Fa-f:.]{2,45})\/([0-9]{1,3})$/.exec(text);
-  if (match === null) return undefined;
-  const [, address, length] = match as unknown as [string, string, string];
+  const [, address, length] = /^([0-9A-Fa-f:.]{2,45})\/([0-9]{1,3})$/.exec(text) ?? [];
+  if (address === undefined) return undefined;
   const bits = Number(length);
   if (address.includes(":")) {
     if (!ipaddr.IPv6.isValid(address) || bits > 128) return undefined;

@@ -4,7 +4,8 @@
  * the server lets only local programs reach it.
  */
 import { answer, type Decision, refuse } from "./decision";
-import type { Change, Group, Rule, Vm } from "./entities";
+import type { Change, Rule, Vm } from "./entities";
+import { errorMessage } from "./errors";
 import { type ActiveFault, FaultProblem, readFault } from "./faults";
 import { isObject } from "./fields";
 import { removeGroup } from "./group";
@@ -35,39 +36,43 @@ export interface ControlRequest {
 export type ControlDecision = Decision & { readonly load?: readonly Change[] };
 
 export function control(request: ControlRequest): ControlDecision {
-  const [area = "", id = "", part = "", partId = ""] = request.segments;
-  const length = request.segments.length;
-  const at = (method: string, segments: number) => request.method === method && length === segments;
-  switch (area) {
-    case "world":
-      if (at("GET", 1)) return answer(200, dumpWorld(request.world, request.now));
-      if (at("POST", 1)) return loadWorld(request);
-      break;
-    case "requests":
-      if (at("GET", 1)) return answer(200, showLog(request.instruments.log));
-      if (at("DELETE", 1)) {
-        request.instruments.log = createRequestLog();
-        return done;
-      }
-      break;
-    case "faults":
-      if (length === 1) return faults(request);
-      break;
-    case "time":
-      if (at("POST", 1)) return advance(request);
-      break;
-    case "vm":
-    case "volume":
-    case "group":
-      if (at("PATCH", 2)) return patch(request, area, id);
-      if (at("DELETE", 2)) return vanish(request, area, id);
-      if (area === "vm" && part === "groups" && at("POST", 3)) return attachGroup(request, id);
-      if (area === "vm" && part === "groups" && at("DELETE", 4)) return detachGroup(request, id, partId);
-      if (area === "group" && part === "rule" && at("POST", 3)) return addRule(request, id);
-      if (area === "group" && part === "rule" && at("DELETE", 4)) return dropRule(request, id, partId);
-      break;
-  }
-  return refuse(404, `no such control: ${request.method} /_control/${request.segments.join("/")}`);
+  const [, id = "", , partId = ""] = request.segments;
+  // Ids stand in the second and the fourth place.
+  const route = request.segments.map((segment, index) => (index % 2 === 1 ? "*" : segment)).join("/");
+  const carry = controls.get(`${request.method} ${route}`) ?? controls.get(`any ${route}`);
+  return carry === undefined
+    ? refuse(404, `no such control: ${request.method} /_control/${request.segments.join("/")}`)
+    : carry(request, { id, partId });
+}
+
+interface Named {
+  readonly id: string;
+  readonly partId: string;
+}
+
+const patchables = ["vm", "volume", "group"] as const;
+type Patchable = (typeof patchables)[number];
+
+const controls = new Map<string, (request: ControlRequest, named: Named) => ControlDecision>([
+  ["GET world", ({ world, now }) => answer(200, dumpWorld(world, now))],
+  ["POST world", (request) => loadWorld(request)],
+  ["GET requests", ({ instruments }) => answer(200, showLog(instruments.log))],
+  ["DELETE requests", (request) => forgetRequests(request)],
+  ["any faults", (request) => faults(request)],
+  ["POST time", (request) => advance(request)],
+  ...patchables.flatMap((kind) => [
+    [`PATCH ${kind}/*`, (request: ControlRequest, { id }: Named) => patch(request, kind, id)] as const,
+    [`DELETE ${kind}/*`, (request: ControlRequest, { id }: Named) => vanish(request, kind, id)] as const,
+  ]),
+  ["POST vm/*/groups", (request, { id }) => attachGroup(request, id)],
+  ["DELETE vm/*/groups/*", (request, { id, partId }) => detachGroup(request, id, partId)],
+  ["POST group/*/rule", (request, { id }) => addRule(request, id)],
+  ["DELETE group/*/rule/*", (request, { id, partId }) => dropRule(request, id, partId)],
+]);
+
+function forgetRequests({ instruments }: ControlRequest): ControlDecision {
+  instruments.log = createRequestLog();
+  return done;
 }
 
 const done: Decision = answer(200, { data: "done" });
@@ -81,7 +86,7 @@ function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
     applyToNothing(load);
     return { ...done, load };
   } catch (error) {
-    return refuse(400, `this is not a world dump or a seed: ${(error as Error).message}`);
+    return refuse(400, `this is not a world dump or a seed: ${errorMessage(error)}`);
   }
 }
 
@@ -106,21 +111,21 @@ function faults({ method, body, instruments }: ControlRequest): Decision {
 
 function advance({ body, world }: ControlRequest): Decision {
   const ms = isObject(body) ? body["advance_ms"] : undefined;
-  if (!Number.isInteger(ms) || (ms as number) < 0) return refuse(400, "advance_ms must be a whole number, 0 or more");
-  const value = clockOffset(world) + (ms as number);
+  if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0)
+    return refuse(400, "advance_ms must be a whole number, 0 or more");
+  const value = clockOffset(world) + ms;
   return doneWith([{ put: "setting", value: { id: "clock_offset_ms", value } }]);
 }
-
-type Patchable = "vm" | "volume" | "group";
 
 /** Drift: any field the entity has, with a value of its type. The VM's pending transition ends with a new status. */
 function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): Decision {
   const stored = world.tables[kind].get(id);
   if (stored === undefined) return notFound(kind);
-  const before = kind === "vm" ? settleVm(stored as Vm, now) : stored;
+  const before = "pending" in stored ? settleVm(stored, now) : stored;
+  const fields = new Map(Object.entries(before));
   if (!isObject(body)) return refuse(400, "the body must be an object of fields");
   for (const [name, value] of Object.entries(body)) {
-    const current = (before as unknown as Record<string, unknown>)[name];
+    const current: unknown = fields.get(name);
     if (name === "id" || name === "seq" || name === "project_id" || current === undefined)
       return refuse(400, `${name} is not a field of a ${kind} that can be set`);
     const sameType = current === null || value === null || typeof current === typeof value;
@@ -128,21 +133,24 @@ function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string
       return refuse(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
   }
   const settled = kind === "vm" && Object.hasOwn(body, "status") ? { pending: null } : {};
+  // Each field was held to the type of what was there.
   return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as Change]);
 }
 
 function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Decision {
-  const entity = world.tables[kind].get(id);
-  if (entity === undefined) return notFound(kind);
-  if (kind === "vm") return doneWith(removeVm(world, settleVm(entity as Vm, now), true).changes);
+  if (!world.tables[kind].has(id)) return notFound(kind);
   if (kind === "volume") return doneWith([{ drop: "volume", id }]);
-  const attached = [...world.tables.vm.values()].filter((vm) => vm.groups.includes(id));
+  const vm = kind === "vm" ? world.tables.vm.get(id) : undefined;
+  if (vm !== undefined) return doneWith(removeVm(world, settleVm(vm, now), true).changes);
+  const group = world.tables.group.get(id);
+  if (group === undefined) return notFound(kind);
+  const attached = [...world.tables.vm.values()].filter((one) => one.groups.includes(id));
   return doneWith([
-    ...removeGroup(world, entity as Group),
-    ...attached.map((vm) =>
+    ...removeGroup(world, group),
+    ...attached.map((one) =>
       withGroups(
-        vm,
-        vm.groups.filter((group) => group !== id),
+        one,
+        one.groups.filter((member) => member !== id),
       ),
     ),
   ]);

@@ -33,6 +33,18 @@ export interface Request {
   readonly pageShift: number;
 }
 
+/** The project that the request acts in: operations.ts refuses whoever belongs to none. */
+export const projectOf = ({ caller }: Request): string => there(caller.projectId, "a project");
+
+/** A part of the path that the route of the operation has. */
+export const pathPart = ({ params }: Request, name = "id"): string => there(params[name], name);
+
+/** That it is missing would be a bug of this service. */
+export function there<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`there is no ${what}`);
+  return value;
+}
+
 export interface Decision {
   readonly status: number;
   readonly body: unknown;

@@ -3,6 +3,7 @@
  * the server's to carry out, and what it does to the decision is the decision's; nothing here touches the world.
  */
 import { type Decision, refuse } from "./decision";
+import { isObject } from "./fields";
 import { isOperation, operations } from "./operations";
 
 export const faultKinds = [
@@ -59,7 +60,7 @@ export function parseFault(text: string): FaultSpec {
     const name = (at < 0 ? part : part.slice(0, at)).trim();
     const value = at < 0 ? "" : part.slice(at + 1).trim();
     if (Object.hasOwn(given, name)) problems.push(`${name} is given twice`);
-    const isNumber = (numberFields as readonly string[]).includes(name) && /^[0-9]+$/.test(value);
+    const isNumber = numberFields.some((field) => field === name) && /^[0-9]+$/.test(value);
     given[name] = isNumber ? Number(value) : value;
   }
   return readFault(given, problems);
@@ -67,29 +68,34 @@ export function parseFault(text: string): FaultSpec {
 
 /** The same from a JSON object, as the control endpoint takes it. */
 export function readFault(given: unknown, problems: string[] = []): FaultSpec {
-  const fault = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  const fault: Readonly<Record<string, unknown>> = isObject(given) ? given : {};
   for (const name of Object.keys(fault))
     if (!fieldNames.includes(name)) problems.push(`${name || "(empty)"} is not one of ${fieldNames.join(", ")}`);
   const operation = fault["operation"] ?? "*";
   if (typeof operation !== "string" || !(isOperation(operation) || ["*", "read", "write"].includes(operation)))
     problems.push(`operation must be the name of an operation, *, read or write, not ${String(operation)}`);
-  const kind = fault["kind"];
-  if (!(faultKinds as readonly unknown[]).includes(kind))
-    problems.push(`kind must be one of ${faultKinds.join(", ")}, not ${String(kind ?? "(nothing)")}`);
+  const kind = faultKinds.find((known) => known === fault["kind"]);
+  if (kind === undefined)
+    problems.push(`kind must be one of ${faultKinds.join(", ")}, not ${String(fault["kind"] ?? "(nothing)")}`);
   for (const name of numberFields) {
     const value = fault[name];
-    if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0))
+    if (value !== undefined && !(typeof value === "number" && Number.isInteger(value) && value >= 0))
       problems.push(`${name} must be a whole number, not ${String(value)}`);
   }
-  const code = fault["code"];
+  problems.push(...unfitting(fault));
+  if (problems.length > 0) throw new FaultProblem(problems);
+  // Every field was held to what it may be.
+  return { ...fault, operation, kind } as FaultSpec;
+}
+
+/** What does not go together. */
+function unfitting({ kind, code, ms, when }: Readonly<Record<string, unknown>>): string[] {
+  const problems: string[] = [];
   if (typeof code === "number" && (code < 400 || code > 599)) problems.push("code must be from 400 to 599");
   if (kind === "status" && code === undefined) problems.push("kind=status needs code");
-  if ((kind === "latency" || kind === "stale-list") && fault["ms"] === undefined)
-    problems.push(`kind=${kind} needs ms`);
-  if (!["before", "after", undefined].includes(fault["when"] as string | undefined))
-    problems.push("when must be before or after");
-  if (problems.length > 0) throw new FaultProblem(problems);
-  return { ...fault, operation, kind } as FaultSpec;
+  if ((kind === "latency" || kind === "stale-list") && ms === undefined) problems.push(`kind=${kind} needs ms`);
+  if (!["before", "after", undefined].some((moment) => moment === when)) problems.push("when must be before or after");
+  return problems;
 }
 
 export interface ActiveFault {

@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { errorCode } from "./errors";
 
 const held = new Set<string>();
 
@@ -21,7 +22,7 @@ export function lockFolder(dir: string): () => void {
       writeFileSync(path, own, { flag: "wx", mode: 0o600 });
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 3) throw error;
+      if (errorCode(error) !== "EEXIST" || attempt > 3) throw error;
       const holder = readHolder(path);
       if (held.has(path) || (holder !== own && isAlive(holder)))
         throw new WorldInUse(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
@@ -105,7 +106,7 @@ function isAlive(holder: string): boolean {
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    if (errorCode(error) === "ESRCH") return false;
   }
   return started === startOf(Number(pid));
 }

@@ -3,7 +3,17 @@
  * any change, which is the contract's roll-back.
  */
 import { mayCreateGroup, mayEditGroup } from "./access";
-import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import {
+  acknowledge,
+  answer,
+  type Decision,
+  pathPart,
+  projectOf,
+  type Request,
+  refusals,
+  refuse,
+  there,
+} from "./decision";
 import type { Change, Group, Rule } from "./entities";
 import { isUuid, readFields, readName } from "./fields";
 import { pageOf } from "./paging";
@@ -15,7 +25,7 @@ export const nameTakenMessage = "A security group with this name already exists 
 
 export function createGroup(request: Request): Decision {
   const { world, settings } = request;
-  const projectId = request.caller.projectId as string;
+  const projectId = projectOf(request);
   if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
   const fields = readFields(request.body);
   const name = readName(fields);
@@ -46,7 +56,7 @@ export function buildGroup(
   shapes: readonly RuleShape[],
   seq: number,
 ): BuiltGroup | { readonly refusal: string } {
-  const projectId = request.caller.projectId as string;
+  const projectId = projectOf(request);
   if (firstUnder(request.world, `group/name/${projectId}/${name}`) !== undefined) return { refusal: nameTakenMessage };
   const created_at = new Date(request.now).toISOString();
   const group: Group = {
@@ -126,7 +136,7 @@ function refuseRuleEdit(request: Request, group: Group): Decision | undefined {
 
 export function createRule(request: Request): Decision {
   const { world, settings } = request;
-  const projectId = request.caller.projectId as string;
+  const projectId = projectOf(request);
   return onGroup(request, (group) => {
     const forbidden = refuseRuleEdit(request, group);
     if (forbidden !== undefined) return forbidden;
@@ -146,7 +156,7 @@ export function deleteRule(request: Request): Decision {
   return onGroup(request, (group) => {
     const forbidden = refuseRuleEdit(request, group);
     if (forbidden !== undefined) return forbidden;
-    const rule = request.world.tables.rule.get(request.params["rule_id"] as string);
+    const rule = request.world.tables.rule.get(pathPart(request, "rule_id"));
     if (rule?.security_group_id !== group.id) return refuse(404, "Rule not found in this security group");
     return acknowledge("Rule deleted", [{ drop: "rule", id: rule.id }]);
   });
@@ -158,7 +168,7 @@ export const getGroup = (request: Request): Decision =>
 export function listGroups(request: Request): Decision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`group/${request.caller.projectId}`), (id) => {
-    const group = world.tables.group.get(id) as Group;
+    const group = there(world.tables.group.get(id), id);
     const hidden = staleMs > 0 && Date.parse(group.created_at) > now - staleMs;
     return hidden ? undefined : groupRecord(group, rulesOf(world, id));
   });
@@ -170,7 +180,7 @@ export function groupRecord(group: Group, rules: readonly Rule[]) {
 }
 
 function onGroup(request: Request, then: (group: Group) => Decision): Decision {
-  const id = request.params["id"] as string;
+  const id = pathPart(request);
   const group = request.world.tables.group.get(id);
   if (group !== undefined && group.project_id === request.caller.projectId) return then(group);
   return group === undefined && !isUuid(id) ? refusals.invalidId("security group") : refusals.groupNotFound();

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createClock } from "./clock";
 import type { Instruments } from "./control";
-import { errorBody } from "./decision";
+import { errorBody, type Settings } from "./decision";
 import type { Change } from "./entities";
 import type { FaultSpec } from "./faults";
 import { lockFolder } from "./folder-lock";
@@ -103,35 +103,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Runn
 
 async function start(options: EmulatorOptions, unlock: (() => void) | undefined): Promise<RunningEmulator> {
   const newId = randomUUID;
-  const loaded = options.dir === undefined ? undefined : await loadFolder(options.dir);
-  const isNew = loaded?.dump === undefined && (loaded?.changes.length ?? 0) === 0;
-  const world = createWorld();
-  if (isNew) applyChanges(world, seedChanges(options.seed ?? {}, newId, Date.now()));
-  else if (loaded?.dump !== undefined) applyChanges(world, changesOf(loaded.dump));
-  for (const changes of loaded?.changes ?? []) applyChanges(world, changes);
-
+  const { world, isNew, replayed, next } = await firstWorld(options, newId);
   const journal: Journal | undefined =
     options.dir === undefined
       ? undefined
-      : await openJournal(
-          options.dir,
-          loaded?.next ?? 1,
-          () => dumpWorld(service.world, clock.now()),
-          options.compactAfterBytes,
-        );
+      : await openJournal(options.dir, next, () => dumpWorld(service.world, clock.now()), options.compactAfterBytes);
   const clock = createClock(() => clockOffset(service.world));
   const instruments: Instruments = { log: createRequestLog(), faults: [] };
   const chosen = chooseOperations(options);
   const service: Service = {
     world,
-    settings: {
-      strict: options.strict ?? false,
-      secondMs: secondMsOf(options.timeScale ?? 1),
-      pageSize: options.pageSize ?? 100,
-      portRange: options.portRange ?? null,
-      autoConfirmResize: options.autoConfirmResize ?? false,
-      keepsNamedGroups: options.keepsNamedGroups ?? false,
-    },
+    settings: settingsOf(options),
     routes: buildRoutes(chosen),
     clock,
     journal,
@@ -153,7 +135,7 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   setFaults(options.faults ?? []);
   // A world that starts from a seed is written down at once: its ids must be the same after a kill. One that was
   // replayed is folded, or each start would have more to replay.
-  if (isNew || (loaded?.changes.length ?? 0) > 0) await journal?.compact();
+  if (isNew || replayed) await journal?.compact();
 
   const host = options.host ?? "127.0.0.1";
   const server = createHttpServer(service);
@@ -177,6 +159,27 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
       unlock?.();
     },
   };
+}
+
+const settingsOf = (options: EmulatorOptions): Settings => ({
+  strict: options.strict ?? false,
+  secondMs: secondMsOf(options.timeScale ?? 1),
+  pageSize: options.pageSize ?? 100,
+  portRange: options.portRange ?? null,
+  autoConfirmResize: options.autoConfirmResize ?? false,
+  keepsNamedGroups: options.keepsNamedGroups ?? false,
+});
+
+/** What the folder holds, or the seed where it holds nothing. */
+async function firstWorld(options: EmulatorOptions, newId: () => string) {
+  const loaded = options.dir === undefined ? { dump: undefined, changes: [], next: 1 } : await loadFolder(options.dir);
+  const replayed = loaded.changes.length > 0;
+  const isNew = loaded.dump === undefined && !replayed;
+  const world = createWorld();
+  if (isNew) applyChanges(world, seedChanges(options.seed ?? {}, newId, Date.now()));
+  else if (loaded.dump !== undefined) applyChanges(world, changesOf(loaded.dump));
+  for (const changes of loaded.changes) applyChanges(world, changes);
+  return { world, isNew, replayed, next: loaded.next };
 }
 
 function createHttpServer(service: Service): Server {

@@ -8,9 +8,11 @@
  * between leaves the old snapshot with both journals. Replaying a change that a snapshot already holds does no harm,
  * because changes are whole entities. A last line without its end is a write that was never answered, and is dropped.
  */
+
 import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Change } from "./entities";
+import { errorCode } from "./errors";
 import type { WorldDump } from "./world";
 
 export interface Journal {
@@ -60,7 +62,7 @@ async function readSnapshot(path: string): Promise<Snapshot | undefined> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
   try {

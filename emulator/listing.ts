@@ -84,7 +84,7 @@ function readerOf(problems: string[]) {
     },
     integer(object: Record<string, unknown>, name: string, at: string): number | undefined {
       const value = object[name] ?? undefined;
-      if (value === undefined || Number.isInteger(value)) return value as number | undefined;
+      if (value === undefined || (typeof value === "number" && Number.isInteger(value))) return value;
       complain(at, name, "an integer");
       return undefined;
     },

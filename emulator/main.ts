@@ -3,6 +3,7 @@
  * `reconcile emulator` calls `runEmulator`; the file can also be run by itself.
  */
 import { parseArgs } from "node:util";
+import { errorMessage } from "./errors";
 import { checkOptions, type EmulatorOptions, FaultProblem, type FaultSpec, parseFault, startEmulator } from "./index";
 
 interface FlagRow {
@@ -67,7 +68,7 @@ export function readArguments(argv: readonly string[]): {
   try {
     values = parse(argv);
   } catch (error) {
-    return { options: {}, problems: [(error as Error).message] };
+    return { options: {}, problems: [errorMessage(error)] };
   }
   const number = (name: "port" | "time-scale" | "page-size" | "compact-after"): number | undefined => {
     const text = values[name];
@@ -126,7 +127,7 @@ export async function runEmulator(argv: readonly string[]): Promise<number> {
   try {
     running = await startEmulator(options);
   } catch (error) {
-    process.stderr.write(`error: ${(error as Error).message}\n`);
+    process.stderr.write(`error: ${errorMessage(error)}\n`);
     return 1;
   }
   process.stdout.write(`listening on ${running.url}\n`);

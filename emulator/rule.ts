@@ -2,7 +2,7 @@
  * One security group rule: from the contract's rule input to the rule as returned, or every problem it has.
  * Which rules may stand beside each other is group.ts's to say.
  */
-import { networkOf } from "./cidr";
+import { type Network, networkOf } from "./cidr";
 import type { Group, Rule } from "./entities";
 import { isUuid, readFields } from "./fields";
 import type { World } from "./world";
@@ -81,17 +81,8 @@ export function readRule(
   if (remoteIp !== undefined && remoteGroup !== undefined)
     problems.push(`${prefix}remote_ip and ${prefix}remote_group exclude each other`);
   const network = remoteIp === undefined ? undefined : networkOf(remoteIp);
-  if (remoteIp !== undefined && network === undefined)
-    problems.push(`${prefix}remote_ip must be a CIDR such as 10.0.0.0/24 or 2001:db8::/32`);
-  if (network !== undefined && ethertype !== undefined && network.version !== ethertype)
-    problems.push(`${prefix}remote_ip is ${network.version}, but ethertype is ${ethertype}`);
-  if (remoteGroup !== undefined) {
-    const target = world.tables.group.get(remoteGroup);
-    if (target === undefined && !isUuid(remoteGroup))
-      problems.push(`${prefix}remote_group must be the id (UUID) of a security group`);
-    else if (target?.project_id !== projectId)
-      problems.push(`${prefix}remote_group names no security group of this project`);
-  }
+  if (remoteIp !== undefined) problems.push(...networkProblems(network, ethertype, prefix));
+  if (remoteGroup !== undefined) problems.push(...remoteGroupProblems(world, projectId, remoteGroup, prefix));
   return {
     problems,
     shape: {
@@ -108,13 +99,26 @@ export function readRule(
   };
 }
 
+function networkProblems(network: Network | undefined, ethertype: string | undefined, prefix: string): string[] {
+  if (network === undefined) return [`${prefix}remote_ip must be a CIDR such as 10.0.0.0/24 or 2001:db8::/32`];
+  if (ethertype === undefined || network.version === ethertype) return [];
+  return [`${prefix}remote_ip is ${network.version}, but ethertype is ${ethertype}`];
+}
+
+function remoteGroupProblems(world: World, projectId: string, id: string, prefix: string): string[] {
+  const target = world.tables.group.get(id);
+  if (target === undefined && !isUuid(id)) return [`${prefix}remote_group must be the id (UUID) of a security group`];
+  return target?.project_id === projectId ? [] : [`${prefix}remote_group names no security group of this project`];
+}
+
 function oneOf<T extends string>(
   text: string | undefined,
   allowed: readonly T[],
   name: string,
   problems: string[],
 ): T | undefined {
-  if (text === undefined || (allowed as readonly string[]).includes(text)) return text as T | undefined;
+  const known = allowed.find((word) => word === text);
+  if (text === undefined || known !== undefined) return known;
   problems.push(`${name} must be one of ${allowed.join(", ")}`);
   return undefined;
 }

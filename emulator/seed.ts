@@ -81,7 +81,7 @@ const builtInUsers: readonly User[] = [
   ...people.map(([token, email, project_id, role, active], n) => ({
     id: String(1041 + n),
     email,
-    username: email.split("@")[0] as string,
+    username: email.replace(/@.*$/, ""),
     token,
     system_admin: false,
     memberships: project_id === null ? [] : [{ project_id, role, active }],
@@ -97,7 +97,7 @@ const builtInUsers: readonly User[] = [
 ];
 
 const isDump = (seed: Partial<WorldSeed> | WorldDump): seed is WorldDump =>
-  (seed as Partial<WorldDump>).version === 1 && (seed as Partial<WorldDump>).projects !== undefined;
+  "version" in seed && seed.version === 1 && seed.projects !== undefined;
 
 /** The changes that make the first world. */
 export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => string, now: number): Change[] {
@@ -211,7 +211,7 @@ function userOf(seed: UserSeed, newId: () => string): User {
   return {
     id: seed.id ?? newId(),
     email: seed.email,
-    username: seed.username ?? (seed.email.split("@")[0] as string),
+    username: seed.username ?? seed.email.replace(/@.*$/, ""),
     ...(seed.token === undefined ? {} : { token: seed.token }),
     system_admin: seed.system_admin ?? false,
     memberships:

@@ -35,8 +35,8 @@ async function serveShared(dir: string, timeScale: number, idleMs: number): Prom
 }
 
 if (require.main === module) {
-  const [dir, timeScale, idleMs] = process.argv.slice(2);
-  serveShared(dir!, Number(timeScale), Number(idleMs)).catch((error: Error) => {
+  const [dir = "", timeScale, idleMs] = process.argv.slice(2);
+  serveShared(dir, Number(timeScale), Number(idleMs)).catch((error: Error) => {
     process.stderr.write(`error: ${error.message}\n`);
     process.exitCode = 1;
   });

@@ -3,7 +3,17 @@
  * long things take, is vm-states.ts.
  */
 import { mayRenameVm } from "./access";
-import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import {
+  acknowledge,
+  answer,
+  type Decision,
+  pathPart,
+  projectOf,
+  type Request,
+  refusals,
+  refuse,
+  there,
+} from "./decision";
 import type { Change, Flavor, FloatingIp, Image, Vm, Volume } from "./entities";
 import { type Fields, isUuid, readFields, readName, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOf } from "./paging";
@@ -14,7 +24,7 @@ const defaultRootSizeGb = 50;
 
 export function createVm(request: Request): Decision {
   const { world, settings, body, newId, now } = request;
-  const projectId = request.caller.projectId as string;
+  const projectId = projectOf(request);
   const fields = readFields(body);
   const flavor = readFlavor(request, fields, "flavor_id");
   const userId = fields.requiredText("id");
@@ -100,7 +110,7 @@ export function rebuildVm(request: Request): Decision {
     const next: Vm = {
       ...vm,
       status: "REBUILD",
-      image_id: imageId as string,
+      image_id: there(imageId, "image"),
       root_wipes: vm.root_wipes + 1,
       pending: {
         until: now + seconds.rebuild * settings.secondMs,
@@ -116,7 +126,7 @@ export function resizeVm(request: Request): Decision {
   const fields = readFields(request.body);
   const flavor = readFlavor(request, fields, "flavor");
   return inState(request, "resize", fields.problems, (vm) => {
-    const target = flavor as Flavor;
+    const target = there(flavor, "flavor");
     if (target.id === vm.flavor_id) return refuse(400, `flavor is the one the VM has already: ${target.name}`);
     const until = now + seconds.resize * settings.secondMs;
     const verify = { status: "VERIFY_RESIZE", flavor_id: target.id };
@@ -204,7 +214,7 @@ export function removeVm(
   const changes: Change[] = [{ drop: "vm", id: vm.id }];
   const preserved: string[] = [];
   for (const volumeId of idsUnder(world, `volume/vm/${vm.id}`)) {
-    const volume = world.tables.volume.get(volumeId) as Volume;
+    const volume = there(world.tables.volume.get(volumeId), volumeId);
     if (volume.root) changes.push({ drop: "volume", id: volumeId });
     else {
       preserved.push(volumeId);
@@ -227,7 +237,7 @@ export const getVm = (request: Request): Decision => onVm(request, (vm) => answe
 export function listVms(request: Request): Decision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`vm/${request.caller.projectId}`), (id) => {
-    const vm = world.tables.vm.get(id) as Vm;
+    const vm = there(world.tables.vm.get(id), id);
     return staleMs > 0 && Date.parse(vm.created_at) > now - staleMs ? undefined : vmRecord(world, settleVm(vm, now));
   });
 }
@@ -247,14 +257,14 @@ export function vmRecord(world: World, vm: Vm) {
 }
 
 function onVm(request: Request, then: (vm: Vm) => Decision): Decision {
-  const vm = findVm(request.world, request.caller.projectId as string, request.params["id"] as string, request.now);
+  const vm = findVm(request.world, projectOf(request), pathPart(request), request.now);
   return vm === undefined ? refusals.vmNotFound() : then(vm);
 }
 
 function inState(request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Decision): Decision {
   return onVm(request, (vm) => {
     if (problems.length > 0) return refusals.badRequest(problems);
-    if (!(allowedFrom[verb] as readonly string[]).includes(vm.status)) return refusals.invalidState(verb, vm.status);
+    if (!allowedFrom[verb].some((status) => status === vm.status)) return refusals.invalidState(verb, vm.status);
     return then(vm);
   });
 }
@@ -306,7 +316,7 @@ function readOwner(request: Request, fields: Fields): string {
 
 function readProject(request: Request, fields: Fields): string {
   const given = fields.requiredText("project");
-  const own = request.world.tables.project.get(request.caller.projectId as string);
+  const own = request.world.tables.project.get(projectOf(request));
   if (given !== "" && request.settings.strict && given !== own?.name && given !== own?.id)
     fields.problems.push(`project is not one you may build in: ${given}`);
   return given;

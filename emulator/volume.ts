@@ -1,5 +1,15 @@
 /** The volume operations and the eight rules the contract gives for them; it numbers them, and so do the comments. */
-import { acknowledge, answer, type Decision, type Request, refusals, refuse } from "./decision";
+import {
+  acknowledge,
+  answer,
+  type Decision,
+  pathPart,
+  projectOf,
+  type Request,
+  refusals,
+  refuse,
+  there,
+} from "./decision";
 import type { Change, Vm, Volume } from "./entities";
 import { isUuid, readFields, readRequiredSizeGb } from "./fields";
 import { pageOf } from "./paging";
@@ -16,7 +26,7 @@ export function createVolume(request: Request): Decision {
   const volume: Volume = {
     id: request.newId(),
     seq: request.world.nextSeq,
-    project_id: request.caller.projectId as string, // rule 1
+    project_id: projectOf(request), // rule 1
     name,
     size,
     status: "available",
@@ -28,12 +38,12 @@ export function createVolume(request: Request): Decision {
 }
 
 export const getVolume = (request: Request): Decision =>
-  onVolume(request, request.params["id"] as string, (volume) => answer(200, volumeRecord(volume)));
+  onVolume(request, pathPart(request), (volume) => answer(200, volumeRecord(volume)));
 
 export function listVolumes(request: Request): Decision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`volume/${request.caller.projectId}`), (id) => {
-    const volume = world.tables.volume.get(id) as Volume;
+    const volume = there(world.tables.volume.get(id), id);
     return staleMs > 0 && Date.parse(volume.created_at) > now - staleMs ? undefined : volumeRecord(volume);
   });
 }
@@ -65,7 +75,7 @@ export function detachVolume(request: Request): Decision {
 export function resizeVolume(request: Request): Decision {
   const fields = readFields(request.body);
   const size = readRequiredSizeGb(fields, "size");
-  return onVolume(request, request.params["id"] as string, (volume) => {
+  return onVolume(request, pathPart(request), (volume) => {
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
     if (volume.root) return refuse(400, "Root disk cannot be resized; only data volumes can"); // rule 5
     if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be extended"); // rule 6
@@ -76,7 +86,7 @@ export function resizeVolume(request: Request): Decision {
 }
 
 export function deleteVolume(request: Request): Decision {
-  return onVolume(request, request.params["id"] as string, (volume) => {
+  return onVolume(request, pathPart(request), (volume) => {
     if (volume.root) return refuse(400, "Root disk cannot be deleted; it goes with its VM");
     if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be deleted");
     return acknowledge("Volume deleted", [{ drop: "volume", id: volume.id }]);
@@ -103,7 +113,7 @@ function onBoth(request: Request, then: (vm: Vm, volume: Volume) => Decision): D
   const volumeId = fields.requiredText("volume_id");
   if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
   return onVolume(request, volumeId, (volume) => {
-    const vm = findVm(request.world, request.caller.projectId as string, vmId, request.now);
+    const vm = findVm(request.world, projectOf(request), vmId, request.now);
     return vm === undefined ? refusals.vmNotFound() : then(vm, volume);
   });
 }

@@ -52,8 +52,8 @@ export function applyChanges(world: World, changes: readonly Change[]): void {
   }
 }
 
-function putEntity(world: World, kind: Kind, value: Entities[Kind]): void {
-  const table = world.tables[kind] as Map<string, Entities[Kind]>;
+function putEntity<K extends Kind>(world: World, kind: K, value: Entities[K]): void {
+  const table = world.tables[kind];
   const before = table.get(value.id);
   table.set(value.id, value);
   const keys = keysOf(kind, value);
@@ -78,45 +78,33 @@ function dropEntity(world: World, kind: Kind, id: string): void {
   if (place !== undefined) removeFromOrder(world, place);
 }
 
+const underName = (kind: Kind) => (value: { readonly name: string }) => [`${kind}/name/${value.name}`];
+const nowhere = (): readonly string[] => [];
+
 /** Every key an entity is found under besides its id. */
-function keysOf(kind: Kind, value: Entities[Kind]): string[] {
-  switch (kind) {
-    case "vm": {
-      const vm = value as Vm;
-      return [`vm/name/${vm.project_id}/${vm.name}`, ...vm.groups.map((group) => `vm/group/${group}`)];
-    }
-    case "volume": {
-      const { attached_to } = value as Entities["volume"];
-      return attached_to === null ? [] : [`volume/vm/${attached_to}`];
-    }
-    case "group": {
-      const group = value as Entities["group"];
-      return [`group/name/${group.project_id}/${group.name}`];
-    }
-    case "rule": {
-      const rule = value as Rule;
-      const keys = [`rule/group/${rule.security_group_id}`, `rule/same/${rule.security_group_id}/${identityOf(rule)}`];
-      if (rule.remote_group_id !== null) keys.push(`rule/remote/${rule.remote_group_id}`);
-      return keys;
-    }
-    case "user": {
-      const user = value as Entities["user"];
-      const keys = [`user/called/${user.email.toLowerCase()}`, `user/called/${user.username.toLowerCase()}`];
-      if (user.token !== undefined) keys.push(`user/token/${user.token}`);
-      return keys;
-    }
-    case "flavor":
-    case "image":
-    case "region":
-    case "project":
-      return [`${kind}/name/${(value as { name: string }).name}`];
-    case "floating_ip":
-    case "setting":
-      return [];
-    default:
-      throw new Error(`unknown kind ${String(kind satisfies never)}`);
-  }
-}
+const keysByKind: { readonly [K in Kind]: (value: Entities[K]) => readonly string[] } = {
+  vm: (vm) => [`vm/name/${vm.project_id}/${vm.name}`, ...vm.groups.map((group) => `vm/group/${group}`)],
+  volume: ({ attached_to }) => (attached_to === null ? [] : [`volume/vm/${attached_to}`]),
+  group: (group) => [`group/name/${group.project_id}/${group.name}`],
+  rule: (rule) => [
+    `rule/group/${rule.security_group_id}`,
+    `rule/same/${rule.security_group_id}/${identityOf(rule)}`,
+    ...(rule.remote_group_id === null ? [] : [`rule/remote/${rule.remote_group_id}`]),
+  ],
+  user: (user) => [
+    `user/called/${user.email.toLowerCase()}`,
+    `user/called/${user.username.toLowerCase()}`,
+    ...(user.token === undefined ? [] : [`user/token/${user.token}`]),
+  ],
+  flavor: underName("flavor"),
+  image: underName("image"),
+  region: underName("region"),
+  project: underName("project"),
+  floating_ip: nowhere,
+  setting: nowhere,
+};
+
+const keysOf = <K extends Kind>(kind: K, value: Entities[K]): readonly string[] => keysByKind[kind](value);
 
 /**
  * What makes two rules of one group identical: what they admit. The description does not count, a host address inside
@@ -133,11 +121,8 @@ interface Place {
   readonly seq: number;
 }
 
-function placeOf(kind: Kind, value: Entities[Kind]): Place | undefined {
-  if (kind !== "vm" && kind !== "volume" && kind !== "group") return undefined;
-  const { project_id, seq } = value as { project_id: string; seq: number };
-  return { list: `${kind}/${project_id}`, seq };
-}
+const placeOf = (kind: Kind, value: Entities[Kind]): Place | undefined =>
+  "seq" in value ? { list: `${kind}/${value.project_id}`, seq: value.seq } : undefined;
 
 function addToIndex(world: World, key: string, id: string): void {
   const ids = world.index.get(key);
@@ -171,15 +156,17 @@ function removeFromOrder(world: World, place: Place): void {
   list.ids.splice(at, 1);
 }
 
+const itsSeq = ({ seqs }: Ordered, at: number): number => seqs[at] ?? Number.POSITIVE_INFINITY;
+
 /** The position of the first entry whose seq is not below the one given. */
 export function firstAtOrAfter(list: Ordered, seq: number): number {
   const last = list.seqs.length - 1;
-  if (last < 0 || (list.seqs[last] as number) < seq) return last + 1;
+  if (last < 0 || itsSeq(list, last) < seq) return last + 1;
   let low = 0;
   let high = last;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((list.seqs[middle] as number) < seq) low = middle + 1;
+    if (itsSeq(list, middle) < seq) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -209,7 +196,7 @@ export function findVm(world: World, projectId: string, id: string, now: number)
 }
 
 export function rulesOf(world: World, groupId: string): Rule[] {
-  return [...idsUnder(world, `rule/group/${groupId}`)].map((id) => world.tables.rule.get(id) as Rule);
+  return [...idsUnder(world, `rule/group/${groupId}`)].flatMap((id) => world.tables.rule.get(id) ?? []);
 }
 
 /** How far the clock of this world was moved ahead, in milliseconds. */

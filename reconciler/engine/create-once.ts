@@ -11,12 +11,14 @@
  * What is found has to be what was sent, not only bear its name (core/diff/evidence.ts). Where nobody can look, or looking
  * does not settle it, the run stops and says what a person has to find out.
  */
+
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
+import { errorMessage } from "../core/text/errors";
 import { discover, type LiveOf } from "./discover";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
@@ -149,7 +151,7 @@ async function keepOrTell<K extends Kind>(
   } catch (error) {
     throw new NotRecorded(
       error as Error,
-      `${what} ${name} was created as ${live.id}, and that could not be recorded: ${(error as Error).message}`,
+      `${what} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
       `reconcile import ${address} ${live.id}`,
     );
   }

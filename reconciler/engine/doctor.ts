@@ -4,7 +4,6 @@
  * nothing else; what could only be found out by changing something is left as the dialect has it. The report is a
  * value; report/doctor-text.ts prints it.
  */
-
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import {
@@ -18,6 +17,7 @@ import {
   rowOf,
 } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
+import { mustGet } from "../core/text/invariant";
 import type { AssumedRoutes, Dialect, ListRoute, Route } from "../dialect/dialect";
 import { compilePointers, findArray, findText } from "../dialect/pointers";
 import { payloadOf } from "../dialect/records";
@@ -103,7 +103,7 @@ export async function diagnoseService(
   for (const operation of assumedOperations)
     if (rowOf(operation).kind !== "read") findings.set(operation, notTried(dialect, operation));
 
-  const operations = assumedOperations.map((operation) => findings.get(operation)!);
+  const operations = assumedOperations.map((operation) => mustGet(findings, operation));
   const { records, fitting } = describeRecords(dialect, samples);
   return {
     ...first,

@@ -7,6 +7,7 @@ import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan } from "../core/plan/plan";
+import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
 import { refresh } from "./refresh";
 import { assertSameService, assertShown, scopeOf } from "./scope";
@@ -53,7 +54,7 @@ export async function findDrift(
         name: change.name,
         ...(state.resources.get(change.address)?.id === undefined
           ? {}
-          : { id: state.resources.get(change.address)!.id! }),
+          : { id: mustGet(state.resources, change.address).id! }),
         gone: change.reason === "gone",
         fields:
           change.reason === "gone"

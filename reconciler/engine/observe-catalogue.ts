@@ -1,11 +1,13 @@
 /** Reads of the catalogue (flavors, images, regions) the lists in which something has to be looked up, and no others. */
+
 import { isUuid } from "../core/canonical/catalogue";
+import { ofKind } from "../core/model/by-kind";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Sighting } from "../core/model/evidence";
 import type { Catalogue, CatalogueEntry, LiveVm } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
-import type { RecordedVm, State } from "../core/model/recorded";
+import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -67,7 +69,7 @@ function catalogueNeeds(
   for (const resource of desired.resources) {
     if (resource.kind !== "vm") continue;
     const vm: DesiredVm = resource;
-    const recorded = state.resources.get(vm.address) as RecordedVm | undefined;
+    const recorded = ofKind(state.resources.get(vm.address), "vm");
     const sighting = recorded?.id === undefined ? undefined : vmById.get(recorded.id);
     const live = sighting?.seen === "yes" ? sighting.value : undefined;
     const creates = recorded === undefined || (live === undefined && vms !== undefined) || live?.phase === "failed";

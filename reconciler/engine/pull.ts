@@ -7,6 +7,7 @@ import type { VmDisks } from "../config/live-blocks";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
+import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -46,7 +47,7 @@ export async function pullWorld(client: ServiceClient, wanted: PullWanted): Prom
   const roots = new Set(
     all.flatMap((vm) => (vm.volumes ?? []).filter((disk) => disk.root === true).map(({ id }) => id)),
   );
-  const further = chosen.flatMap((vm) => (disksOf.get(vm.id)!.told ? (vm.volumes ?? []).map(({ id }) => id) : []));
+  const further = chosen.flatMap((vm) => (mustGet(disksOf, vm.id).told ? (vm.volumes ?? []).map(({ id }) => id) : []));
   const everything = [...(listed?.keys() ?? [])];
   const picked = [...new Set([...further, ...named, ...everything])].filter(
     (id) => !own.has(id) && !roots.has(id) && volumes.has(id),
@@ -59,8 +60,8 @@ export async function pullWorld(client: ServiceClient, wanted: PullWanted): Prom
         summary: `volume ${id} is a disk of its VM and stands in that VM's block`,
       });
   return {
-    vms: chosen.map((vm) => ({ vm, disks: disksOf.get(vm.id)! })),
-    volumes: picked.map((id) => volumes.get(id)!),
+    vms: chosen.map((vm) => ({ vm, disks: mustGet(disksOf, vm.id) })),
+    volumes: picked.map((id) => mustGet(volumes, id)),
     groups,
     diagnostics,
   };

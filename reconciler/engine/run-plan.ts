@@ -2,7 +2,6 @@
  * Carries a plan out: starts what may start, writes down what became true, skips what cannot go on, and says how it
  * ended. Stops starting on the first wish to stop, and waiting on the second.
  */
-
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live } from "../core/model/live";
@@ -10,6 +9,7 @@ import { type Orphan, orphanKey, recordedAt, type Scope } from "../core/model/re
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
+import { mustGet } from "../core/text/invariant";
 import { onAbort } from "../service/abort-listeners";
 import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
@@ -97,7 +97,7 @@ export async function runPlan(
       elapsedMs: startedAt === undefined ? 0 : ports.clock.now() - startedAt,
       title: step.title,
       ...(message === undefined ? {} : { message }),
-      ...(waited.has(step.id) ? { waitingMs: waited.get(step.id)! } : {}),
+      ...(waited.has(step.id) ? { waitingMs: mustGet(waited, step.id) } : {}),
     });
   };
 

@@ -134,5 +134,6 @@ function dataVolumeShown(step: Step, run: Run, vm: LiveVm | undefined): Partial<
   if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
   if (vm.volumes.every((disk) => disk.root === undefined)) return {};
   const data = vm.volumes.filter((disk) => disk.root !== true && run.recorder.addressOf(disk.id) === undefined);
-  return data.length === 1 ? { dataVolumeId: data[0]!.id } : {};
+  const [only, ...others] = data;
+  return only !== undefined && others.length === 0 ? { dataVolumeId: only.id } : {};
 }

@@ -2,6 +2,7 @@
  * The slots that requests wait for: the most important first, as many at once as concurrency.ts allows, none while the
  * service asked for a pause. Waiting for a state or for the next try is not a request and holds no slot.
  */
+import { itemAt } from "../core/text/invariant";
 import { onAbort } from "./abort-listeners";
 import type { Clock } from "./clock";
 import { adjustConcurrency, type Sample, startConcurrency } from "./concurrency";
@@ -98,8 +99,8 @@ function add(heap: Waiter[], waiter: Waiter): void {
   heap.push(waiter);
   while (at > 0) {
     const parent = (at - 1) >> 1;
-    if (!comesFirst(heap[at]!, heap[parent]!)) break;
-    [heap[at], heap[parent]] = [heap[parent]!, heap[at]!];
+    if (!comesFirst(itemAt(heap, at), itemAt(heap, parent))) break;
+    [heap[at], heap[parent]] = [itemAt(heap, parent), itemAt(heap, at)];
     at = parent;
   }
 }
@@ -113,10 +114,10 @@ function takeFirst(heap: Waiter[]): Waiter | undefined {
     const left = 2 * at + 1;
     const right = left + 1;
     let next = at;
-    if (left < heap.length && comesFirst(heap[left]!, heap[next]!)) next = left;
-    if (right < heap.length && comesFirst(heap[right]!, heap[next]!)) next = right;
+    if (left < heap.length && comesFirst(itemAt(heap, left), itemAt(heap, next))) next = left;
+    if (right < heap.length && comesFirst(itemAt(heap, right), itemAt(heap, next))) next = right;
     if (next === at) return first;
-    [heap[at], heap[next]] = [heap[next]!, heap[at]!];
+    [heap[at], heap[next]] = [itemAt(heap, next), itemAt(heap, at)];
     at = next;
   }
 }

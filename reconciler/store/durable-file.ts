@@ -18,6 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { errorCode, errorMessage } from "../core/text/errors";
 import { StoreFailed } from "./store";
 
 /** The file a link ends at, so that a rename replaces the target and not the link. */
@@ -37,8 +38,8 @@ export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw new StoreFailed(`${path} cannot be read: ${(error as Error).message}`);
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw new StoreFailed(`${path} cannot be read: ${errorMessage(error)}`);
   }
 }
 
@@ -91,10 +92,10 @@ export function createWhole(path: string, text: string, mark: string): boolean {
     linkSync(temporary, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? ""))
+    if (errorCode(error) === "EEXIST") return false;
+    if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errorCode(error) ?? ""))
       return createFilled(path, text);
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
   } finally {
     removeIfThere(temporary);
   }
@@ -110,8 +111,8 @@ function createFilled(path: string, text: string): boolean {
     }
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+    if (errorCode(error) === "EEXIST") return false;
+    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
   }
 }
 
@@ -119,8 +120,8 @@ export function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? ""))
-      throw new StoreFailed(`${path} cannot be removed: ${(error as Error).message}`);
+    if (!["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? ""))
+      throw new StoreFailed(`${path} cannot be removed: ${errorMessage(error)}`);
   }
 }
 
@@ -210,7 +211,7 @@ export function tell<T>(path: string, write: () => T): T {
     return write();
   } catch (error) {
     if (error instanceof StoreFailed) throw error;
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
   }
 }
 
@@ -220,8 +221,6 @@ export async function tellLater<T>(path: string, write: () => Promise<T>): Promi
     return await write();
   } catch (error) {
     if (error instanceof StoreFailed) throw error;
-    throw new StoreFailed(`${path} cannot be written: ${(error as Error).message}`);
+    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
   }
 }
-
-export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -3,7 +3,7 @@
  * bound to its state, its holder's epoch and its place, so that recording a step still costs one line. A state in the
  * clear, or under the previous key, is sealed anew by the first run that locks it.
  */
-
+import { itemAt } from "../core/text/invariant";
 import { lastEpoch } from "./lease";
 import {
   damaged,
@@ -61,7 +61,7 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
   async function openSession(session: StateSession): Promise<StateSession> {
     const stored = open(await session.read());
     const salt = stored.salt ?? newSalt();
-    const key = deriveKey(keys.secrets[0]!, salt);
+    const key = deriveKey(itemAt(keys.secrets, 0), salt);
     const { epoch } = session;
     let lines = 0;
     const replace = (snapshot: string, journal: readonly string[]): Promise<void> =>
@@ -147,15 +147,15 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
       if (keys.required) throw notEncrypted(`a line of ${what}`);
       return line;
     }
-    const [, id, epochText, placeText, body] = line.split(" ");
+    const [, id = "", epochText, placeText, body] = line.split(" ");
     const epoch = Number(epochText);
     const place = Number(placeText);
-    const key = findKey(keys.secrets, salt, id!, what);
+    const key = findKey(keys.secrets, salt, id, what);
     const former = places.get(epoch);
     // Within one holder's lines each follows the one before: none was left out, doubled or moved.
     if (former !== undefined && place !== former + 1) throw damaged(what);
     places.set(epoch, place);
-    if (key !== deriveKey(keys.secrets[0]!, salt)) isNewest = false;
+    if (key !== deriveKey(itemAt(keys.secrets, 0), salt)) isNewest = false;
     // A line that does not open goes on as damage, and is set aside like a damaged line in the clear.
     return unseal(key, boundLine(salt, epoch, place), body ?? "") ?? line.slice(0, 60);
   });

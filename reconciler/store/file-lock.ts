@@ -5,6 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { readlinkSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
+import { errorCode } from "../core/text/errors";
+import { fieldsIn } from "../core/text/objects";
 import { ageOf, createWhole, readIfThere, removeIfThere, tell, touch } from "./durable-file";
 import { readHolder } from "./lease";
 import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store";
@@ -113,7 +115,7 @@ function parseLock(text: string): Lock {
   } catch {
     // Not whole: its writer is gone, or about to write it. Only its age tells.
   }
-  const { token, processes } = (value ?? {}) as { token?: unknown; processes?: unknown };
+  const { token, processes } = fieldsIn(value);
   return {
     ...readHolder(value),
     token: typeof token === "string" ? token : "",
@@ -130,7 +132,7 @@ function isProcessGone(lock: Lock): boolean {
     process.kill(lock.pid, 0);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
+    return errorCode(error) === "ESRCH";
   }
 }
 

@@ -8,9 +8,11 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { certificateProblem } from "../core/text/certificate-problems";
+import { causeOf, errorCode } from "../core/text/errors";
 import { isLoopbackHost } from "../core/text/loopback";
+import { fieldsIn, fieldsOfJson } from "../core/text/objects";
 import { readRetryAfter } from "../core/text/retry-after";
-import { lastEpoch, readHolder, unknownHolder } from "./lease";
+import { lastEpoch, readHolder, toldOf, unknownHolder } from "./lease";
 import { repeat, Unavailable } from "./remote";
 import {
   type Holder,
@@ -305,6 +307,9 @@ const storedIn = ({ snapshot, journal, lines }: Document): StoredState => ({
   ...(lines === undefined ? {} : { acknowledged: lines }),
 });
 
+const isLines = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((line) => typeof line === "string");
+
 function parseDocument(text: string, location: string): Document {
   let value: unknown;
   try {
@@ -312,12 +317,11 @@ function parseDocument(text: string, location: string): Document {
   } catch {
     throw new StoreFailed(`the state ${location} holds no JSON`);
   }
-  const { format, serial, writer, snapshot, journal, lines } = (value ?? {}) as Record<string, unknown>;
-  const isLines = Array.isArray(journal) && journal.every((line) => typeof line === "string");
+  const { format, serial, writer, snapshot, journal, lines } = fieldsIn(value);
   if (
     format !== documentFormat ||
     typeof serial !== "number" ||
-    !isLines ||
+    !isLines(journal) ||
     (snapshot !== undefined && typeof snapshot !== "string")
   )
     throw new StoreFailed(
@@ -327,7 +331,7 @@ function parseDocument(text: string, location: string): Document {
     serial,
     writer: typeof writer === "string" ? writer : "",
     ...(snapshot === undefined ? {} : { snapshot }),
-    journal: journal as string[],
+    journal,
     ...(Number.isSafeInteger(lines) ? { lines: Number(lines) } : {}),
   };
 }
@@ -345,29 +349,18 @@ interface Present {
 }
 
 function parsePresent(text: string): Present {
-  const fields = parseRecord(text);
+  const fields = fieldsOfJson(text);
   const id = typeof fields["ID"] === "string" ? fields["ID"] : undefined;
-  const told = parseRecord(Buffer.from(id?.split(".")[1] ?? "", "base64url").toString("utf8"));
-  const known = (name: string): string =>
-    typeof fields[name] === "string" ? (fields[name] as string).slice(0, 200) : "unknown";
+  const told = fieldsOfJson(Buffer.from(id?.split(".")[1] ?? "", "base64url").toString("utf8"));
   const holder =
     typeof told["who"] === "string"
       ? readHolder(told)
-      : { ...unknownHolder, who: known("Who"), since: known("Created") };
+      : { ...unknownHolder, who: toldOf(fields["Who"]), since: toldOf(fields["Created"]) };
   return { ...(id === undefined ? {} : { id }), holder };
 }
 
-function parseRecord(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
 const certificateProblemOf = (error: unknown): string | undefined =>
-  certificateProblem((error as { cause?: { code?: string } }).cause?.code ?? "")?.words;
+  certificateProblem(errorCode(causeOf(error)) ?? "")?.words;
 
 function problemOf(error: unknown): string {
   if (error instanceof Unavailable)

@@ -1,4 +1,5 @@
 /** What every store's lock has in common: who holds it, read from untrusted text, and the epoch that the next holder gets. */
+import { fieldsIn } from "../core/text/objects";
 import type { Holder, LeaseTimes, StoredState } from "./store";
 
 export const unknownHolder: Holder = {
@@ -9,11 +10,13 @@ export const unknownHolder: Holder = {
   command: "unknown",
 };
 
+/** Untrusted text, cut short. */
+export const toldOf = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
+
 /** A holder as somebody else wrote it: any field may be missing or of another kind. */
 export function readHolder(value: unknown): Holder {
-  const fields = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  const text = (name: keyof Holder): string =>
-    typeof fields[name] === "string" ? (fields[name] as string).slice(0, 200) : "unknown";
+  const fields = fieldsIn(value);
+  const text = (name: keyof Holder): string => toldOf(fields[name]);
   return {
     who: text("who"),
     host: text("host"),

@@ -5,6 +5,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Pool, QueryResult } from "pg";
+import { causeOf, errorCode, errorMessage } from "../core/text/errors";
+import { fieldsIn } from "../core/text/objects";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
@@ -86,7 +88,7 @@ export function createPostgresStore(
           hasAnswered = true;
           return result;
         } catch (error) {
-          if (!takesTimeout || !/startup parameter/.test((error as Error).message)) throw error;
+          if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
           // A pooler in between that knows no such parameter: only this side's limit is left.
           takesTimeout = false;
           pool = openPool(connection, limits, takesTimeout);
@@ -136,8 +138,8 @@ export function createPostgresStore(
         [state, onlyAlive, times.leaseMs],
       ),
     );
-    const row = found?.rows[0] as { holder: unknown } | undefined;
-    return row === undefined ? undefined : readHolder(row.holder);
+    const row: unknown = found?.rows[0];
+    return row === undefined ? undefined : readHolder(fieldsIn(row)["holder"]);
   }
 
   /** Two may make the tables at once; the one that comes second finds them there. */
@@ -146,7 +148,7 @@ export function createPostgresStore(
       states,
       journal,
     ]);
-    if ((isThere.rows[0] as { there: boolean }).there) return addTail();
+    if (fieldsIn(isThere.rows[0])["there"] === true) return addTail();
     // One transaction, and one first writer at a time: two that create the same thing at once refuse each other.
     const make = [
       "SELECT pg_advisory_xact_lock(hashtext('reconcile-cloud'))",
@@ -197,7 +199,7 @@ export function createPostgresStore(
          RETURNING epoch`,
         [state, atLeast, token, JSON.stringify(holder), times.leaseMs],
       );
-      const row = taken.rows[0] as { epoch: string } | undefined;
+      const row: unknown = taken.rows[0];
       if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
       // After those that were lost as well, so that the loss is told for as long as nobody replaced the state.
       const last = await ask(
@@ -206,9 +208,9 @@ export function createPostgresStore(
         [state],
       );
       return openSession({
-        epoch: Number(row.epoch),
+        epoch: Number(fieldsIn(row)["epoch"]),
         token,
-        written: Number((last.rows[0] as { line: string }).line),
+        written: Number(fieldsIn(last.rows[0])["line"]),
       });
     },
   };
@@ -225,7 +227,7 @@ export function createPostgresStore(
     const tail = (line: string): string => (hasTail ? `, tail_epoch = epoch, tail_line = ${line}` : "");
     const heartbeat = startHeartbeat(times, async () => void (await ask(held, [state, token])));
     const assertHeld = (result: QueryResult): void => {
-      if ((result.rows[0] as { held: number } | undefined)?.held !== 1) throw new LeaseLost(location);
+      if (fieldsIn(result.rows[0])["held"] !== 1) throw new LeaseLost(location);
     };
     const vouching = vouch(times.leaseMs / 2, async () => {
       if ((await ask(held, [state, token])).rowCount !== 1) throw new LeaseLost(location);
@@ -306,34 +308,31 @@ async function orMissing(answer: Promise<QueryResult>): Promise<QueryResult | un
   }
 }
 
-const causeCode = (error: unknown): string | undefined => {
-  const { code } = ((error as Error).cause ?? error) as { code?: unknown };
-  return typeof code === "string" ? code : undefined;
-};
+const causeCode = (error: unknown): string | undefined => errorCode(causeOf(error) ?? error);
 
 /** The connection broke or the server is busy with itself: the same statement may work in a moment. */
 const isPassing = (error: unknown): boolean => {
-  const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code === "string" && /^(08|57P0[123]|57014|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
+  const code = errorCode(error);
+  if (code !== undefined && /^(08|57P0[123]|57014|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
     return true;
-  return isUnanswered(error) || /Connection terminated|Client has encountered a connection error/i.test(message ?? "");
+  return (
+    isUnanswered(error) || /Connection terminated|Client has encountered a connection error/i.test(errorMessage(error))
+  );
 };
 
 /** Nobody listens, or its machine is not there: passing for one that was there a moment ago. */
 const isAway = (error: unknown): boolean =>
-  ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(
-    (error as { code?: string }).code ?? "",
-  );
+  ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(errorCode(error) ?? "");
 
 const isUnanswered = (error: unknown): boolean =>
   /Query read timeout|timeout exceeded when trying to connect|timeout expired|connection timeout/i.test(
-    (error as Error).message ?? "",
+    errorMessage(error),
   );
 
 function problemOf(error: unknown, connection: string, { connectMs, statementMs }: PostgresLimits): string {
   if (isUnanswered(error) || causeCode(error) === "57014")
     return `the server did not answer within ${Math.ceil((statementMs + connectMs) / 1000)} seconds`;
-  return withoutSecrets((error as Error).message, connection);
+  return withoutSecrets(errorMessage(error), connection);
 }
 
 const undefinedColumn = "42703";

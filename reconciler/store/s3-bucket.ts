@@ -1,5 +1,8 @@
 /** The few requests that the S3 store sends, with their conditions; region, endpoint and credentials are the SDK's to find. */
 import type { S3Client } from "@aws-sdk/client-s3";
+import { causeOf, errorCode, errorMessage } from "../core/text/errors";
+import { fieldsIn, isObject } from "../core/text/objects";
+import { textBefore } from "../core/text/parts";
 import { packageMissing, repeat } from "./remote";
 import { StoreFailed } from "./store";
 
@@ -70,11 +73,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs = defau
       return true;
     } catch (error) {
       // 404: the object that was to be replaced is gone.
-      if (
-        [412, 404].includes(statusOf((error as Error).cause) ?? 0) &&
-        codeOf((error as Error).cause) !== "NoSuchBucket"
-      )
-        return false;
+      if ([412, 404].includes(statusOf(causeOf(error)) ?? 0) && nameOf(causeOf(error)) !== "NoSuchBucket") return false;
       throw error;
     }
   }
@@ -89,7 +88,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs = defau
           const now = serverTimeOf(answer) ?? Date.now();
           return { text, etag: answer.ETag ?? "", ageMs: now - (answer.LastModified?.getTime() ?? now) };
         } catch (error) {
-          if (statusOf(error) === 404 && codeOf(error) !== "NoSuchBucket") return undefined;
+          if (statusOf(error) === 404 && nameOf(error) !== "NoSuchBucket") return undefined;
           throw error;
         }
       });
@@ -148,9 +147,9 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
-      const date = (result.response as { headers?: Record<string, string> } | undefined)?.headers?.["date"];
-      const output = result.output as { $metadata?: object } | undefined;
-      if (date !== undefined && output?.$metadata !== undefined) serverTimes.set(output.$metadata, Date.parse(date));
+      const date = fieldsIn(fieldsIn(result.response)["headers"])["date"];
+      const about = fieldsIn(result.output)["$metadata"];
+      if (typeof date === "string" && isObject(about)) serverTimes.set(about, Date.parse(date));
       return result;
     },
     { step: "deserialize", priority: "high", name: "serverTime" },
@@ -159,8 +158,9 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
 }
 
 const statusOf = (error: unknown): number | undefined =>
-  (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
-const codeOf = (error: unknown): string => (error as { name?: string } | undefined)?.name ?? "";
+  wholeNumber(fieldsIn(fieldsIn(error)["$metadata"])["httpStatusCode"]);
+const wholeNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+const nameOf = (error: unknown): string => String(fieldsIn(error)["name"] ?? "");
 
 /** No credentials, no region: nothing was sent. */
 const isSetUp = (error: unknown): boolean => /credential|region/i.test(String(error));
@@ -172,16 +172,16 @@ const isPassing = (error: unknown): boolean => {
 };
 
 function problemOf(error: unknown): string {
-  const { message, code, $response } = error as Error & { code?: string; $response?: unknown };
+  const said = textBefore(errorMessage(error), "\n").slice(0, 300);
   const status = statusOf(error);
-  const name = codeOf(error);
-  if (error instanceof TimedOut) return `gives ${message}`;
+  const name = nameOf(error);
+  if (error instanceof TimedOut) return `gives ${error.message}`;
   if (name === "NoSuchBucket") return "names a bucket that does not exist";
   if (status === 403 || status === 401)
     return `refuses these credentials (${status} ${name}): they come from AWS_PROFILE, AWS_ACCESS_KEY_ID or the machine's role`;
   if (status === 501) return "is on a server without conditional writes (501), which the state needs";
   if (status !== undefined)
-    return `answers ${status} ${name === "Error" || $response === undefined ? "" : name}`.trim();
-  if (isSetUp(error)) return `cannot be used: ${message.split("\n")[0]!.slice(0, 300)}`;
-  return `cannot be reached: ${code ?? message.split("\n")[0]!.slice(0, 300)}`;
+    return `answers ${status} ${name === "Error" || fieldsIn(error)["$response"] === undefined ? "" : name}`.trim();
+  if (isSetUp(error)) return `cannot be used: ${said}`;
+  return `cannot be reached: ${errorCode(error) ?? said}`;
 }

@@ -8,7 +8,9 @@
  * `key/end` is the number of the last object that is known to have been written, noted with a sign of life and at the end
  * of a run. Numbers only grow, so it may lag behind; objects that end before it were lost.
  */
+
 import { randomUUID } from "node:crypto";
+import { fieldsOfJson } from "../core/text/objects";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { createBucket } from "./s3-bucket";
 import {
@@ -121,11 +123,11 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       const present = await bucket.get(lockKey);
       if (present === undefined) continue;
       if (present.text === body) return;
-      if (present.ageMs <= times.leaseMs) throw new StateLocked(readHolder(parse(present.text)));
+      if (present.ageMs <= times.leaseMs) throw new StateLocked(readHolder(fieldsOfJson(present.text)));
       if (await bucket.replace(lockKey, body, present.etag)) return;
     }
     const present = await bucket.get(lockKey);
-    throw new StateLocked(present === undefined ? unknownHolder : readHolder(parse(present.text)));
+    throw new StateLocked(present === undefined ? unknownHolder : readHolder(fieldsOfJson(present.text)));
   }
 
   return {
@@ -134,7 +136,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     read: readStored,
     async holder() {
       const present = await bucket.get(lockKey);
-      return present === undefined || present.ageMs > times.leaseMs ? undefined : readHolder(parse(present.text));
+      return present === undefined || present.ageMs > times.leaseMs
+        ? undefined
+        : readHolder(fieldsOfJson(present.text));
     },
     async breakLock() {
       const present = await bucket.get(lockKey);
@@ -142,7 +146,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       // In this order: while the lock is there, nobody new can have begun to write.
       await fence(randomUUID());
       await bucket.remove(lockKey);
-      return readHolder(parse(present.text));
+      return readHolder(fieldsOfJson(present.text));
     },
     async lock(holder) {
       const token = randomUUID();
@@ -160,7 +164,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     let { last } = log;
     let former = log.numbers;
     const lockBody = JSON.stringify({ ...holder, token });
-    const isOurs = (text: string): boolean => parse(text)["token"] === token;
+    const isOurs = (text: string): boolean => fieldsOfJson(text)["token"] === token;
     let noted = 0;
     /** It only helps to notice a loss: where it cannot be written, the objects are there all the same. */
     const noteEnd = async (): Promise<void> => {
@@ -218,10 +222,10 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
 }
 
 function readAddress(address: string): { bucketName: string; key: string; location: string } {
-  const found = /^s3:\/\/([^/?#@]+)\/([^?#]+?)\/*$/i.exec(address);
-  if (found === null) throw new StoreFailed("--state s3://… is no address: s3://BUCKET/KEY");
-  const [, bucketName, key] = found;
-  return { bucketName: bucketName!, key: key!, location: `s3://${bucketName}/${key}` };
+  const [, bucketName, key] = /^s3:\/\/([^/?#@]+)\/([^?#]+?)\/*$/i.exec(address) ?? [];
+  if (bucketName === undefined || key === undefined)
+    throw new StoreFailed("--state s3://… is no address: s3://BUCKET/KEY");
+  return { bucketName, key, location: `s3://${bucketName}/${key}` };
 }
 
 function readSegment(number: number, object: string, location: string): Segment {
@@ -245,12 +249,3 @@ function foldSegments(segments: readonly Segment[], last: number): StoredState &
 }
 
 const readNumber = (text = ""): number => (/^\d{1,10}$/.test(text) ? Number(text) : 0);
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}

@@ -2,9 +2,10 @@
  * Texts under a key: AES-256-GCM, bound to what they are and where they stand, so that a text that was changed, or put
  * in another's place, does not open. For the encrypted store and for saved plans.
  */
-
 import { execSync } from "node:child_process";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scryptSync } from "node:crypto";
+import { itemAt } from "../core/text/invariant";
+import { fieldsIn } from "../core/text/objects";
 import { StateSealed } from "./store";
 
 /** What the user gave: 32 bytes, or a passphrase from which they are derived, with a salt of each text's own. */
@@ -55,10 +56,10 @@ function fromCommand(command: string | undefined): string | undefined {
   try {
     output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: commandTimeoutMs });
   } catch (error) {
-    const { status } = error as { status?: number | null };
+    const { status } = fieldsIn(error);
     throw new StateSealed(
       "state/key-missing",
-      `RECONCILE_STATE_KEY_COMMAND ${status == null ? "did not end well" : `ended with ${status}`}`,
+      `RECONCILE_STATE_KEY_COMMAND ${typeof status === "number" ? `ended with ${status}` : "did not end well"}`,
     );
   }
   const key = output.trim();
@@ -127,7 +128,7 @@ export interface Document {
 }
 
 export function sealDocument({ secrets }: Keys, { purpose, epoch, salt, text }: Document): string {
-  const key = deriveKey(secrets[0]!, salt);
+  const key = deriveKey(itemAt(secrets, 0), salt);
   const body = seal(key, boundOf(purpose, epoch, salt), text);
   return `${opening}\n"version":1,\n"purpose":"${purpose}",\n"epoch":${epoch},\n"salt":"${salt}",\n"key":"${key.id}",\n"body":"${body}"\n}\n`;
 }
@@ -146,7 +147,13 @@ export function unsealDocument(
   const key = findKey(secrets, head.salt, head.key, what);
   const text = unseal(key, boundOf(purpose, head.epoch, head.salt), head.body);
   if (text === undefined) throw damaged(what);
-  return { purpose, epoch: head.epoch, salt: head.salt, text, isNewest: key === deriveKey(secrets[0]!, head.salt) };
+  return {
+    purpose,
+    epoch: head.epoch,
+    salt: head.salt,
+    text,
+    isNewest: key === deriveKey(itemAt(secrets, 0), head.salt),
+  };
 }
 
 export function findKey(secrets: readonly Secret[], salt: string, id: string, what: string): DerivedKey {
@@ -177,7 +184,7 @@ function readHead(sealed: string) {
   } catch {
     return undefined;
   }
-  const { version, purpose, epoch, salt, key, body } = (value ?? {}) as Record<string, unknown>;
+  const { version, purpose, epoch, salt, key, body } = fieldsIn(value);
   if (version !== 1 || typeof epoch !== "number" || (purpose !== "state" && purpose !== "plan")) return undefined;
   if (typeof salt !== "string" || typeof key !== "string" || typeof body !== "string") return undefined;
   return { purpose, epoch, salt, key, body } as const;

@@ -36,7 +36,8 @@ export function resolveEntry(text: string, index: Index | undefined): Resolved {
   if (byId !== undefined) return { found: "one", entry: byId };
   const entries = index.byName.get(text) ?? [];
   if (entries.length === 0) return { found: "none" };
-  return entries.length === 1 ? { found: "one", entry: entries[0]! } : { found: "several", entries };
+  const [only, ...others] = entries;
+  return only !== undefined && others.length === 0 ? { found: "one", entry: only } : { found: "several", entries };
 }
 
 /** The id a text stands for, or the text itself when nothing better is known. */

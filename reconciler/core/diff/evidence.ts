@@ -65,7 +65,7 @@ export function judgeMade<L extends Made>(
 type Sent = Intent["record"] | DesiredResource;
 
 export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
-  const evidence = { agrees: [] as string[], differs: [] as string[] };
+  const evidence: { readonly agrees: string[]; readonly differs: string[] } = { agrees: [], differs: [] };
   const compare = (field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void => {
     if (shown === undefined || wanted === undefined || isSame === undefined) return;
     if (isSame) evidence.agrees.push(field);

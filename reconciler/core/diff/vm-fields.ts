@@ -241,5 +241,5 @@ export function findDataVolume(
   const disks = live?.volumes;
   if (disks === undefined || disks.every((disk) => disk.root === undefined)) return undefined;
   const data = disks.filter((disk) => disk.root !== true && !context.addressOfId.has(disk.id));
-  return data.length === 1 ? data[0]!.id : undefined;
+  return data.length === 1 ? data[0]?.id : undefined;
 }

@@ -8,6 +8,7 @@ import { vmFields } from "../model/fields";
 import { type LiveVm, sightVolume } from "../model/live";
 import { type Loss, rootDiskLoss } from "../model/loss";
 import type { Orphan, RecordedVm } from "../model/recorded";
+import { keysOf } from "../text/objects";
 import { type Change, type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import type { DiffContext } from "./context";
 import {
@@ -142,7 +143,7 @@ function createVm(
     diagnostics.push(goneNote(pair, "VM", gone, "it will be created again"));
   if (context.live.vms === undefined && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
-  const fields = (Object.keys(vmFields) as (keyof typeof vmFields)[])
+  const fields = keysOf(vmFields)
     .filter((key) => desired[key] !== undefined)
     .map((key) => fieldChange({ ...vmFields[key], effect: "in_place" }, undefined, desired[key], "create"));
   const why: Pick<Change, "reason" | "because"> =

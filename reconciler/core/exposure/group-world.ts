@@ -9,7 +9,7 @@ import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
 import { type Live, sightGroup } from "../model/live";
-import type { RecordedGroup, State } from "../model/recorded";
+import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Plan } from "../plan/plan";
 import type { Step } from "../plan/step";
@@ -172,7 +172,7 @@ function idsOf(plan: Plan, state: State): Map<Address, string> {
 }
 
 function recordedRules(state: State, address: Address): readonly Rule[] {
-  const record = state.resources.get(address) as RecordedGroup | undefined;
+  const record = state.resources.get(address);
   return record?.kind === "group" ? record.rules : [];
 }
 

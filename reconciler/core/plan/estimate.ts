@@ -4,6 +4,7 @@
  */
 import type { Address } from "../model/address";
 import { type Operation, operations, rowOf } from "../model/operation";
+import { mustGet } from "../text/invariant";
 import type { Step, StepOperation } from "./step";
 
 const second = 1000;
@@ -61,8 +62,8 @@ export function estimate(steps: readonly Step[]): Estimate {
   for (const step of steps) {
     if (step.downtimeOf === undefined || !start.has(step.id)) continue;
     const span = down.get(step.downtimeOf);
-    const from = start.get(step.id)!;
-    const to = finish.get(step.id)!;
+    const from = mustGet(start, step.id);
+    const to = mustGet(finish, step.id);
     if (span === undefined) down.set(step.downtimeOf, { from, to });
     else {
       span.from = Math.min(span.from, from);
@@ -70,6 +71,7 @@ export function estimate(steps: readonly Step[]): Estimate {
     }
   }
   const downtimeMs: Record<Address, number> = {};
-  for (const address of [...down.keys()].sort()) downtimeMs[address] = down.get(address)!.to - down.get(address)!.from;
+  for (const address of [...down.keys()].sort())
+    downtimeMs[address] = mustGet(down, address).to - mustGet(down, address).from;
   return { durationMs, downtimeMs };
 }

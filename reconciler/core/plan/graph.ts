@@ -1,4 +1,6 @@
 /** Order among named things, by Kahn's algorithm; knows nothing of steps. Ties keep the order they were given in. */
+import { itemAt, mustGet } from "../text/invariant";
+
 export interface Ordered {
   readonly order: readonly string[];
   /** What is left when every order would break an edge: members of cycles and what hangs on them. */
@@ -22,13 +24,13 @@ export function orderNodes(nodes: readonly string[], needs: (node: string) => It
   }
   const order: string[] = nodes.filter((node) => waitingFor.get(node) === 0);
   for (let index = 0; index < order.length; index++) {
-    for (const next of neededBy.get(order[index]!) ?? []) {
-      const left = waitingFor.get(next)! - 1;
+    for (const next of neededBy.get(itemAt(order, index)) ?? []) {
+      const left = mustGet(waitingFor, next) - 1;
       waitingFor.set(next, left);
       if (left === 0) order.push(next);
     }
   }
-  return { order, stuck: nodes.filter((node) => waitingFor.get(node)! > 0) };
+  return { order, stuck: nodes.filter((node) => mustGet(waitingFor, node) > 0) };
 }
 
 /**
@@ -53,13 +55,13 @@ export function orderBreakingCycles(
   const order: string[] = [];
   const placed = new Set<string>();
   const open = new Map<string, readonly string[]>();
-  const free = nodes.filter((node) => remaining.get(node)!.size === 0);
+  const free = nodes.filter((node) => mustGet(remaining, node).size === 0);
   let next = 0;
   const place = (node: string): void => {
     placed.add(node);
     order.push(node);
     for (const later of neededBy.get(node) ?? []) {
-      const left = remaining.get(later)!;
+      const left = mustGet(remaining, later);
       left.delete(node);
       if (left.size === 0 && !placed.has(later)) free.push(later);
     }
@@ -67,13 +69,13 @@ export function orderBreakingCycles(
   let candidate = 0;
   while (order.length < nodes.length) {
     if (next < free.length) {
-      const node = free[next++]!;
+      const node = itemAt(free, next++);
       if (!placed.has(node)) place(node);
       continue;
     }
-    while (placed.has(nodes[candidate]!)) candidate++;
-    const node = nodes[candidate]!;
-    open.set(node, [...remaining.get(node)!]);
+    while (placed.has(itemAt(nodes, candidate))) candidate++;
+    const node = itemAt(nodes, candidate);
+    open.set(node, [...mustGet(remaining, node)]);
     place(node);
   }
   return { order, open };

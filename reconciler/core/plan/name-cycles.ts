@@ -3,8 +3,9 @@
  * nobody has.
  */
 import type { Reference } from "../model/desired";
+import { itemAt, mustGet } from "../text/invariant";
 import { addStep, type Draft } from "./draft";
-import { need, type Step } from "./step";
+import { need } from "./step";
 
 export function breakNameCycles(draft: Draft): void {
   const takerOf = new Map(draft.takes.map((take) => [take.step, take.key]));
@@ -22,16 +23,16 @@ export function breakNameCycles(draft: Draft): void {
     let key = start;
     while (renames.has(key) && !done.has(key) && !path.has(key)) {
       path.add(key);
-      key = renames.get(key)!.to;
+      key = mustGet(renames, key).to;
     }
-    if (path.has(key)) stepAside(draft, key, indexOfStep.get(renames.get(key)!.from)!);
+    if (path.has(key)) stepAside(draft, key, mustGet(indexOfStep, mustGet(renames, key).from));
     for (const visited of path) done.add(visited);
   }
 }
 
 /** The rename that frees `key` is preceded by one to a passing name; whoever wants `key` waits only for that. */
 function stepAside(draft: Draft, key: string, index: number): void {
-  const rename = draft.steps[index] as Step;
+  const rename = itemAt(draft.steps, index);
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;
   if (rename.needs.some(({ step }) => step === `${rename.id}-aside`)) return;

@@ -9,6 +9,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import type { Live } from "../model/live";
 import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
+import { mustGet } from "../text/invariant";
 import { type Draft, onceEach } from "./draft";
 import { orderNodes } from "./graph";
 import { need, type Step, type StepAction } from "./step";
@@ -77,12 +78,12 @@ export function deleteNamedGroupsLast(draft: Draft): void {
     const later: Namer[] = [];
     for (const namer of namers) {
       if (circle.includes(namer)) continue;
-      const first = deletes.get(namer.id)!.id;
+      const first = mustGet(deletes, namer.id).id;
       // A replaced group goes after its successor, which may wait for the name of this one: the names decide then.
       if (waitsFor(first, step.id, needs)) later.push(namer);
       else {
         before.push(first);
-        needs.get(step.id)!.push(first);
+        mustGet(needs, step.id).push(first);
       }
     }
     const staying = [...namersOf(id).filter((namer) => !deletes.has(namer.id)), ...later];

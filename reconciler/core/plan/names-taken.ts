@@ -10,6 +10,7 @@ import { type ByKind, lazilyByKind } from "../model/by-kind";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
+import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
 import type { Step } from "./step";
 
@@ -80,7 +81,7 @@ function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: stri
 function freersOf(draft: Draft): Map<string, Address> {
   if (draft.frees.size === 0) return new Map();
   const addressOf = new Map(draft.steps.map(({ id, address }) => [id, address]));
-  return new Map([...draft.frees].map(([key, step]) => [key, addressOf.get(step)!]));
+  return new Map([...draft.frees].map(([key, step]) => [key, mustGet(addressOf, step)]));
 }
 
 /** Everybody of a kind by name: as listed, or where there is no list as recorded and seen one by one. */

@@ -2,13 +2,13 @@
  * What the state will say of a resource once it is as desired. A field that a step is still to make true keeps what is
  * recorded until that step has succeeded; everything else follows the file at once.
  */
-
 import { recordRules } from "../diff/group";
 import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
 import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
+import { keysOf } from "../text/objects";
 
 export type Unidentified<T> = Omit<T, "id">;
 
@@ -46,9 +46,7 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
   };
 }
 
-const sentOfVm = (Object.keys(vmFields) as (keyof typeof vmFields)[]).filter(
-  (key): key is keyof NewVm => "sentAs" in vmFields[key],
-);
+const sentOfVm = keysOf(vmFields).filter((key): key is keyof NewVm => "sentAs" in vmFields[key]);
 export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
 
 /** What the service's record of a VM says of the fields that a state holds. */

@@ -9,7 +9,9 @@
  *   end       any end                            waiting, if what it needs waits: that has not ended yet
  *   failed    failed                             the step is not needed, and says nothing
  */
+
 import type { Step } from "../plan/step";
+import { mustGet } from "../text/invariant";
 
 export type StepEnd = "done" | "failed" | "unknown" | "waiting" | "skipped" | "unneeded";
 
@@ -50,14 +52,14 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
       const before = nodes.get(need.step);
       if (before === undefined) continue;
       before.neededBy.push({ id: step.id, on: need.on });
-      nodes.get(step.id)!.waitingFor++;
+      mustGet(nodes, step.id).waitingFor++;
     }
   }
   // Steps come in an order that respects every edge, so one pass backwards sees every follower first.
   for (const step of [...steps].reverse()) {
-    const node = nodes.get(step.id)!;
+    const node = mustGet(nodes, step.id);
     let longest = 0;
-    for (const { id } of node.neededBy) longest = Math.max(longest, nodes.get(id)!.pathMs);
+    for (const { id } of node.neededBy) longest = Math.max(longest, mustGet(nodes, id).pathMs);
     node.pathMs = longest + step.estimateMs;
   }
 
@@ -83,7 +85,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
       if (item.node !== node) ended.push({ step: item.node.step, end: item.status, because: item.because });
       item.node.status = item.status;
       for (const { id, on } of item.node.neededBy) {
-        const next = nodes.get(id)!;
+        const next = mustGet(nodes, id);
         if (!isOpen(next)) continue;
         const verdict = judge(on, item.status);
         if (verdict === undefined) {
@@ -123,7 +125,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
       return started;
     },
     finish(id, status) {
-      const node = nodes.get(id)!;
+      const node = mustGet(nodes, id);
       if (node.status === "running") running--;
       endings++;
       for (const resource of node.step.holds) {
@@ -145,7 +147,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
       }
       return ended;
     },
-    pathMs: (id) => nodes.get(id)!.pathMs,
+    pathMs: (id) => mustGet(nodes, id).pathMs,
   };
 }
 

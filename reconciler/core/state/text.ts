@@ -2,9 +2,11 @@
  * The state as text: a snapshot that is one JSON document with one record a line, and journal lines with a checksum.
  * Whatever is damaged is set aside with its address, and the rest is read.
  */
+
 import type { Intent, Orphan, Quarantined, RecordedResource, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
+import { isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import { intentProblem, isScope, orphanProblem, recordProblem } from "./shape";
 
@@ -132,7 +134,7 @@ function readEntry(line: string): Entry | string {
   const body = line.slice(space + 1);
   if (space !== 16 || fingerprint(body) !== line.slice(0, space)) return "does not match its checksum";
   const parsed = parseJson(body);
-  if (!isRecord(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isRecord(parsed.c))
+  if (!isObject(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isObject(parsed.c))
     return "is not an entry";
   const change = parsed.c as unknown as StateChange;
   const problem = changeProblem(change);
@@ -166,7 +168,7 @@ const addressIn = (text: string): string | undefined =>
 
 function readSnapshot(text: string): FoldedState | string {
   const whole = parseJson(text);
-  const document = isRecord(whole) ? { head: whole, broken: [] as Quarantined[] } : salvage(text);
+  const document = isObject(whole) ? { head: whole, broken: [] as Quarantined[] } : salvage(text);
   if (document === undefined) return "it is not a JSON document of this tool";
   const { head, broken } = document;
   if (head.format !== stateFormat) return `its format is ${JSON.stringify(head.format ?? null)}, not ${stateFormat}`;
@@ -174,11 +176,11 @@ function readSnapshot(text: string): FoldedState | string {
     return `its version is ${JSON.stringify(head.version ?? null)}; this reconcile reads version 1`;
   if (typeof head.lineage !== "string" || !Number.isSafeInteger(head.serial)) return "its lineage or serial is missing";
   // All three are always written: one that is missing was lost, and an empty one would look as if nothing existed.
-  for (const section of sections) if (!isRecord(head[section])) return `its ${section} are missing`;
+  for (const section of sections) if (!isObject(head[section])) return `its ${section} are missing`;
   const quarantined: Quarantined[] = [...broken];
   if (Array.isArray(head.quarantined))
     for (const piece of head.quarantined)
-      if (isRecord(piece) && typeof piece.address === "string" && typeof piece.text === "string")
+      if (isObject(piece) && typeof piece.address === "string" && typeof piece.text === "string")
         quarantined.push({
           address: piece.address,
           text: piece.text,
@@ -227,7 +229,7 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       continue;
     }
     const parsed = parseJson(`{${line}}`);
-    if (isRecord(parsed)) {
+    if (isObject(parsed)) {
       for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
     } else if (current !== undefined) {
       const key = /^"([^"\\]+)":/.exec(line)?.[1];
@@ -249,6 +251,3 @@ function parseJson(text: string): unknown {
     return undefined;
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

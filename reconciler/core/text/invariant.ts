@@ -10,3 +10,17 @@ export function invariant(condition: unknown, statement: string): asserts condit
       `This is a bug in reconcile: ${statement}. Please report it with the command you ran.`,
     );
 }
+
+/** What a map has to have: that it is not there is a bug. */
+export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+  const value = map.get(key);
+  invariant(value !== undefined, `nothing is known of ${String(key)}`);
+  return value;
+}
+
+/** What a list has to have at this place: that it is shorter is a bug. */
+export function itemAt<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  invariant(item !== undefined, `a list of ${list.length} has nothing at ${index}`);
+  return item;
+}

@@ -2,6 +2,8 @@
  * The right name for a misspelt one: the candidate with the fewest edits, when it is close enough to be meant. `flavour`
  * is close to the first word of `flavor_id`, which counts as one edit more than being close to all of a name.
  */
+import { itemAt } from "./invariant";
+
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;
@@ -32,9 +34,13 @@ function editDistance(a: string, b: string, limit: number): number {
     let smallest = i;
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(previous[j]! + 1, current[j - 1]! + 1, previous[j - 1]! + (same ? 0 : 1));
+      let cost = Math.min(
+        itemAt(previous, j) + 1,
+        itemAt(current, j - 1) + 1,
+        itemAt(previous, j - 1) + (same ? 0 : 1),
+      );
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, beforePrevious[j - 2]! + 1);
+        cost = Math.min(cost, itemAt(beforePrevious, j - 2) + 1);
       current.push(cost);
       if (cost < smallest) smallest = cost;
     }
@@ -42,5 +48,5 @@ function editDistance(a: string, b: string, limit: number): number {
     beforePrevious = previous;
     previous = current;
   }
-  return previous[b.length]!;
+  return itemAt(previous, b.length);
 }

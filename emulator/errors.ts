@@ -1,0 +1,6 @@
+/** What was thrown, of which nothing is known: its message and its code, where it has them. */
+
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -1,0 +1,13 @@
+/** What was thrown, of which nothing is known: its message and its code, where it has them. */
+
+export const errorMessage = (error: unknown): string =>
+  typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
+
+export const errorCode = (error: unknown): string | undefined =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
+
+/** What it was thrown for, where it says so. */
+export const causeOf = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined;

@@ -1,0 +1,30 @@
+/** Values of unknown shape, as they come out of JSON and YAML, and the keys of our own tables. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A list is none. */
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Its fields; none where it is no object. */
+export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});
+
+/** The fields of a JSON object; none where the text is no such thing. */
+export function fieldsOfJson(text: string): Fields {
+  try {
+    return fieldsIn(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+export const isOneOf = <T extends string>(value: unknown, words: readonly T[]): value is T =>
+  words.some((word) => word === value);
+
+/** Of a table of ours, whose type names every key that it has. */
+export const keysOf = <T extends object>(table: T): readonly (keyof T & string)[] =>
+  Object.keys(table) as (keyof T & string)[];
+
+/** A table with the same keys, each made from its key. */
+export const tableOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V): Readonly<Record<K, V>> =>
+  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
