@@ -10,6 +10,25 @@ export const capturedProvider = (type: string): string =>
 /** The property of a dynamic resource that holds it. */
 export const capturedKey = "__provider";
 
+/** What a program tells the provider beside the properties. The engine neither compares nor shows what begins so. */
+export const programKey = "__program";
+
+export interface ProgramNote {
+  /** Names the resource among all the programs of a folder. */
+  readonly of: string;
+  /** The name is the resource's own, not one that the program gives. */
+  readonly named?: boolean;
+  /** Properties whose values are secrets. */
+  readonly secrets?: readonly string[];
+}
+
+export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote | undefined {
+  const note = raw[programKey];
+  return typeof note === "object" && note !== null && "of" in note && typeof note.of === "string"
+    ? (note as ProgramNote)
+    : undefined;
+}
+
 export const packageName = "reconcile-cloud";
 
 export const dynamicToken = (type: string): string => `pulumi-nodejs:dynamic/${packageName}:${type}`;

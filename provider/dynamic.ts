@@ -12,7 +12,7 @@ import {
   PartialFailure,
   type Props,
 } from "../reconciler/index";
-import { capturedKey, packageName } from "./captured";
+import { capturedKey, packageName, programKey, programNote } from "./captured";
 import { readSettings } from "./settings";
 
 /** Tells the state of a managed resource from the bare inputs of one that is only looked up. */
@@ -30,7 +30,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   const handler: Handler = found;
   let config: dynamic.Config | undefined;
 
-  const context = (): HandlerContext => ({
+  const context = (raw: Inputs = {}): HandlerContext => ({
+    ...notesFor(raw),
     service: () => connectionFor(config).service(),
     // Nobody can cancel what a dynamic provider does.
     signal: new AbortController().signal,
@@ -39,9 +40,14 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       if (severity === "warning") console.log(`warning: ${message}`);
     },
   });
+  const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
+    const of = programNote(raw)?.of;
+    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of) };
+  };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),
     [capturedKey]: raw[capturedKey],
+    ...noteIn(raw),
     [managedKey]: true,
   });
 
@@ -50,20 +56,20 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async configure(request) {
       config = request.config;
     },
-    async check(_before, raw) {
-      const { inputs, failures } = handler.check(own(raw));
-      return { inputs: clean(inputs), failures: [...failures] };
+    async check(before, raw) {
+      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) });
+      return { inputs: { ...clean(inputs), ...noteIn(raw) }, failures: [...failures] };
     },
     async diff(id, before, raw) {
       const { changes, replaces, deleteBeforeReplace, warnings } = await guarded(() =>
-        handler.diff(context(), id, own(before), own(raw)),
+        handler.diff(context(raw), id, own(before), own(raw)),
       );
       for (const warning of warnings) context().log("warning", warning);
       return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
     },
     async create(raw) {
       try {
-        const made = await handler.create(context(), own(raw));
+        const made = await handler.create(context(raw), own(raw));
         return { id: made.id, outs: kept(raw, made.outputs) };
       } catch (error) {
         throw asDynamicFailure(error, raw, kept);
@@ -71,27 +77,27 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
     async read(id, props = {}) {
       const managed = props[managedKey] !== undefined;
-      const seen = await guarded(() => handler.read(context(), id, managed ? own(props) : undefined));
+      const seen = await guarded(() => handler.read(context(props), id, managed ? own(props) : undefined));
       if (seen === undefined) {
         // A blank id means deleted; for a look-up it would count as found.
         if (managed) return {};
         throw new Error(`${type} ${id} does not exist`);
       }
       return {
-        id,
+        id: seen.id,
         props: kept(props, seen.outputs),
-        ...(managed ? { inputs: { ...clean(seen.inputs), [capturedKey]: props[capturedKey] } } : {}),
+        ...(managed ? { inputs: { ...clean(seen.inputs), ...noteIn(props), [capturedKey]: props[capturedKey] } } : {}),
       };
     },
     async update(id, before, raw) {
       try {
-        return { outs: kept(raw, (await handler.update(context(), id, own(before), own(raw))).outputs) };
+        return { outs: kept(raw, (await handler.update(context(raw), id, own(before), own(raw))).outputs) };
       } catch (error) {
         throw asDynamicFailure(error, raw, kept);
       }
     },
     async delete(id, props) {
-      await guarded(() => handler.delete(context(), id, own(props)));
+      await guarded(() => handler.delete(context(props), id, own(props)));
     },
   };
 }
@@ -103,6 +109,12 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
   connection ??= connect(readSettings((name) => config?.get(`${packageName}:${name}`)));
   return connection;
 }
+
+const noteIn = (raw: Inputs): Inputs => (raw[programKey] === undefined ? {} : { [programKey]: raw[programKey] });
+
+/** A name that is left out stays what it was, whatever the resource is called by now. */
+const sameName = (before: Inputs | undefined, raw: Inputs): Inputs =>
+  programNote(raw)?.named === true && typeof before?.["name"] === "string" ? { name: before["name"] } : {};
 
 /** Without what belongs to Pulumi and to this adapter. */
 const own = (raw: Inputs | undefined): Props =>

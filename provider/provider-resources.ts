@@ -19,6 +19,8 @@ export interface ServiceArgs {
   parallelism?: pulumi.Input<number> | undefined;
   /** How much faster than the real one the embedded service is. */
   timeScale?: pulumi.Input<number> | undefined;
+  /** The service has moved to this address: what the state knows of the former one holds here. */
+  acceptService?: pulumi.Input<boolean> | undefined;
 }
 
 const secrets = ["token", "authorization"] as const;

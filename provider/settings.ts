@@ -10,6 +10,7 @@ export const settingNames = [
   "insecureHttp",
   "parallelism",
   "timeScale",
+  "acceptService",
 ] as const satisfies readonly (keyof Settings)[];
 
 export type SettingName = (typeof settingNames)[number];
@@ -37,6 +38,7 @@ export function readSettings(get: (name: SettingName) => unknown): Settings {
     insecureHttp: text("insecureHttp") === "true",
     parallelism: number("parallelism"),
     timeScale: number("timeScale"),
+    acceptService: text("acceptService") === "true",
   };
 }
 

@@ -11,6 +11,7 @@ import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
 import { embeddedTimeScale } from "./engine/ports";
 import type { HandlerService } from "./one/handler";
+import type { OpenCreateNotes } from "./one/open-creates";
 import {
   defaultParallelism,
   type Location,
@@ -22,6 +23,7 @@ import {
 } from "./open-service";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
+import { openCreateNotes } from "./outside/open-create-notes";
 import { Refused, refuse } from "./refused";
 
 export interface Settings {
@@ -41,11 +43,15 @@ export interface Settings {
   readonly token?: string | undefined;
   /** Else RECONCILE_AUTHORIZATION. */
   readonly authorization?: string | undefined;
+  /** The service has moved here: what the state says it is of, and what this one does not show, is believed. */
+  readonly acceptService?: boolean | undefined;
 }
 
 export interface Connection {
   /** The ports of the engine; the commands of `resources` run where their files are. */
   service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
+  /** What was written down about the creates of one resource, which `owner` names among all the programs of the folder. */
+  notesOf(owner: string): OpenCreateNotes;
   close(): Promise<void>;
 }
 
@@ -67,16 +73,21 @@ export function openConnection(settings: Settings, folder: string): Connection {
       opening ??= open().finally(() => {
         opening = undefined;
       });
-      return portsOf(await opening, folder, resources);
+      const ports = portsOf(await opening, folder, resources);
+      return settings.acceptService === true ? { ...ports, acceptService: true } : ports;
     },
+    notesOf: (owner) =>
+      openCreateNotes(join(folder, ".reconcile", "creates"), `${baseUrlOf(settings) ?? ""}\n${owner}`),
     async close() {
       await opened?.service.client.close();
     },
   };
 }
 
+const baseUrlOf = ({ baseUrl }: Settings): string | undefined => baseUrl ?? setting("RECONCILE_BASE_URL");
+
 async function locate(settings: Settings, folder: string): Promise<Location> {
-  const baseUrl = settings.baseUrl ?? setting("RECONCILE_BASE_URL");
+  const baseUrl = baseUrlOf(settings);
   if (baseUrl === undefined || baseUrl === "")
     throw refuse(
       "service/no-base-url",

@@ -300,9 +300,11 @@ export class VolumeAttachment extends CloudResource {
   declare readonly flush: pulumi.Output<VolumeAttachmentFlush | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
+  /** What the engine remembers of the resource between two runs. Not for programs. */
+  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: VolumeAttachmentArgs, opts?: pulumi.CustomResourceOptions) {
-    super("VolumeAttachment", ["vmId","volumeId","flush","flushConfirmed"], name, args, opts);
+    super("VolumeAttachment", ["vmId","volumeId","flush","flushConfirmed","recorded"], name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -360,9 +362,11 @@ export class SecurityGroupRule extends CloudResource {
   declare readonly onRuleRemoval: pulumi.Output<"fail" | "keep" | undefined>;
   /** The id of the rule in its group. */
   declare readonly ruleId: pulumi.Output<string | undefined>;
+  /** What the engine remembers of the resource between two runs. Not for programs. */
+  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: SecurityGroupRuleArgs, opts?: pulumi.CustomResourceOptions) {
-    super("SecurityGroupRule", ["securityGroupId","direction","ethertype","protocol","dstPort","remoteIp","remoteGroup","description","onRuleRemoval","ruleId"], name, args, opts);
+    super("SecurityGroupRule", ["securityGroupId","direction","ethertype","protocol","dstPort","remoteIp","remoteGroup","description","onRuleRemoval","ruleId","recorded"], name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */

@@ -42,6 +42,10 @@ const settings: Readonly<Record<SettingName, Json>> = {
   insecureHttp: { type: "boolean", description: "Permits plain http to another host than this one." },
   parallelism: { type: "integer", description: "Requests at once, at most." },
   timeScale: { type: "number", description: "How much faster than the real one the embedded service is." },
+  acceptService: {
+    type: "boolean",
+    description: "The service has moved to this address: what the state knows of the former one holds here.",
+  },
 };
 
 function resourceSchema({ type, description, inputs, outputs }: Handler, types: Json): Json {

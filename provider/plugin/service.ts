@@ -23,7 +23,7 @@ import {
   unknownValue,
   version,
 } from "../../reconciler/index";
-import { packageName } from "../captured";
+import { packageName, programNote } from "../captured";
 import { readSettings, settingNames } from "../settings";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
@@ -46,6 +46,12 @@ export function createService(log: Log) {
   let connection: Connection | undefined;
 
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
+  /** A name that is left out stays what it was, whatever the resource is called by now. */
+  function nameFor(urn: string, before: Props, raw: Record<string, unknown>): Props {
+    const isGiven = raw["name"] !== undefined && raw["name"] !== null && programNote(raw)?.named !== true;
+    if (isGiven) return {};
+    return { name: typeof before["name"] === "string" ? before["name"] : nameOf(urn) };
+  }
   const nameOf = (urn: string): string => urn.split("::").slice(3).join("::");
 
   function handlerFor(urn: string): Handler {
@@ -54,12 +60,15 @@ export function createService(log: Log) {
     return handler;
   }
 
+  function connected(): Connection {
+    connection ??= connect(settings);
+    return connection;
+  }
+
   const context = (urn: string, signal: AbortSignal): HandlerContext => ({
-    service() {
-      connection ??= connect(settings);
-      return connection.service();
-    },
+    service: () => connected().service(),
     signal,
+    notes: connected().notesOf(urn),
     log: (severity, message) => log(severity, urn, message),
   });
 
@@ -102,6 +111,20 @@ export function createService(log: Log) {
       throw error instanceof PartialFailure ? initFailed(error, inputs, raw) : error;
     }
   }
+
+  /** What the program said last goes before what was seen: after an import the two differ where nothing was sent. */
+  const beforeIn = (request: DiffRequest | UpdateRequest): Props => ({
+    ...ownProps(readStruct(request.getOlds())),
+    ...ownProps(readStruct(request.getOldInputs())),
+  });
+
+  /** What the program never declared is no input of it, as long as it is what it was. */
+  const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
+    Object.fromEntries(
+      Object.entries(inputs).filter(
+        ([name, value]) => Object.hasOwn(declared, name) || JSON.stringify(value) !== JSON.stringify(before[name]),
+      ),
+    );
 
   function checkFailures(response: CheckResponse, failures: readonly { property: string; reason: string }[]): void {
     for (const { property, reason } of failures) {
@@ -169,8 +192,10 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
-      const named = Object.hasOwn(handler.inputs, "name") ? { name: nameOf(urn) } : {};
-      const { inputs, failures, warnings } = handler.check({ ...named, ...ownProps(raw) });
+      const { inputs, failures, warnings } = handler.check({
+        ...ownProps(raw),
+        ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, ownProps(readStruct(request.getOlds())), raw) : {}),
+      });
       for (const warning of warnings) log("warning", urn, warning);
       const response = new messages.CheckResponse();
       response.setInputs(writeStruct(inputs, raw));
@@ -180,7 +205,7 @@ export function createService(log: Log) {
     async diff(request: DiffRequest) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
-      const before = ownProps(readStruct(request.getOlds()));
+      const before = beforeIn(request);
       const inputs = ownProps(readStruct(request.getNews()));
       const found = await within(urn, 0, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, warning);
@@ -220,17 +245,19 @@ export function createService(log: Log) {
     async read(request: ReadRequest) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
-      const raw = { ...readStruct(request.getInputs()), ...readStruct(request.getProperties()) };
+      const rawInputs = readStruct(request.getInputs());
+      const raw = { ...readStruct(request.getProperties()), ...rawInputs };
       const props = ownProps(raw);
       // Older stubs have no timeout for a read.
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
+      const isImport = Object.keys(rawInputs).length === 0;
       const seen = await within(urn, timeout, (context) => handler.read(context, request.getId(), known));
       const response = new messages.ReadResponse();
       // No id and no properties: it is gone, or was never there.
       if (seen === undefined) return response;
       response.setId(seen.id);
-      response.setInputs(writeStruct(seen.inputs, raw));
+      response.setInputs(writeStruct(isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs), raw));
       response.setProperties(writeStruct(seen.outputs, raw));
       return response;
     },
@@ -239,7 +266,7 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
       const inputs = ownProps(raw);
-      const before = ownProps(readStruct(request.getOlds()));
+      const before = beforeIn(request);
       const response = new messages.UpdateResponse();
       if (request.getPreview()) {
         response.setProperties(writeStruct({ ...before, ...inputs }, raw));
@@ -253,7 +280,10 @@ export function createService(log: Log) {
     },
     async delete(request: DeleteRequest) {
       const urn = request.getUrn();
-      const before = ownProps(readStruct(request.getProperties()));
+      const before = {
+        ...ownProps(readStruct(request.getProperties())),
+        ...ownProps(readStruct(request.getOldInputs())),
+      };
       const handler = handlerFor(urn);
       await within(urn, request.getTimeout(), (context) => handler.delete(context, request.getId(), before));
       return new Empty();

@@ -4,6 +4,7 @@ import { sightVm, sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { holding } from "./exclusion";
+import { assertSameService } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -15,7 +16,9 @@ import {
   type Props,
 } from "./handler";
 import { checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, changeOf, type PlannedOne, plain, planAsObserved, stateOf } from "./one-run";
+import { carryOut, changeOf, type PlannedOne, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
+import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
+import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
 
 const address = "volume.attachment";
@@ -37,6 +40,8 @@ const write = (props: Props): Written => ({
 });
 
 const flushOf = (props: Props): FlushPolicy => (desiredOf(write(props)).desired.resources[0] as DesiredVolume).flush;
+
+const thing = (id: string): string => `attachment:${id}`;
 
 const idOf = (props: Props): string => `${String(props["vmId"])}/${String(props["volumeId"])}`;
 
@@ -60,6 +65,7 @@ function plan(
   ids: { readonly vmId: string; readonly volumeId: string },
   policy: FlushPolicy,
   attach: boolean,
+  { scope }: Remembered = {},
 ): Promise<PlannedOne> {
   const record: RecordedVolume = {
     kind: "volume",
@@ -79,7 +85,7 @@ function plan(
     lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
     source: { file: "properties", line: 1 },
   };
-  const state = stateOf(address, { record }, [hostOf(ids.vmId)]);
+  const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) }, [hostOf(ids.vmId)]);
   return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal);
 }
 
@@ -93,16 +99,22 @@ export const attachmentHandler: Handler = {
   type: "VolumeAttachment",
   description: "A volume attached to a VM. Taking it off needs a flush that somebody or something stands for.",
   inputs,
-  outputs: {},
+  outputs: { [recordedKey]: recordedProperty },
   stables: ["vmId", "volumeId"],
 
   check: (raw) => checkInputs(inputs, raw, write),
 
-  async diff(_context, _id, before, wanted) {
+  async diff(context, id, before, wanted) {
+    const service = await context.service();
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `attachment ${id}`);
+    claimSeen(service, thing(id), remembered.owner);
     const changes: PropertyChange[] = [];
-    for (const [property, { replaces }] of Object.entries(inputs))
+    for (const [property, { replaces, behaviour }] of Object.entries(inputs)) {
+      if (behaviour === true && remembered.imported === true && before[property] === undefined) continue;
       if (holdsUnknown(wanted[property]) || !deepEqual(before[property], wanted[property]))
         changes.push({ property, replaces: replaces === true });
+    }
     const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
     return {
       changes,
@@ -134,9 +146,17 @@ export const attachmentHandler: Handler = {
             fix: "remove that attachment first",
           },
         ]);
+      if (hangsOn === ids.vmId)
+        context.log(
+          "warning",
+          `volume ${ids.volumeId} is attached to ${ids.vmId} already; it is managed here from now on`,
+        );
       const ran = await carryOut(context, service, planned, props["flushConfirmed"] === true);
       if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
-      return { id: idOf(props), outputs: plain(props) };
+      const id = idOf(props);
+      const owner = newOwner();
+      claimMade(service, thing(id), owner);
+      return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
     });
   },
 
@@ -144,7 +164,8 @@ export const attachmentHandler: Handler = {
     const ids = idsIn(id);
     const service = await context.service();
     const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
-    const planned = await plan(context, service, ids, policy, false);
+    const remembered = before === undefined ? undefined : rememberedIn(before);
+    const planned = await plan(context, service, ids, policy, false, remembered);
     const volume = sightVolume(planned.live, ids.volumeId);
     if (volume.seen === "gone") return undefined;
     let attached =
@@ -155,22 +176,32 @@ export const attachmentHandler: Handler = {
       else if (vm.seen === "yes") attached = vm.value.volumes?.some((disk) => disk.id === ids.volumeId);
     }
     if (attached === false) return undefined;
-    const props = plain({ ...before, ...ids });
-    return { id, inputs: props, outputs: props };
+    const { [recordedKey]: _recorded, ...declared } = before ?? {};
+    const props = plain({ ...declared, ...ids });
+    const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
+    return { id, inputs: props, outputs: { ...props, [recordedKey]: plain(known) } };
   },
 
-  async update(_context, id, _before, props) {
-    return { id, outputs: plain(props) };
+  async update(context, id, before, props) {
+    const service = await context.service();
+    const { owner = newOwner() } = rememberedIn(before);
+    claimMade(service, thing(id), owner);
+    return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
   },
 
   async delete(context, id, before) {
     const service = await context.service();
     const ids = idsIn(id);
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `attachment ${id}`);
+    if (belongsToAnother(service, thing(id), remembered.owner))
+      return context.log("warning", staysWithAnother(`attachment ${id}`));
     await exclusively(service, ids, async () => {
-      const planned = await plan(context, service, ids, flushOf(before), false);
+      const planned = await plan(context, service, ids, flushOf(before), false, remembered);
       if (changeOf(planned)?.action === "create") return;
       const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
       if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      releaseClaim(service, thing(id));
     });
   },
 };

@@ -5,9 +5,25 @@ import { isPlatformShaped } from "../core/diff/group-rules";
 import { sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import { holdsUnknown, type Props } from "./handler";
+import { desiredOf, type Written } from "./one-desired";
 import { createHandler } from "./resource";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { adopt, linesFor } from "./shared-properties";
+
+const write = (inputs: Props): Written => ({
+  kind: "group",
+  lines: [
+    ...linesFor(inputs, ["name", "description"]),
+    // Shared is authoritative over what was declared here; what was made elsewhere is wanted as well (wantedAmong).
+    {
+      property: "rulesMode",
+      field: "rules_mode",
+      value: inputs["rulesMode"] === "shared" ? "authoritative" : inputs["rulesMode"],
+    },
+    { property: "rules", field: "rules", value: rulesForFile(inputs["rules"]) },
+    ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
+  ],
+});
 
 export const groupHandler = createHandler<"group">({
   type: "SecurityGroup",
@@ -47,20 +63,7 @@ export const groupHandler = createHandler<"group">({
   outputs: {},
   optional: [],
   deleteBeforeReplace: true,
-  write: (inputs) => ({
-    kind: "group",
-    lines: [
-      ...linesFor(inputs, ["name", "description"]),
-      // Shared is authoritative over what was declared here; what was made elsewhere is wanted as well (wantedAmong).
-      {
-        property: "rulesMode",
-        field: "rules_mode",
-        value: inputs["rulesMode"] === "shared" ? "authoritative" : inputs["rulesMode"],
-      },
-      { property: "rules", field: "rules", value: rulesForFile(inputs["rules"]) },
-      ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
-    ],
-  }),
+  write,
   sight: sightGroup,
   recordOfLive(address, live): RecordedGroup {
     const rules = (live.rules ?? []).map((rule) => ({
@@ -103,6 +106,14 @@ export const groupHandler = createHandler<"group">({
     rules: record.rules.map((rule) => ruleAsProperties(rule, record.id)),
   }),
   outputsOf: () => ({}),
+  managed(record, before, inputs) {
+    if (!isOpen(inputs)) return record;
+    const declared = desiredOf(write(isOpen(before) ? before : inputs)).desired.resources[0];
+    if (declared?.kind !== "group") return record;
+    const identify = selfAs(declared.address, record.id);
+    const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
+    return { ...record, rules: record.rules.filter((rule) => own.has(ruleKey(rule, identify))) };
+  },
   isUnsettled: () => false,
   wantedAmong(desired, inputs, record, live) {
     if (inputs["rulesMode"] !== "shared" || desired.kind !== "group") return desired;

@@ -1,7 +1,9 @@
 /** What a handler refuses, and the wishes it makes of others, worded once for all kinds. */
+import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
+import { compareScopes } from "../core/model/evidence";
 import { deepEqual } from "../core/text/deep-equal";
-import { HandlerFailure, type Property, type Props } from "./handler";
+import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { changeOf, type PlannedOne, type Remembered } from "./one-run";
 
 export const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
@@ -42,3 +44,28 @@ export const stillPending = (inputs: Props, { intent }: Remembered, id?: string)
       summary: `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
     },
   ]);
+
+const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: string, fix: string): HandlerFailure =>
+  new HandlerFailure([{ severity: "error", code, summary, fix }]);
+
+/** What another service does not show, or has under the same id, is no evidence of anything. */
+export function assertSameService(service: HandlerService, { scope }: Remembered, name: string): void {
+  const doubt = service.acceptService === true ? undefined : compareScopes(scope, service.client);
+  if (doubt === undefined || scope === undefined) return;
+  throw failure(
+    "consent/accept-service",
+    `${name} is of the service ${scope.origin}, and this is ${service.client.origin}`,
+    `set baseUrl to the service it is of; if that service has moved here: pulumi config set reconcile-cloud:acceptService true`,
+  );
+}
+
+export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
+  failure(
+    "plan/unseen-loss",
+    `${String(inputs["name"])} would have to be replaced, and adopt: "${id}" names the very one that would be deleted for it`,
+    "leave adopt out, which is done with once it has been taken over; then the preview shows what is lost",
+  );
+
+/** A create that nobody can find out about is given up by a destroy, and may have made something. */
+export const whatMayBeLeft = (before: Props, kind: Kind, { intent }: Remembered): string =>
+  `the outcome of creating ${kind} ${String(before["name"])}${intent === undefined ? "" : ` (sent at ${intent.sentAt})`} is not known, and it is given up: look in the service for a ${kind} of that name${typeof before["size"] === "number" ? ` with ${before["size"]} GB` : ""} that was made then, which nothing manages`;

@@ -6,6 +6,7 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
+import type { OpenCreateNotes } from "./open-creates";
 
 /** Properties as a program writes them: the service's field names in camelCase, JSON values only. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -67,10 +68,15 @@ export interface HandlerContext {
   readonly service: () => Promise<HandlerService>;
   readonly signal: AbortSignal;
   readonly log: (severity: "info" | "warning", message: string) => void;
+  /** What earlier processes wrote down about creates of this resource. */
+  readonly notes?: OpenCreateNotes;
 }
 
 /** The ports of the engine, but for the stream of events, which belongs to each call. */
-export type HandlerService = Omit<Ports, "emit">;
+export interface HandlerService extends Omit<Ports, "emit"> {
+  /** The program says that this is the service, project and credential that its state is of. */
+  readonly acceptService?: boolean;
+}
 
 export interface Handler {
   readonly type: string;
@@ -83,7 +89,7 @@ export interface Handler {
   check(inputs: Props): Checked;
   diff(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Difference>;
   create(context: HandlerContext, inputs: Props): Promise<Kept>;
-  /** `undefined`: gone. Without `before` it is looked up by the id alone. */
+  /** `undefined`: gone. Without `before` it is looked up by the id alone. An open create may come back with its id. */
   read(context: HandlerContext, id: string, before?: Props): Promise<Found | undefined>;
   update(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Kept>;
   delete(context: HandlerContext, id: string, before: Props): Promise<void>;

@@ -7,23 +7,30 @@ import type { Address } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
-import type { Intent, RecordedResource, State } from "../core/model/recorded";
+import type { Intent, RecordedResource, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { observeCatalogue } from "../engine/observe-catalogue";
-import { createRecorder } from "../engine/recorder";
+import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh, unobserved } from "../engine/refresh";
 import { type RunReport, runPlan } from "../engine/run-plan";
 import type { ServiceClient } from "../service/client";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
+import type { OpenCreate, OpenCreateNotes } from "./open-creates";
 
 /** What is kept between two calls: the engine's record, or a create whose outcome is open. */
 export interface Remembered {
   readonly record?: RecordedResource;
   readonly intent?: Intent;
+  /** The service it is of. */
+  readonly scope?: Scope;
+  /** Tells it from another resource of the program that names the same thing. */
+  readonly owner?: string;
+  /** Read by its id and not changed since: which of what was seen the program manages is not known. */
+  readonly imported?: true;
 }
 
 export interface PlannedOne {
@@ -36,7 +43,7 @@ export interface PlannedOne {
 
 export function stateOf(
   address: Address,
-  { record, intent }: Remembered,
+  { record, intent, scope }: Remembered,
   others: readonly RecordedResource[] = [],
 ): FoldedState {
   const state = emptyState("one");
@@ -47,6 +54,7 @@ export function stateOf(
       ...(record === undefined ? [] : [[address, { ...record, address }] as const]),
     ]),
     intents: new Map(intent === undefined ? [] : [[address, { ...intent, address }]]),
+    ...(scope === undefined ? {} : { scope }),
   };
 }
 
@@ -100,8 +108,8 @@ const vouchEveryMs = 50;
  * of the program, which the same process looks at at the same time, are its witnesses.
  */
 async function observe(service: HandlerService, desired: Desired, state: FoldedState, signal: AbortSignal) {
-  const { client, clock } = service;
-  const seen = await refresh(client, desired, state, { signal });
+  const { client, clock, acceptService = false } = service;
+  const seen = await refresh(client, desired, state, { signal, acceptService });
   if (showsRecorded(seen.live, state)) vouchedFor.add(client);
   if (seen.live.doubt?.about !== "credential") return seen;
   const until = clock.now() + vouchMs;
@@ -162,12 +170,13 @@ export async function carryOut(
   service: HandlerService,
   planned: PlannedOne,
   flushConfirmed: boolean,
+  notes?: OpenCreateNotes,
 ): Promise<RanOne> {
   throwErrors(planned);
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
-  const recorder = createRecorder(planned.state, memorySession());
+  const recorder = notedBy(notes, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
     planned.live,
@@ -189,6 +198,42 @@ export async function carryOut(
       context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
   return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
 }
+
+/** A create is written down before it is sent, for the case that neither this process nor its engine sees the end. */
+const notedBy = (notes: OpenCreateNotes | undefined, recorder: Recorder): Recorder =>
+  notes === undefined
+    ? recorder
+    : {
+        ...recorder,
+        get state() {
+          return recorder.state;
+        },
+        async record(changes) {
+          noteCreates(notes, recorder.state, changes);
+          await recorder.record(changes);
+        },
+      };
+
+function noteCreates(notes: OpenCreateNotes, { intents }: State, changes: readonly StateChange[]): void {
+  for (const change of changes) {
+    if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")
+      notes.write(openCreateOf(change.intent));
+    if (change.type !== "intent" || change.intent !== null) continue;
+    const open = intents.get(change.address);
+    if (open === undefined || open.operation === "vm.snapshot") continue;
+    const made = changes.find((one) => one.type === "resource" && one.address === change.address);
+    const id = made?.type === "resource" ? made.record?.id : undefined;
+    // Kept with its id until the engine was told; what was refused is no longer open.
+    if (id === undefined) notes.forget();
+    else notes.write({ ...openCreateOf(open), id });
+  }
+}
+
+const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
+  sentAt,
+  idsBefore,
+  ...(accepted === undefined ? {} : { accepted }),
+});
 
 function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
   try {

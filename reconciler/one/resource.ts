@@ -1,10 +1,21 @@
 import type { Address, Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
+import { compareScopes } from "../core/model/evidence";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { refresh } from "../engine/refresh";
+import { createdBefore } from "./created-before";
 import { holding } from "./exclusion";
-import { keepingRules, nothingPlanned, refuseLosses, sameBehaviour, stillPending } from "./guards";
+import {
+  assertSameService,
+  keepingRules,
+  nothingPlanned,
+  refuseLosses,
+  replacesAdopted,
+  sameBehaviour,
+  stillPending,
+  whatMayBeLeft,
+} from "./guards";
 import {
   type Difference,
   type Found,
@@ -32,6 +43,7 @@ import {
   stateOf,
   throwErrors,
 } from "./one-run";
+import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import {
   isPending,
   type LiveOf,
@@ -47,24 +59,40 @@ const lastLookMs = 5000;
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
-  const recordIn = (before: Props): Of<K> | undefined => rememberedIn(before).record as Of<K> | undefined;
+  /** What was read by its id may be more than the program manages; `inputs` and `before` say how much that is. */
+  function recordIn(before: Props, inputs: Props = before): Of<K> | undefined {
+    const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
+    return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
+  }
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
+  const thing = (id: string): string => `${kind}:${id}`;
 
-  async function keep(context: HandlerContext, inputs: Props, ended: RanOne, declared: Desired): Promise<Kept> {
+  async function keep(
+    context: HandlerContext,
+    inputs: Props,
+    ended: RanOne,
+    declared: Desired,
+    former: Remembered,
+  ): Promise<Kept> {
     const ran = await lookOnce(context, inputs, ended, declared);
-    const name = inputs["name"];
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
     const remembered: Remembered =
       record === undefined ? ran : { record: shape.keep?.(record, declared.resources[0]!) ?? record };
     let outputs: Props = {};
     if (record !== undefined && id !== undefined) outputs = shape.outputsOf(record, await lookAt(context, record, id));
+    const service = await context.service();
+    const { owner = newOwner(), scope } = former;
+    const { origin } = service.client;
+    if (id !== undefined) claimMade(service, thing(id), owner);
     const kept = {
-      id: id ?? pendingId(name),
+      id: id ?? pendingId(owner),
       outputs: plain({
         ...inputs,
         ...outputs,
         [recordedKey]: {
+          owner,
+          scope: scope?.origin === origin ? scope : { origin },
           ...(remembered.record === undefined ? {} : { record: remembered.record }),
           ...(id !== undefined || ran.intent === undefined ? {} : { intent: ran.intent }),
         },
@@ -110,6 +138,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     async diff(context, id, before, inputs): Promise<Difference> {
       const service = await context.service();
       const remembered = rememberedIn(before);
+      assertSameService(service, remembered, String(inputs["name"]));
+      if (!isPending(id)) claimSeen(service, thing(id), remembered.owner);
       const changes: PropertyChange[] = [];
       const known: Record<string, unknown> = { ...inputs };
       for (const [name, property] of Object.entries(shape.inputs)) {
@@ -119,12 +149,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         } else if (shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined)
           changes.push({ property: name, replaces: false });
         else if (property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]))
-          changes.push({ property: name, replaces: false });
+          if (remembered.imported !== true || before[name] !== undefined)
+            // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
+            changes.push({ property: name, replaces: false });
       }
       const { desired, address } = wanted(known);
       if (isPending(id)) return pendingDifference(context, id, remembered, known, changes);
-      const record = recordIn(before);
-      const state = stateOf(address, remembered);
+      const record = recordIn(before, known);
+      const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
       const observed = record !== undefined && shape.isUnsettled(record);
       const planned = observed
         ? await planAsObserved(service, desired, state, address, context.signal)
@@ -140,6 +172,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       }
       if (replaced && !changes.some(({ replaces }) => replaces))
         changes.push({ property: recordedKey, replaces: true });
+      if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
+      if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
+        changes.push({ property: recordedKey, replaces: false });
       return difference(changes, [
         ...(change?.losses ?? []).map(({ detail }) => detail),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
@@ -149,20 +184,26 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     async create(context, inputs) {
       const service = await context.service();
       const { desired, address } = wanted(inputs);
-      const adopt = inputs["adopt"];
+      const { adopt } = inputs;
+      const { signal, notes } = context;
       const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
-      const seen = await planAsObserved(service, wish, stateOf(address, {}), address, context.signal);
+      const earlier = typeof adopt === "string" ? undefined : await createdBefore(context, service, desired, address);
+      const seen = await planAsObserved(service, wish, stateOf(address, earlier ?? {}), address, signal);
       const planned = typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
       throwErrors(planned);
       if (typeof adopt === "string") refuseLosses(planned, "taking it over would go further than a preview can show");
-      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
-      return keep(context, inputs, ran, desired);
+      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true, notes);
+      try {
+        return await keep(context, inputs, ran, desired, {});
+      } finally {
+        notes?.told();
+      }
     },
 
     async read(context, id, before): Promise<Found | undefined> {
-      if (isPending(id))
-        return before === undefined ? undefined : { id, inputs: withoutOutputs(before), outputs: before };
       const service = await context.service();
+      if (isPending(id)) return before === undefined ? undefined : readPending(context, service, id, before);
+      context.notes?.forget();
       const record = before === undefined ? undefined : recordIn(before);
       return record === undefined || before === undefined
         ? readByIdAlone(service.client, id, context.signal)
@@ -171,11 +212,17 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async update(context, id, before, inputs) {
       const service = await context.service();
+      assertSameService(service, rememberedIn(before), String(inputs["name"]));
       return exclusively(service, id, before, context.signal, () => update(context, service, id, before, inputs));
     },
 
     async delete(context, id, before) {
       const service = await context.service();
+      const remembered = rememberedIn(before);
+      assertSameService(service, remembered, String(before["name"]));
+      if (!isPending(id) && belongsToAnother(service, thing(id), remembered.owner))
+        return context.log("warning", staysWithAnother(`${kind} ${String(before["name"])} (${id})`));
+      context.notes?.forget();
       return exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
     },
   };
@@ -207,9 +254,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const { desired, address } = wanted(inputs);
     const remembered = rememberedIn(before);
     if (isPending(id)) throw stillPending(inputs, remembered);
-    const state = stateOf(address, remembered);
-    const seen = await withHosts(service, id, desired, remembered, address, inputs, context.signal);
-    let planned = among(service, seen, desired, inputs, recordIn(before), id);
+    const record = recordIn(before, inputs);
+    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
+    const state = stateOf(address, own);
+    const seen = await withHosts(service, id, desired, own, address, inputs, context.signal);
+    let planned = among(service, seen, desired, inputs, record, id);
     throwErrors(planned);
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
     if (changeOf(planned)?.action === "replace" && kind === "group") {
@@ -223,7 +272,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     if ((changeOf(shown)?.losses.length ?? 0) === 0)
       refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
     const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
-    return keep(context, inputs, ran, desired);
+    return keep(context, inputs, ran, desired, remembered);
   }
 
   async function remove(context: HandlerContext, service: HandlerService, id: string, before: Props): Promise<void> {
@@ -234,16 +283,17 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const record =
       known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
     if (record === undefined && remembered.intent === undefined) return;
-    const own: Remembered = record === undefined ? remembered : { record };
+    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
     const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
     const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
     const state = stateOf(address, own, others);
     const planned =
       record === undefined
-        ? await planPendingDelete(service, before, state, address, context.signal)
+        ? await planPendingDelete(context, service, before, state, address)
         : await planAsObserved(service, nothingDesired, state, address, context.signal);
     const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    releaseClaim(service, thing(id));
   }
 
   async function withHosts(
@@ -324,8 +374,37 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     return {
       id,
       inputs,
-      outputs: plain({ ...inputs, ...shape.outputsOf(record, sighting.value), [recordedKey]: { record } }),
+      outputs: plain({
+        ...inputs,
+        ...shape.outputsOf(record, sighting.value),
+        [recordedKey]: { owner: newOwner(), scope: { origin: client.origin }, record, imported: true },
+      }),
     };
+  }
+
+  /** What an open create made, under its id from now on; what does not show stays open, and is named. */
+  async function readPending(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+  ): Promise<Found> {
+    const inputs = withoutOutputs(before);
+    const remembered = rememberedIn(before);
+    const { desired } = wanted(inputs);
+    const address = addressOf(kind, before["name"]);
+    const { record } = await findPending(service, desired, stateOf(address, remembered), address, context.signal);
+    if (record?.id === undefined || !isOfKind(record)) {
+      context.log("warning", stillPending(before, remembered, id).message);
+      return { id, inputs, outputs: before };
+    }
+    const outputs = shape.outputsOf(record, await lookAt(context, record, record.id));
+    const { intent: _intent, ...kept } = remembered;
+    return { id: record.id, inputs, outputs: plain({ ...inputs, ...outputs, [recordedKey]: { ...kept, record } }) };
+  }
+
+  function isOfKind(record: RecordedResource): record is Of<K> {
+    return record.kind === kind;
   }
 
   async function readAgain(
@@ -336,7 +415,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     record: Of<K>,
   ): Promise<Found | undefined> {
     const { address } = record;
-    const state = stateOf(address, { record });
+    const remembered = rememberedIn(before);
+    const state = stateOf(address, { ...remembered, record });
     const asRecorded = desiredAsRecorded(state);
     const mode = before["rulesMode"];
     const desired: Desired =
@@ -354,7 +434,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     );
     if (errors.length > 0) throw new HandlerFailure(errors);
     const sighting = shape.sight(planned.live, id);
-    if (sighting.seen === "gone") return undefined;
+    if (sighting.seen === "gone") {
+      const lost = shape.lostWith?.(record) ?? "";
+      log(
+        "warning",
+        `${kind} ${String(before["name"])} (${id}) is gone: ${sighting.because}; the next update makes a new one${lost}`,
+      );
+      return undefined;
+    }
     const inputs: Record<string, unknown> = { ...withoutOutputs(before) };
     if (sighting.seen === "unobserved") {
       log("warning", `${kind} ${id} was not seen, and is kept as it was: ${sighting.reason}`);
@@ -370,7 +457,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     return {
       id,
       inputs: plain(inputs),
-      outputs: plain({ ...inputs, ...shape.outputsOf(next, sighting.value), [recordedKey]: { record: next } }),
+      outputs: plain({
+        ...inputs,
+        ...shape.outputsOf(next, sighting.value),
+        [recordedKey]: { ...remembered, record: next },
+      }),
     };
   }
 
@@ -386,18 +477,19 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     return difference(
       settles
         ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
-        : changes,
+        : // Not to be settled from here: the update says what has to be found out.
+          [...changes, { property: recordedKey, replaces: false }],
       [stillPending(inputs, remembered, id).message],
     );
   }
 
   /** Only what this very create made may be deleted; the intent tells it from what was there before. */
   async function planPendingDelete(
+    { signal, log }: HandlerContext,
     service: HandlerService,
     before: Props,
     state: ReturnType<typeof stateOf>,
     address: Address,
-    signal: AbortSignal,
   ): Promise<PlannedOne> {
     const { planned, record } = await findPending(
       service,
@@ -406,6 +498,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       address,
       signal,
     );
+    const isOpen = planned.plan.diagnostics.some(({ severity }) => severity === "error");
+    if (record === undefined && isOpen) log("warning", whatMayBeLeft(before, kind, rememberedIn(before)));
     return record === undefined
       ? nothingPlanned(planned)
       : planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal);

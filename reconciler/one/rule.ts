@@ -5,6 +5,7 @@ import { type LiveGroup, type LiveRule, sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { notFound } from "./attachment";
+import { assertSameService } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -16,8 +17,10 @@ import {
   type Props,
 } from "./handler";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, plain, planAsObserved, stateOf } from "./one-run";
+import { carryOut, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
+import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
+import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 
 const address = "group.rule";
 
@@ -98,17 +101,33 @@ const recordWith = (id: string, rules: readonly Rule[]): RecordedGroup => ({
   preventDestroy: false,
 });
 
-function plan(context: HandlerContext, service: HandlerService, desired: DesiredGroup, record: RecordedGroup) {
-  const state = stateOf(address, { record });
+function plan(
+  context: HandlerContext,
+  service: HandlerService,
+  desired: DesiredGroup,
+  record: RecordedGroup,
+  { scope }: Remembered = {},
+) {
+  const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) });
   return planAsObserved(service, { ...nothingDesired, resources: [desired] }, state, address, context.signal);
 }
 
-/** The group with its rules as they are; `undefined` when it is gone. */
-async function look(context: HandlerContext, service: HandlerService, groupId: string): Promise<LiveGroup | undefined> {
-  const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []));
+/** The group with its rules as they are. */
+async function sightingOf(context: HandlerContext, service: HandlerService, groupId: string, remembered?: Remembered) {
+  const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
   const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);
-  const sighting = sightGroup(planned.live, groupId);
+  return sightGroup(planned.live, groupId);
+}
+
+/** `undefined` when it is gone. */
+async function look(
+  context: HandlerContext,
+  service: HandlerService,
+  groupId: string,
+  remembered?: Remembered,
+): Promise<LiveGroup | undefined> {
+  const sighting = await sightingOf(context, service, groupId, remembered);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
@@ -124,17 +143,29 @@ function idsIn(id: string): { readonly groupId: string; readonly ruleId: string 
   return { groupId, ruleId };
 }
 
+const thing = (id: string): string => `rule:${id}`;
+
+const inputsIn = (before: Props): Props =>
+  Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
+
 export const ruleHandler: Handler = {
   type: "SecurityGroupRule",
   description:
     "One rule of a security group, for groups whose rulesMode is additive, and for rules between groups that name each other.",
   inputs,
-  outputs: { ruleId: { type: "string", description: "The id of the rule in its group." } },
+  outputs: {
+    ruleId: { type: "string", description: "The id of the rule in its group." },
+    [recordedKey]: recordedProperty,
+  },
   stables: ["securityGroupId", "ruleId"],
 
   check: checkRule,
 
-  async diff(_context, _id, before, wanted) {
+  async diff(context, id, before, wanted) {
+    const service = await context.service();
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `rule ${id}`);
+    claimSeen(service, thing(id), remembered.owner);
     const changes: PropertyChange[] = [];
     const unknown = Object.keys(inputs).filter((name) => isUnknown(wanted[name]));
     const sameTraffic =
@@ -144,6 +175,7 @@ export const ruleHandler: Handler = {
     for (const [property, { replaces, default: usual }] of Object.entries(inputs)) {
       const same = (before[property] ?? usual) === (wanted[property] ?? usual);
       if (same && !unknown.includes(property)) continue;
+      if (property === "onRuleRemoval" && remembered.imported === true && before[property] === undefined) continue;
       if (replaces === true && sameTraffic) continue;
       changes.push({ property, replaces: replaces === true });
     }
@@ -170,30 +202,49 @@ export const ruleHandler: Handler = {
     const group = await look(context, service, groupId);
     const made = group === undefined ? undefined : findRule(group, ruleKey(rule));
     if (made === undefined) throw notFound(`such rule in group ${groupId}, although it was just added`);
-    return { id: `${groupId}/${made.id}`, outputs: plain({ ...props, ruleId: made.id }) };
+    const id = `${groupId}/${made.id}`;
+    const owner = newOwner();
+    claimMade(service, thing(id), owner);
+    const recorded = { owner, scope: { origin: service.client.origin } };
+    return { id, outputs: plain({ ...props, ruleId: made.id, [recordedKey]: recorded }) };
   },
 
   async read(context, id, before) {
     const { groupId, ruleId } = idsIn(id);
-    const group = await look(context, await context.service(), groupId);
-    const live = group?.rules?.find((rule) => rule.id === ruleId);
+    const service = await context.service();
+    const remembered = before === undefined ? undefined : rememberedIn(before);
+    const sighting = await sightingOf(context, service, groupId, remembered);
+    if (sighting.seen === "unobserved" && before !== undefined) {
+      context.log("warning", `rule ${id} was not seen, and is kept as it was: ${sighting.reason}`);
+      return { id, inputs: inputsIn(before), outputs: before };
+    }
+    const live = sighting.seen === "yes" ? sighting.value.rules?.find((rule) => rule.id === ruleId) : undefined;
     if (live === undefined) return undefined;
     const rule = canonicalLiveRule(live);
     // Another spelling of the same traffic stays as it was written.
     const same = before !== undefined && ruleKey(ruleOf(before)) === ruleKey(rule);
-    const { ruleId: _ruleId, ...kept } = before ?? {};
-    const inputs = plain(same ? kept : { securityGroupId: groupId, ...ruleAsProperties(rule, groupId) });
-    return { id, inputs, outputs: { ...inputs, ruleId } };
+    const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
+    const shown = plain(same ? inputsIn(before) : { securityGroupId: groupId, ...ruleAsProperties(rule, groupId) });
+    return { id, inputs: shown, outputs: { ...shown, ruleId, [recordedKey]: plain(known) } };
   },
 
-  async update(_context, id, before, props) {
-    return { id, outputs: plain({ ...props, ruleId: before["ruleId"] ?? idsIn(id).ruleId }) };
+  async update(context, id, before, props) {
+    const service = await context.service();
+    const { owner = newOwner() } = rememberedIn(before);
+    claimMade(service, thing(id), owner);
+    const recorded = { owner, scope: { origin: service.client.origin } };
+    const ruleId = before["ruleId"] ?? idsIn(id).ruleId;
+    return { id, outputs: plain({ ...props, ruleId, [recordedKey]: recorded }) };
   },
 
   async delete(context, id, before) {
     const service = await context.service();
     const { groupId, ruleId } = idsIn(id);
-    const group = await look(context, service, groupId);
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `rule ${id}`);
+    if (belongsToAnother(service, thing(id), remembered.owner))
+      return context.log("warning", staysWithAnother(`rule ${id}`));
+    const group = await look(context, service, groupId, remembered);
     const live = group?.rules?.find((rule) => rule.id === ruleId);
     if (group === undefined || live === undefined) return;
     if (!service.client.can.deletesRules) {
@@ -221,5 +272,6 @@ export const ruleHandler: Handler = {
     );
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+    releaseClaim(service, thing(id));
   },
 };

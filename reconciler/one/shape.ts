@@ -1,4 +1,4 @@
-/** What is particular to one kind of resource; handlers/resource.ts has what all have in common. */
+/** What is particular to one kind of resource; one/resource.ts has what all have in common. */
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
 import type { DesiredResource } from "../core/model/desired";
@@ -45,6 +45,10 @@ export interface Shape<K extends Kind> {
   hangsOn?(live: LiveOf<K>): string | undefined;
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
+  /** Of a record that was read by its id: the part that a program with these inputs manages. */
+  managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
+  /** What a new one in the place of one that is gone does not have, as the end of a sentence. */
+  lostWith?(record: Of<K>): string;
   /** The record as it is kept between two calls. */
   keep?(record: Of<K>, declared: DesiredResource): Of<K>;
   /** What is wanted once it is seen what else is there. */
@@ -63,5 +67,5 @@ export const recordedProperty: Property = {
 
 export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
 
-export const pendingId = (name: unknown): string => `pending:${String(name)}`;
+export const pendingId = (owner: string): string => `pending:${owner}`;
 export const isPending = (id: string): boolean => id.startsWith("pending:");

@@ -133,6 +133,8 @@ export const vmHandler = createHandler<"vm">({
           preventDestroy: false,
         }),
       ),
+  lostWith: ({ dataVolumeId }) =>
+    `, with an empty root disk${dataVolumeId === undefined ? "" : ` and an empty data volume; whether the data volume ${dataVolumeId} still exists is not looked at`}`,
   isUnsettled: (record) =>
     record.building === true || record.resizing !== undefined || record.dataVolumeDetached === true,
 });

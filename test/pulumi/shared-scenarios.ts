@@ -92,6 +92,49 @@ export const volume = new Volume("data", { size: 5 }, { provider }).id;`,
     await succeeds(stack.up(), nothing);
   },
 
+  "what changes its name in the program without an alias is kept in the service": async (stack) => {
+    await stack.configure("dialect", dialectWithRuleDelete);
+    const program = (name: string, vm: string) => `${head}
+const vm = ${vm};
+const volume = new cloud.Volume("data", { size: 5 }, opts);
+const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared" }, opts);
+new cloud.VolumeAttachment(${JSON.stringify(name)}, { vmId: vm.id, volumeId: volume.id, flushConfirmed: true }, opts);
+new cloud.SecurityGroupRule(${JSON.stringify(name)}, { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" }, opts);`;
+    stack.write({ "index.js": program("first", `new cloud.Vm("db-1", vmArgs, opts)`) });
+    await succeeds(stack.up());
+    const { id } = stack.emulator.dump().vms[0]!;
+    const world = () => {
+      const { vms, volumes, rules } = stack.emulator.dump();
+      const hosts = volumes.filter(({ name }) => name === "data").map((volume) => volume.attached_to);
+      return [vms.map((vm) => vm.id), hosts, rules.filter((rule) => rule.port_range_min === 22).length];
+    };
+    expect(world()).toEqual([[id], [id], 1]);
+    stack.write({ "index.js": program("second", `new cloud.Vm("db-1", vmArgs, opts)`) });
+    await succeeds(stack.up());
+    expect(world()).toEqual([[id], [id], 1]);
+    stack.write({
+      "index.js": program("second", `new cloud.Vm("other", { ...vmArgs, name: "db-1", adopt: "${id}" }, opts)`),
+    });
+    await succeeds(stack.up());
+    expect(world()).toEqual([[id], [id], 1]);
+    await succeeds(stack.up(), nothing);
+    await succeeds(stack.refresh(), nothing);
+    await succeeds(stack.up(), nothing);
+    await succeeds(stack.destroy());
+    expect(world()).toEqual([[], [], 0]);
+  },
+
+  "an automatic name stays what it was when the resource gets another one": async (stack) => {
+    const program = (name: string, alias: string) =>
+      `${head} new cloud.Volume("${name}", { size: 5 }, { ...opts${alias} });`;
+    stack.write({ "index.js": program("data", "") });
+    await succeeds(stack.up());
+    const [volume] = stack.emulator.dump().volumes;
+    stack.write({ "index.js": program("store", `, aliases: [{ name: "data" }]`) });
+    await succeeds(stack.up(), nothing);
+    expect(stack.emulator.dump().volumes).toEqual([volume]);
+  },
+
   "what is protected stays, until it no longer is": async (stack) => {
     const program = (protect: boolean) => `${head} new cloud.Vm("db-1", vmArgs, { ...opts, protect: ${protect} });`;
     stack.write({ "index.js": program(true) });

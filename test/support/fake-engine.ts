@@ -329,7 +329,7 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
           const drifted =
             JSON.stringify(plain(sortedKeys(inputs))) !== JSON.stringify(plain(sortedKeys(resource.inputs)));
           note(drifted ? "drift" : "same", resource);
-          Object.assign(resource, { inputs, outputs: read.outs ?? {} });
+          Object.assign(resource, { id: read.id, inputs, outputs: read.outs ?? {} });
         }
       }),
   };

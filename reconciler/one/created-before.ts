@@ -1,0 +1,62 @@
+/** What is known of a create that an earlier process sent and did not live to tell the outcome of. */
+import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
+import type { Address } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+import { sightGroup } from "../core/model/live";
+import type { Intent, RecordedResource } from "../core/model/recorded";
+import type { Step } from "../core/plan/step";
+import type { HandlerContext, HandlerService } from "./handler";
+import { type PlannedOne, planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+
+export async function createdBefore(
+  { notes, signal, log }: HandlerContext,
+  service: HandlerService,
+  desired: Desired,
+  address: Address,
+): Promise<Remembered | undefined> {
+  const open = await notes?.find(signal);
+  if (open === undefined) return undefined;
+  const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);
+  const create = plan.steps.find(isCreate);
+  if (create === undefined) return undefined;
+  const { record } = create;
+  const name = record.name ?? "";
+  if (open.id === undefined) {
+    const { sentAt, idsBefore, accepted } = open;
+    const { operation } = create.action;
+    const intent: Intent = { step: create.id, address, operation, name, sentAt, idsBefore, record, unknown: true };
+    return { intent: accepted === undefined ? intent : { ...intent, accepted } };
+  }
+  const made: RecordedResource =
+    record.kind === "vm"
+      ? { ...record, id: open.id, createdAt: open.sentAt, building: true }
+      : { ...record, id: open.id };
+  const seen = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
+  const kept: Remembered = { record: withPlatformRules(made, seen) };
+  const planned = await planAsObserved(service, desired, stateOf(address, kept), address, signal);
+  const change = planned.plan.changes.find((one) => one.address === address);
+  if (change?.action === "create" || planned.plan.diagnostics.some(({ code }) => code === "plan/gone"))
+    return undefined;
+  log(
+    "warning",
+    `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on`,
+  );
+  return kept;
+}
+
+/** Nobody but this create has made anything of a group: what it has besides, the service made by itself. */
+function withPlatformRules(made: RecordedResource, { live }: PlannedOne): RecordedResource {
+  if (made.kind !== "group") return made;
+  const sighting = sightGroup(live, made.id);
+  if (sighting.seen !== "yes") return made;
+  const own = new Set(made.rules.map((rule) => ruleKey(rule)));
+  const keys = (sighting.value.rules ?? []).map((rule) => ruleKey(canonicalLiveRule(rule)));
+  return { ...made, platformRules: keys.filter((key) => !own.has(key)) };
+}
+
+type Create = Step<"vm.create" | "volume.create" | "group.create">;
+
+const isCreate = (step: Step): step is Create =>
+  step.action.operation === "vm.create" ||
+  step.action.operation === "volume.create" ||
+  step.action.operation === "group.create";

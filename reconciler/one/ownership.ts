@@ -1,0 +1,48 @@
+/**
+ * Which resource of a program something in the service belongs to. Two resources can name one thing by the same id: a
+ * resource whose name changed without an alias is created under the new name, which takes over what is there, and then
+ * deleted under the old one. So each create gives itself an owner, which the state keeps; whoever made something, or has
+ * shown that it manages it, claims it for the rest of the process; and what another owner has claimed is never deleted.
+ */
+import type { HandlerService } from "./handler";
+
+interface Claim {
+  /** `undefined`: of a state that an older version wrote. */
+  readonly owner: string | undefined;
+  readonly by: "made" | "seen" | "contested";
+}
+
+const claims = new WeakMap<HandlerService["client"], Map<string, Claim>>();
+
+function claimsOf({ client }: HandlerService): Map<string, Claim> {
+  let known = claims.get(client);
+  if (known === undefined) {
+    known = new Map();
+    claims.set(client, known);
+  }
+  return known;
+}
+
+export const newOwner = (): string => crypto.randomUUID();
+
+/** This owner has just made it, or taken it over. */
+export const claimMade = (service: HandlerService, thing: string, owner: string | undefined): void =>
+  void claimsOf(service).set(thing, { owner, by: "made" });
+
+/** The program still declares the resource that has this owner. */
+export function claimSeen(service: HandlerService, thing: string, owner: string | undefined): void {
+  const known = claimsOf(service);
+  const claim = known.get(thing);
+  if (claim === undefined) known.set(thing, { owner, by: "seen" });
+  else if (claim.owner !== owner && claim.by === "seen") known.set(thing, { owner, by: "contested" });
+}
+
+export function belongsToAnother(service: HandlerService, thing: string, owner: string | undefined): boolean {
+  const claim = claimsOf(service).get(thing);
+  return claim !== undefined && (claim.by === "contested" || claim.owner !== owner);
+}
+
+export const releaseClaim = (service: HandlerService, thing: string): void => void claimsOf(service).delete(thing);
+
+export const staysWithAnother = (what: string): string =>
+  `${what} stays: another resource of this program manages it by now. Where a resource only changed its name, aliases: [{ name: "<its former name>" }] keeps it the same one`;

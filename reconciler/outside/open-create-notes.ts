@@ -1,0 +1,81 @@
+/** Notes about creates as files, one a resource, in a folder beside the program. Only ids and times are in them. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenCreate, OpenCreateNotes } from "../one/open-creates";
+import { writePrivately } from "./private-file";
+
+interface Note extends OpenCreate {
+  readonly pid: number;
+}
+
+/** How long a process that is still at it is waited for, and how often it is looked at. */
+const patienceMs = 60_000;
+const lookEveryMs = 200;
+/** An engine that was told an outcome has kept it after that. */
+const keptAfterMs = 2000;
+/** What was made longer ago is no leftover of a run that was cut off. */
+const madeForMs = 24 * 3600_000;
+
+/** `owner`: names the resource among all the programs that use the folder. */
+export function openCreateNotes(folder: string, owner: string): OpenCreateNotes {
+  const path = join(folder, `${createHash("sha256").update(owner).digest("hex").slice(0, 32)}.json`);
+  const engine = process.ppid;
+  const forget = (): void => rmSync(path, { force: true });
+  return {
+    async find(signal) {
+      for (let waited = 0; ; waited += lookEveryMs) {
+        const note = readNote(path);
+        if (note === undefined || note.pid === process.pid) return undefined;
+        if (note.id !== undefined || waited >= patienceMs || signal.aborted || !isAlive(note.pid)) {
+          if (note.id === undefined || Date.now() - Date.parse(note.sentAt) < madeForMs) return note;
+          forget();
+          return undefined;
+        }
+        await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      }
+    },
+    write(open) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writePrivately(path, JSON.stringify({ ...open, pid: process.pid } satisfies Note));
+    },
+    told() {
+      // An engine that is gone has kept nothing.
+      if (process.ppid !== engine) return;
+      setTimeout(() => {
+        if (process.ppid === engine) forget();
+      }, keptAfterMs).unref();
+    },
+    forget() {
+      if (existsSync(path)) forget();
+    },
+  };
+}
+
+function readNote(path: string): Note | undefined {
+  try {
+    const note: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isNote(note) ? note : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isNote = (note: unknown): note is Note =>
+  typeof note === "object" &&
+  note !== null &&
+  "pid" in note &&
+  typeof note.pid === "number" &&
+  "sentAt" in note &&
+  typeof note.sentAt === "string" &&
+  "idsBefore" in note &&
+  Array.isArray(note.idsBefore);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

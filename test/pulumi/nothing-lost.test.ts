@@ -1,0 +1,184 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { HandlerContext, Props } from "../../reconciler/one/handler";
+import { handlers } from "../../reconciler/one/table";
+import { openCreateNotes } from "../../reconciler/outside/open-create-notes";
+import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
+import { contextFor } from "../support/handler-program";
+
+const vm = {
+  ...{ name: "db-1", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+};
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+
+describe("what one resource deletes is never what another has taken over", () => {
+  let world: BenchWorld;
+  let context: HandlerContext;
+  let log: string[];
+  beforeEach(async () => {
+    world = await startBenchWorld({ with: everything, dialect: dialectFor({ with: everything }) });
+    log = [];
+    context = contextFor(world, log);
+  });
+  afterEach(() => world.close());
+
+  it("an attachment that is created under another name, before the old one is deleted", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "data", size: 5 });
+    const inputs = { vmId: host.id, volumeId: data.id, flushConfirmed: true };
+    const old = await handlers.VolumeAttachment.create(context, inputs);
+    const renamed = await handlers.VolumeAttachment.create(context, inputs);
+    expect(renamed.id).toBe(old.id);
+    await handlers.VolumeAttachment.delete(context, old.id, old.outputs);
+    expect(world.emulator.dump().volumes.find(({ id }) => id === data.id)?.attached_to).toBe(host.id);
+    expect(log.join("\n")).toMatch(/another resource of this program manages it by now.*aliases/);
+    await handlers.VolumeAttachment.delete(context, renamed.id, renamed.outputs);
+    expect(world.emulator.dump().volumes.find(({ id }) => id === data.id)?.attached_to).toBeNull();
+  });
+
+  it("a rule, also when the run ended between the two and the next one goes on", async () => {
+    const group = await handlers.SecurityGroup.create(context, { name: "web-group", rulesMode: "shared" });
+    const inputs = { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" };
+    const old = await handlers.SecurityGroupRule.create(context, inputs);
+    const renamed = await handlers.SecurityGroupRule.create(context, inputs);
+    const rules = () => world.emulator.dump().rules.filter(({ port_range_min }) => port_range_min === 22);
+    const { client: _client, ...rest } = world.ports;
+    const another = { ...rest, client: Object.create(world.client) as typeof world.client };
+    const next: HandlerContext = { ...context, service: async () => another };
+    await handlers.SecurityGroupRule.diff(next, renamed.id, renamed.outputs, inputs);
+    await handlers.SecurityGroupRule.delete(next, old.id, old.outputs);
+    expect(rules()).toHaveLength(1);
+  });
+
+  it("a VM whose resource changes its name while adopt names its id", async () => {
+    const old = await handlers.Vm.create(context, vm);
+    const renamed = await handlers.Vm.create(context, { ...vm, adopt: old.id });
+    await handlers.Vm.delete(context, old.id, old.outputs);
+    expect(world.emulator.dump().vms.map(({ id }) => id)).toEqual([renamed.id]);
+    await expect(
+      handlers.Vm.diff(context, renamed.id, renamed.outputs, { ...vm, adopt: old.id, rootSize: 80 }),
+    ).rejects.toThrow(/leave adopt out/);
+  });
+
+  it("importing a shared group leaves the rules that were made elsewhere", async () => {
+    const rule = (dstPort: string) => ({ protocol: "tcp", dstPort, remoteIp: "10.0.0.0/8" });
+    const made = await handlers.SecurityGroup.create(context, {
+      name: "web-group",
+      rules: [rule("22"), rule("80"), rule("443")],
+    });
+    const read = await handlers.SecurityGroup.read(context, made.id);
+    const wanted = handlers.SecurityGroup.check({
+      name: "web-group",
+      rulesMode: "shared",
+      rules: [rule("80"), rule("443")],
+    }).inputs;
+    // As the plugin hands it on: what the program declared last, over what was read.
+    expect((await handlers.SecurityGroup.diff(context, made.id, read!.outputs, wanted)).changes).toEqual([]);
+    const less = handlers.SecurityGroup.check({ ...wanted, rules: [rule("443")] }).inputs;
+    await handlers.SecurityGroup.update(context, made.id, { ...read!.outputs, ...wanted }, less);
+    const ports = world.emulator
+      .dump()
+      .rules.filter(({ security_group_id, direction }) => security_group_id === made.id && direction === "ingress")
+      .map(({ port_range_min }) => port_range_min);
+    expect(ports.sort()).toEqual([22, 443]);
+  });
+
+  it("what is of another service is neither changed nor deleted, and not seen is not gone", async () => {
+    const made = await handlers.Volume.create(context, { name: "data", size: 5 });
+    const other = await startBenchWorld({ with: everything, dialect: dialectFor({ with: everything }) });
+    try {
+      const there = contextFor(other, log);
+      const grown = { name: "data", size: 6 };
+      await expect(handlers.Volume.diff(there, made.id, made.outputs, grown)).rejects.toThrow("acceptService");
+      await expect(handlers.Volume.update(there, made.id, made.outputs, grown)).rejects.toThrow("acceptService");
+      await expect(handlers.Volume.delete(there, made.id, made.outputs)).rejects.toThrow("acceptService");
+      expect((await handlers.Volume.read(there, made.id, made.outputs))?.id).toBe(made.id);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("a create whose engine was killed", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "reconcile-notes-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** What another process that is no more has written down. */
+  const ofTheDead = (owner: string) => {
+    const notes = openCreateNotes(folder, owner);
+    return {
+      ...notes,
+      find: async (signal: AbortSignal) => {
+        const { pid } = process;
+        Object.defineProperty(process, "pid", { value: 0x3fffffff, configurable: true });
+        try {
+          return await notes.find(AbortSignal.any([signal, AbortSignal.timeout(1)]));
+        } finally {
+          Object.defineProperty(process, "pid", { value: pid, configurable: true });
+        }
+      },
+      told: () => undefined,
+    };
+  };
+
+  it.each([
+    ["a volume, with the built-in dialect", "Volume", { name: "data", size: 5 }, []],
+    ["a volume, where volumes are listed", "Volume", { name: "data", size: 5 }, everything],
+    ["a VM", "Vm", vm, []],
+    ["a group", "SecurityGroup", { name: "web-group", rules: [] }, []],
+  ] as const)("%s is not made twice when its outcome was known", async (_, type, inputs: Props, abilities) => {
+    const world = await startBenchWorld({ with: [...abilities], dialect: dialectFor({ with: [...abilities] }) });
+    try {
+      const log: string[] = [];
+      const context = { ...contextFor(world, log), notes: ofTheDead("web") };
+      const first = await handlers[type].create(context, inputs);
+      expect(readdirSync(folder)).toHaveLength(1);
+      const second = await handlers[type].create(context, inputs);
+      expect(second.id).toBe(first.id);
+      expect(log.join("\n")).toMatch(/cut off before it could say so/);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("is not sent again while nobody can tell what became of it, and a destroy says what it leaves", async () => {
+    const world = await startBenchWorld();
+    try {
+      const log: string[] = [];
+      const notes = ofTheDead("web");
+      const context = { ...contextFor(world, log), notes };
+      notes.write({ sentAt: new Date().toISOString(), idsBefore: [] });
+      await expect(handlers.Volume.create(context, { name: "data", size: 5 })).rejects.toThrow(/adopt/);
+      expect(world.emulator.dump().volumes).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("stays pending through a refresh, is named by it, and by the destroy that gives it up", async () => {
+    const world = await startBenchWorld();
+    try {
+      const log: string[] = [];
+      const context = contextFor(world, log);
+      world.emulator.setFaults([{ kind: "drop-after", operation: "volume.create", count: 9 } as never]);
+      const failed = await handlers.Volume.create(context, { name: "data", size: 5 }).catch((error: unknown) => error);
+      const { kept } = failed as { kept: { id: string; outputs: Props } };
+      expect(kept.id).toMatch(/^pending:/);
+      const read = await handlers.Volume.read(context, kept.id, kept.outputs);
+      expect(read).toMatchObject({ id: kept.id });
+      expect(log.join("\n")).toMatch(/outcome of creating data is not known/);
+      const { changes } = await handlers.Volume.diff(context, kept.id, read!.outputs, { name: "data", size: 5 });
+      expect(changes).not.toEqual([]);
+      await handlers.Volume.delete(context, kept.id, read!.outputs);
+      expect(log.at(-1)).toMatch(/given up: look in the service for a volume of that name with 5 GB/);
+    } finally {
+      await world.close();
+    }
+  });
+});
