@@ -96,6 +96,19 @@ const rules = [
     [],
     "a report is a view of a plan and an event stream",
   ],
+  [
+    "reconciler/fleet",
+    [
+      "reconciler/core",
+      "reconciler/config",
+      "reconciler/engine",
+      "reconciler/report",
+      "reconciler/service/client",
+      "reconciler/store/store",
+    ],
+    ["ajv", "pg", "pg-boss", "@electric-sql/pglite", "cron-parser", "hono", "@hono/node-server"],
+    "a fleet runs the engine on projects that are handed in; it knows no command line and no state's place",
+  ],
   ["reconciler/cli", ["reconciler", "emulator", "provider"], [], "the CLI composes everything"],
   ["reconciler", ["reconciler", "emulator", "provider"], [], "the public API"],
   [

@@ -8,7 +8,7 @@ import { type ExposureInput, type Fact, groupWorld } from "./group-world";
 import { bitsOf, type Intervals, lastAddress } from "./intervals";
 import { type Proof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
-import { covers, inDirection, noTraffic, slabAt, subtractTraffic, type Traffic, trafficOf } from "./traffic";
+import { covers, inDirection, noTraffic, type Slab, slabAt, subtractTraffic, type Traffic, trafficOf } from "./traffic";
 
 export interface DirectionExposure {
   readonly before: Traffic;
@@ -148,6 +148,24 @@ const isWorld = (peers: Intervals, family: Ethertype): boolean => {
   const admitted = peers.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
   return admitted * 2n > lastAddress(bitsOf[family]);
 };
+
+/** What becomes open to the world that was not, whatever the port; a group that could not be looked at may open anything. */
+export function opensToWorld({ groups }: Exposure): Address[] {
+  return groups.filter(opensGroupToWorld).map(({ address }) => address);
+}
+
+function opensGroupToWorld({ ingress, unobserved }: GroupExposure): boolean {
+  for (const [key, { space, slabs }] of ingress.gained) {
+    if (space.group !== undefined) continue;
+    if (unobserved) return true;
+    // What was gained may be the last bit that was missing to everything.
+    const after = ingress.after.get(key)?.slabs ?? [];
+    const opens = (gained: Slab): boolean =>
+      after.some(({ from, to, peers }) => from <= gained.to && to >= gained.from && isWorld(peers, space.family));
+    if (slabs.some(opens)) return true;
+  }
+  return false;
+}
 
 function idleEgress(lasting: readonly Fact[], traffic: (facts: readonly Fact[]) => Traffic): Traffic {
   const egress = lasting.filter((fact) => fact.rule.direction === "egress");

@@ -1,0 +1,159 @@
+/** From what `--database` says to a database. */
+
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Client, Pool } from "pg";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import type { Database, Row } from "./database";
+
+/** What goes wrong on the way to the database, as one sentence and what to do. */
+export class DatabaseFailed extends Error {
+  override readonly name = "DatabaseFailed";
+  constructor(
+    readonly code: Extract<DiagnosticCode, `fleet/${string}`>,
+    message: string,
+    readonly fix: string,
+  ) {
+    super(message);
+  }
+}
+
+/** `folder`: where the embedded one keeps its files. */
+export async function openDatabase(location: string, folder: string): Promise<Database> {
+  if (location === "embedded") return openEmbedded(join(folder, ".reconcile", "fleet"));
+  if (/^postgres(ql)?:\/\//.test(location)) return openPostgres(location);
+  throw new DatabaseFailed(
+    "fleet/database",
+    `--database ${location} is neither embedded nor a postgres:// address`,
+    "--database postgres://USER@HOST/DATABASE, with the password in PGPASSWORD",
+  );
+}
+
+const connectMs = 10_000;
+const statementMs = 30_000;
+
+async function openPostgres(location: string): Promise<Database> {
+  const pg = requirePackage<typeof import("pg")>("pg");
+  const application_name = "reconcile fleet";
+  const pool: Pool = new pg.Pool({
+    connectionString: location,
+    max: 3,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: statementMs,
+    keepAlive: true,
+    application_name,
+  });
+  pool.on("error", () => undefined);
+  const shown = withoutUser(location);
+  try {
+    await pool.query("SELECT 1");
+  } catch (error) {
+    await pool.end().catch(() => undefined);
+    throw new DatabaseFailed(
+      "fleet/database",
+      `the fleet's database ${shown} does not answer: ${messageOf(error, location)}`,
+      "start it, or correct --database and PGPASSWORD",
+    );
+  }
+  return {
+    location: shown,
+    embedded: false,
+    query: async (text, values = []) => (await pool.query<Row>(text, [...values])).rows,
+    run: async (text) => void (await pool.query(text)),
+    listen: (channel, on) => listenOn(pg, location, channel, on),
+    queueOptions: { connectionString: location, max: 3, useListenNotify: true, application_name },
+    close: () => pool.end(),
+  };
+}
+
+/** One connection of its own, made anew when it breaks. */
+async function listenOn(
+  pg: typeof import("pg"),
+  location: string,
+  channel: string,
+  on: (payload: string) => void,
+): Promise<{ close(): Promise<void> }> {
+  let closed = false;
+  let client: Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const again = (): void => {
+    if (closed || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      connect().catch(again);
+    }, 1000);
+    timer.unref();
+  };
+  const connect = async (): Promise<void> => {
+    const mine = new pg.Client({ connectionString: location, keepAlive: true, connectionTimeoutMillis: connectMs });
+    mine.on("error", () => {
+      mine.end().catch(() => undefined);
+      again();
+    });
+    mine.on("notification", ({ payload }) => on(payload ?? ""));
+    await mine.connect();
+    await mine.query(`LISTEN ${channel}`);
+    client = mine;
+    if (closed) await mine.end();
+    // What was said while nobody listened is not heard: whoever listens looks for itself.
+    else on("");
+  };
+  await connect().catch(again);
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}
+
+async function openEmbedded(folder: string): Promise<Database> {
+  const { PGlite } = requirePackage<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  const { fromPglite } = await loadQueuePackage();
+  mkdirSync(folder, { recursive: true });
+  const lite = await PGlite.create(folder);
+  return {
+    location: `embedded (${folder})`,
+    embedded: true,
+    query: async (text, values = []) => (await lite.query<Row>(text, [...values])).rows,
+    run: async (text) => void (await lite.exec(text)),
+    async listen(channel, on) {
+      const stop = await lite.listen(channel, on);
+      return { close: () => stop() };
+    },
+    queueOptions: { db: fromPglite(lite), backend: "pglite" },
+    close: () => lite.close(),
+  };
+}
+
+/** It is an ES module, which Node loads by require since 20.19. */
+export const loadQueuePackage = async (): Promise<typeof import("pg-boss")> =>
+  requirePackage<typeof import("pg-boss")>("pg-boss");
+
+export function requirePackage<T>(name: string): T {
+  try {
+    return createRequire(__filename)(name) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    throw new DatabaseFailed(
+      "fleet/package-missing",
+      `the fleet needs the package ${name}, which is not installed`,
+      "npm install pg-boss cron-parser hono @hono/node-server @electric-sql/pglite",
+    );
+  }
+}
+
+function withoutUser(location: string): string {
+  const url = new URL(location);
+  return `postgres://${url.host}${url.pathname}`;
+}
+
+/** A driver may quote its address in an error. */
+export function messageOf(error: unknown, location: string): string {
+  const text = (error instanceof Error ? error.message || error.name : String(error)).split("\n")[0] ?? "";
+  const password = URL.canParse(location) ? new URL(location).password : "";
+  const hidden = [password, decodeURIComponent(password)].filter((secret) => secret !== "");
+  return hidden.reduce((shown, secret) => shown.replaceAll(secret, "***"), text.slice(0, 500));
+}

@@ -1,0 +1,383 @@
+/** What the fleet keeps, by name: stacks, plans that wait, runs, decisions, workers. Each function is one statement. */
+import type { Approval } from "../decide";
+import type { Settings, StackSpec } from "../model";
+import { noSettings } from "../model";
+import { newStatus, type Status } from "../status";
+import { type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
+import { schema } from "./tables";
+
+export interface StackRecord {
+  readonly name: string;
+  readonly spec: StackSpec;
+  readonly status: Status;
+  readonly paused: boolean;
+  readonly jitter: number;
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /** The outputs of others that its last apply used. */
+  readonly outputsUsed: Readonly<Record<string, unknown>>;
+  /** What its files read outside of its own folder, from the root of the repository. */
+  readonly files: readonly string[];
+  readonly approval?: Approval;
+  /** It is gone from the file: what it made is to be deleted once that is approved. */
+  readonly leaving: boolean;
+  readonly nextAt?: Date;
+  readonly lastRun?: RunRecord;
+}
+
+export interface RunRecord {
+  readonly id: number;
+  readonly stack: string;
+  readonly cause: string;
+  readonly startedBy?: string;
+  readonly worker: string;
+  readonly startedAt: Date;
+  readonly endedAt?: Date;
+  readonly result?: RunResult;
+  readonly reason?: string;
+  readonly revision?: string;
+  readonly plan?: string;
+  readonly approval?: Approval;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export type RunResult = "in_sync" | "applied" | "failed" | "taken_over" | "observed" | "awaiting_approval" | "blocked";
+
+export interface WaitingPlan {
+  readonly stack: string;
+  readonly digest: string;
+  readonly revision: string;
+  readonly madeAt: Date;
+  readonly body: PlanBody;
+}
+
+/** What a person reads before approving. */
+export interface PlanBody {
+  /** As in the terminal, without colours. */
+  readonly text: string;
+  readonly consents: readonly { readonly detail: string; readonly grant: string }[];
+  readonly opens: readonly string[];
+  readonly why: string;
+  readonly exposure?: string;
+}
+
+export interface WorkerRecord {
+  readonly name: string;
+  readonly startedAt: Date;
+  readonly aliveAt: Date;
+  readonly version: string;
+  readonly concurrency: number;
+  readonly doing: readonly { readonly stack: string; readonly since: string }[];
+  readonly draining: boolean;
+}
+
+export interface DecisionRecord {
+  readonly id: number;
+  readonly at: Date;
+  readonly who: string;
+  readonly what: string;
+  readonly stack?: string;
+  readonly detail?: string;
+}
+
+export const createRecords = (database: Database) => ({
+  ...stackStatements(database),
+  ...runStatements(database),
+  ...decisionStatements(database),
+  ...workerStatements(database),
+});
+export type Records = ReturnType<typeof createRecords>;
+
+const stackStatements = ({ query }: Database) => ({
+  async settings(): Promise<Settings> {
+    const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
+    return (rows[0]?.["body"] as Settings | undefined) ?? noSettings;
+  },
+  async saveSettings(settings: Settings): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
+       ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
+      [JSON.stringify(settings)],
+    );
+    await query(
+      `INSERT INTO ${schema}.budgets (service, per_second, burst)
+       SELECT s.name, s.rate, s.burst FROM jsonb_to_recordset($1::jsonb) AS s (name text, rate double precision, burst double precision)
+       ON CONFLICT (service) DO UPDATE SET per_second = excluded.per_second, burst = excluded.burst`,
+      [
+        JSON.stringify(
+          settings.services.map(({ name, budget }) => ({
+            name,
+            rate: budget?.perSecond ?? 0,
+            burst: budget?.burst ?? 0,
+          })),
+        ),
+      ],
+    );
+    await query(
+      `INSERT INTO ${schema}.tenants (name, weight)
+       SELECT t.name, t.weight FROM jsonb_to_recordset($1::jsonb) AS t (name text, weight double precision)
+       ON CONFLICT (name) DO UPDATE SET weight = excluded.weight`,
+      [JSON.stringify([{ name: "default", weight: 1 }, ...settings.tenants])],
+    );
+  },
+  async stacks(): Promise<readonly StackRecord[]> {
+    return (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf);
+  },
+  async stack(name: string): Promise<StackRecord | undefined> {
+    return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
+  },
+  async saveStack(spec: StackSpec): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.stacks (name, spec, status, paused) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (name) DO UPDATE SET spec = $2, leaving = NULL, changed_at = now(),
+         paused = CASE WHEN ($2::jsonb -> 'paused') IS DISTINCT FROM (${schema}.stacks.spec -> 'paused') THEN $4 ELSE ${schema}.stacks.paused END`,
+      [spec.name, JSON.stringify(spec), JSON.stringify(newStatus), spec.paused],
+    );
+  },
+  async releaseStack(name: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.stacks WHERE name = $1`, [name]);
+    await query(`DELETE FROM ${schema}.plans WHERE stack = $1`, [name]);
+  },
+  async leaveStack(name: string): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL WHERE name = $1`, [name]);
+  },
+  async pauseStack(name: string, paused: boolean): Promise<boolean> {
+    return (
+      (await query(`UPDATE ${schema}.stacks SET paused = $2 WHERE name = $1 RETURNING name`, [name, paused])).length > 0
+    );
+  },
+  async saveStatus(name: string, status: Status, nextAt?: Date): Promise<void> {
+    await query(
+      `UPDATE ${schema}.stacks SET status = $2, next_at = coalesce($3, next_at), changed_at = now() WHERE name = $1`,
+      [name, JSON.stringify(status), nextAt ?? null],
+    );
+  },
+  async saveNext(name: string, nextAt: Date): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET next_at = $2 WHERE name = $1`, [name, nextAt]);
+  },
+  async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
+      name,
+      JSON.stringify(outputs),
+      JSON.stringify(used),
+    ]);
+  },
+  async saveFiles(name: string, files: readonly string[]): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
+  },
+  /** The plan that waits now; an approval of another one is void with it. */
+  async savePlan(stack: string, plan: { digest: string; revision: string; body: PlanBody }): Promise<void> {
+    await query(
+      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval ->> 'digest' <> $2)
+       INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
+         made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
+      [stack, plan.digest, plan.revision, JSON.stringify(plan.body)],
+    );
+  },
+  async dropPlan(stack: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.plans WHERE stack = $1`, [stack]);
+    await query(`UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval IS NOT NULL`, [stack]);
+  },
+  async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
+    const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
+      stack,
+    ]);
+    return rows.map((row) => ({
+      stack: textOf(row["stack"]),
+      digest: textOf(row["digest"]),
+      revision: textOf(row["revision"]),
+      body: row["body"] as PlanBody,
+      madeAt: timeOf(row["made_at"]),
+    }))[0];
+  },
+  /** False: another plan waits by now, or none. */
+  async approve(stack: string, approval: Approval): Promise<boolean> {
+    const rows = await query(
+      `UPDATE ${schema}.stacks s SET approval = $2 FROM ${schema}.plans p
+       WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.name`,
+      [stack, JSON.stringify(approval), approval.digest],
+    );
+    return rows.length > 0;
+  },
+});
+
+const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
+  r.result, r.reason, r.revision, r.plan, r.approval AS run_approval, r.counts
+  FROM ${schema}.stacks s LEFT JOIN LATERAL (SELECT * FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true`;
+
+function stackOf(row: Row): StackRecord {
+  const approval = (row["approval"] ?? undefined) as Approval | undefined;
+  const nextAt = maybeTime(row["next_at"]);
+  return {
+    name: textOf(row["name"]),
+    spec: row["spec"] as StackSpec,
+    status: { ...newStatus, ...(row["status"] as Partial<Status>) },
+    paused: row["paused"] === true,
+    jitter: Number(row["jitter"]),
+    outputs: row["outputs"] as Record<string, unknown>,
+    outputsUsed: row["outputs_used"] as Record<string, unknown>,
+    files: row["files"] as string[],
+    leaving: row["leaving"] != null,
+    ...(approval === undefined ? {} : { approval }),
+    ...(nextAt === undefined ? {} : { nextAt }),
+    ...(row["run_id"] == null
+      ? {}
+      : { lastRun: runOf({ ...row, id: row["run_id"], stack: row["run_stack"], approval: row["run_approval"] }) }),
+  };
+}
+
+const runStatements = ({ query }: Database) => ({
+  /** A run of the same stack that nobody ended was its worker's last. */
+  async startRun(run: { stack: string; cause: string; startedBy?: string; worker: string }): Promise<number> {
+    const rows = await query(
+      `WITH lost AS (UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
+         reason = 'its worker gave no sign of life any more; ' || $4::text || ' went on' WHERE stack = $1 AND ended_at IS NULL)
+       INSERT INTO ${schema}.runs (stack, cause, started_by, worker) VALUES ($1, $2, $3, $4) RETURNING id`,
+      [run.stack, run.cause, run.startedBy ?? null, run.worker],
+    );
+    return Number(rows[0]?.["id"]);
+  },
+  /** How the run ended and how its stack stands since, at once; false when another worker has taken it over. */
+  async finishRun(
+    id: number,
+    end: {
+      result: RunResult;
+      reason: string | null;
+      revision?: string;
+      plan?: string;
+      approval?: Approval;
+      counts: Readonly<Record<string, number>>;
+    },
+    status: Status,
+  ): Promise<boolean> {
+    const rows = await query(
+      `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3, revision = $4, plan = $5,
+           approval = $6, counts = $7 WHERE id = $1 AND ended_at IS NULL RETURNING stack)
+       UPDATE ${schema}.stacks s SET status = $8, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
+      [
+        id,
+        end.result,
+        end.reason,
+        end.revision ?? null,
+        end.plan ?? null,
+        end.approval === undefined ? null : JSON.stringify(end.approval),
+        JSON.stringify(end.counts),
+        JSON.stringify(status),
+      ],
+    );
+    return rows.length > 0;
+  },
+  async addLines(run: number, lines: readonly object[]): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.run_lines (run, body) SELECT $1, line FROM jsonb_array_elements($2::jsonb) AS line`,
+      [run, JSON.stringify(lines)],
+    );
+  },
+  async lines(run: number, after = 0): Promise<readonly { line: number; at: Date; body: Row }[]> {
+    const rows = await query(
+      `SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 AND line > $2 ORDER BY line LIMIT 5000`,
+      [run, after],
+    );
+    return rows.map((row) => ({ line: Number(row["line"]), at: timeOf(row["at"]), body: row["body"] as Row }));
+  },
+  async runs(stack: string | undefined, most: number): Promise<readonly RunRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.runs WHERE $1::text IS NULL OR stack = $1 ORDER BY id DESC LIMIT $2`,
+      [stack ?? null, most],
+    );
+    return rows.map(runOf);
+  },
+  async run(id: number): Promise<RunRecord | undefined> {
+    return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
+  },
+  /** Runs that changed nothing go sooner than those that did. */
+  async forgetRuns(quietDays: number, days: number): Promise<void> {
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.runs WHERE ended_at < now() - $1 * interval '1 day'
+           AND (result IN ('in_sync', 'blocked', 'awaiting_approval', 'observed') OR ended_at < now() - $2 * interval '1 day') RETURNING id)
+       DELETE FROM ${schema}.run_lines USING gone WHERE run = gone.id`,
+      [quietDays, days],
+    );
+  },
+});
+
+function runOf(row: Row): RunRecord {
+  const endedAt = maybeTime(row["ended_at"]);
+  const [startedBy, reason, revision, plan] = ["started_by", "reason", "revision", "plan"].map((key) =>
+    maybeText(row[key]),
+  );
+  return {
+    id: Number(row["id"]),
+    stack: textOf(row["stack"]),
+    cause: textOf(row["cause"]),
+    worker: textOf(row["worker"]),
+    startedAt: timeOf(row["started_at"]),
+    counts: (row["counts"] ?? {}) as Record<string, number>,
+    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(row["result"] == null ? {} : { result: row["result"] as RunResult }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(row["approval"] == null ? {} : { approval: row["approval"] as Approval }),
+  };
+}
+
+const decisionStatements = ({ query }: Database) => ({
+  async note(decision: { who: string; what: string; stack?: string; detail?: string }): Promise<void> {
+    await query(`INSERT INTO ${schema}.decisions (who, what, stack, detail) VALUES ($1, $2, $3, $4)`, [
+      decision.who,
+      decision.what,
+      decision.stack ?? null,
+      decision.detail ?? null,
+    ]);
+  },
+  async decisions(stack: string | undefined, most: number): Promise<readonly DecisionRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.decisions WHERE $1::text IS NULL OR stack = $1 ORDER BY id DESC LIMIT $2`,
+      [stack ?? null, most],
+    );
+    return rows.map((row) => {
+      const [about, detail] = [maybeText(row["stack"]), maybeText(row["detail"])];
+      return {
+        id: Number(row["id"]),
+        at: timeOf(row["at"]),
+        who: textOf(row["who"]),
+        what: textOf(row["what"]),
+        ...(about === undefined ? {} : { stack: about }),
+        ...(detail === undefined ? {} : { detail }),
+      };
+    });
+  },
+});
+
+const workerStatements = ({ query }: Database) => ({
+  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<void> {
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour')
+       INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5`,
+      [worker.name, worker.version, worker.concurrency, JSON.stringify(worker.doing), worker.draining],
+    );
+  },
+  async leave(name: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
+  },
+  async workers(): Promise<readonly WorkerRecord[]> {
+    return (await query(`SELECT * FROM ${schema}.workers ORDER BY name`)).map((row) => ({
+      name: textOf(row["name"]),
+      startedAt: timeOf(row["started_at"]),
+      aliveAt: timeOf(row["alive_at"]),
+      version: textOf(row["version"]),
+      concurrency: Number(row["concurrency"]),
+      doing: row["doing"] as WorkerRecord["doing"],
+      draining: row["draining"] === true,
+    }));
+  },
+  async liveWorkers(): Promise<number> {
+    const rows = await query(
+      `SELECT count(*)::int AS n FROM ${schema}.workers WHERE alive_at > now() - interval '15 seconds'`,
+    );
+    return Number(rows[0]?.["n"] ?? 0);
+  },
+});

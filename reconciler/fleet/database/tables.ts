@@ -1,0 +1,100 @@
+/**
+ * The fleet's tables, made and brought up to date by whoever comes first. Changes only add: a worker of the version
+ * before goes on with them, so that workers are replaced one by one.
+ */
+import type { Database } from "./database";
+
+export const schema = "reconcile_fleet";
+
+/** Never changed once released; a new version adds one. */
+const migrations: readonly string[] = [
+  `CREATE TABLE ${schema}.documents (name text PRIMARY KEY, body jsonb NOT NULL, changed_at timestamptz NOT NULL DEFAULT now());
+   CREATE TABLE ${schema}.stacks (
+     name text PRIMARY KEY,
+     spec jsonb NOT NULL,
+     status jsonb NOT NULL,
+     paused boolean NOT NULL DEFAULT false,
+     jitter double precision NOT NULL DEFAULT random(),
+     outputs jsonb NOT NULL DEFAULT '{}',
+     outputs_used jsonb NOT NULL DEFAULT '{}',
+     files jsonb NOT NULL DEFAULT '[]',
+     approval jsonb,
+     leaving text,
+     next_at timestamptz,
+     changed_at timestamptz NOT NULL DEFAULT now());
+   CREATE TABLE ${schema}.plans (
+     stack text PRIMARY KEY,
+     digest text NOT NULL,
+     revision text NOT NULL,
+     body jsonb NOT NULL,
+     made_at timestamptz NOT NULL DEFAULT now());
+   CREATE TABLE ${schema}.runs (
+     id bigserial PRIMARY KEY,
+     stack text NOT NULL,
+     cause text NOT NULL,
+     started_by text,
+     worker text NOT NULL,
+     started_at timestamptz NOT NULL DEFAULT now(),
+     ended_at timestamptz,
+     result text,
+     reason text,
+     revision text,
+     plan text,
+     approval jsonb,
+     counts jsonb NOT NULL DEFAULT '{}',
+     report jsonb);
+   CREATE INDEX runs_of_stack ON ${schema}.runs (stack, id DESC);
+   CREATE INDEX runs_open ON ${schema}.runs (id) WHERE ended_at IS NULL;
+   CREATE TABLE ${schema}.run_lines (run bigint NOT NULL, line bigserial, at timestamptz NOT NULL DEFAULT now(), body jsonb NOT NULL,
+     PRIMARY KEY (run, line));
+   CREATE TABLE ${schema}.decisions (
+     id bigserial PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(), who text NOT NULL, what text NOT NULL,
+     stack text, detail text);
+   CREATE INDEX decisions_of_stack ON ${schema}.decisions (stack, id DESC);
+   CREATE TABLE ${schema}.budgets (
+     service text PRIMARY KEY, per_second double precision NOT NULL, burst double precision NOT NULL,
+     tat double precision NOT NULL DEFAULT 0, paused_until timestamptz, refusals bigint NOT NULL DEFAULT 0, used bigint NOT NULL DEFAULT 0);
+   CREATE TABLE ${schema}.tenants (name text PRIMARY KEY, weight double precision NOT NULL DEFAULT 1, finish double precision NOT NULL DEFAULT 0);
+   CREATE TABLE ${schema}.served (one boolean PRIMARY KEY DEFAULT true CHECK (one), start double precision NOT NULL DEFAULT 0);
+   INSERT INTO ${schema}.served DEFAULT VALUES;
+   CREATE TABLE ${schema}.workers (
+     name text PRIMARY KEY, started_at timestamptz NOT NULL DEFAULT now(), alive_at timestamptz NOT NULL DEFAULT now(),
+     version text NOT NULL, concurrency int NOT NULL, doing jsonb NOT NULL DEFAULT '[]', draining boolean NOT NULL DEFAULT false);
+   CREATE TABLE ${schema}.repositories (url text NOT NULL, ref text NOT NULL, revision text, looked_at timestamptz, PRIMARY KEY (url, ref));
+   CREATE TABLE ${schema}.tokens (
+     hash text PRIMARY KEY, name text NOT NULL, role text NOT NULL, stacks jsonb NOT NULL DEFAULT '[]', made_at timestamptz NOT NULL DEFAULT now(), until timestamptz);
+   CREATE TABLE ${schema}.sessions (
+     hash text PRIMARY KEY, name text NOT NULL, role text NOT NULL, stacks jsonb NOT NULL DEFAULT '[]', until timestamptz NOT NULL);`,
+];
+
+export async function prepareTables(database: Database): Promise<void> {
+  const there = await database.query("SELECT to_regclass($1) IS NOT NULL AS there", [`${schema}.version`]);
+  const version = there[0]?.["there"] === true ? await versionOf(database) : 0;
+  if (version >= migrations.length) return;
+  // One transaction, and one first worker at a time: two that create the same thing at once refuse each other.
+  const steps = migrations.slice(version).map(
+    (migration, index) =>
+      // Whoever waited for the lock finds the work done.
+      `DO $step$ BEGIN
+         IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${version + index + 1} THEN
+           ${migration}
+           INSERT INTO ${schema}.version VALUES (${version + index + 1});
+         END IF;
+       END $step$;`,
+  );
+  await database.run(
+    [
+      "BEGIN",
+      "SELECT pg_advisory_xact_lock(hashtext('reconcile-fleet'))",
+      `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+      `CREATE TABLE IF NOT EXISTS ${schema}.version (version int PRIMARY KEY)`,
+      ...steps,
+      "COMMIT",
+    ].join(";\n"),
+  );
+}
+
+async function versionOf(database: Database): Promise<number> {
+  const rows = await database.query(`SELECT coalesce(max(version), 0) AS version FROM ${schema}.version`);
+  return Number(rows[0]?.["version"] ?? 0);
+}

@@ -1,0 +1,96 @@
+/**
+ * What a round does with the plan it made: nothing, apply it, or wait for a person. The one place where the fleet
+ * decides to change the world; everything it looks at is a value.
+ */
+import type { Consent, ConsentKind, Grants } from "../core/plan/consent";
+import { missingConsents, noGrants } from "../core/plan/consent";
+import type { Approve, StandingConsent } from "./model";
+import type { Opening } from "./windows";
+
+export interface PlanFacts {
+  /** Of the plan with the revision and the state it was made from. */
+  readonly digest: string;
+  /** Nothing would be sent and nothing recorded. */
+  readonly empty: boolean;
+  /** Something would be sent. */
+  readonly steps: number;
+  readonly consents: readonly Consent[];
+  /** What it admits from the whole world that was not admitted before, in words. */
+  readonly opens: readonly string[];
+  /** Resources that the service shows otherwise than the state has them. */
+  readonly drifted: readonly string[];
+  /** The state's store tells whether its holder is alive. */
+  readonly leases: boolean;
+}
+
+export interface Approval {
+  readonly digest: string;
+  readonly by: string;
+  readonly at: string;
+  readonly until: string;
+}
+
+export type Decision =
+  | { readonly do: "nothing" }
+  | { readonly do: "apply"; readonly grants: Grants; readonly approval?: Approval }
+  | { readonly do: "await"; readonly why: string }
+  | { readonly do: "observe"; readonly why: string }
+  | { readonly do: "hold"; readonly why: string; readonly until?: Date };
+
+export function decide(
+  facts: PlanFacts,
+  { approve, consents }: { readonly approve: Approve; readonly consents: readonly StandingConsent[] },
+  approval: Approval | undefined,
+  opening: Opening,
+  now: Date,
+): Decision {
+  if (facts.empty) return { do: "nothing" };
+  if (!facts.leases)
+    return {
+      do: "observe",
+      why: "its state is in a store without leases, where a dead worker's lock would stand for ever: it is planned only; keep the state in PostgreSQL or S3",
+    };
+  if (approve === "never") return { do: "observe", why: "approve: never" };
+  // What only writes down what became true is no change of the world.
+  if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
+  const approved = approval !== undefined && stands(approval, facts.digest, now);
+  const needs = approved ? undefined : needsPerson(facts, approve, consents);
+  if (needs !== undefined) return { do: "await", why: needs };
+  if (!opening.open)
+    return { do: "hold", why: opening.why, ...(opening.until === undefined ? {} : { until: opening.until }) };
+  if (approved) return { do: "apply", grants: listed(facts.consents), approval };
+  return { do: "apply", grants: approve === "auto" ? standing(facts.consents, consents) : noGrants };
+}
+
+/** For this very plan, and not too old. */
+export const stands = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
+  digest === plan && Date.parse(until) > now.getTime();
+
+/** Why a person has to decide; absent: nobody has to. */
+function needsPerson(
+  { consents, opens }: PlanFacts,
+  approve: Exclude<Approve, "never">,
+  permitted: readonly StandingConsent[],
+): string | undefined {
+  if (approve === "plan") return "every plan of this stack is approved by a person";
+  const grants = approve === "auto" ? standing(consents, permitted) : noGrants;
+  const missing = missingConsents(consents, grants);
+  const opening = approve === "auto" && permitted.includes("open_world") ? [] : opens;
+  if (missing.length === 0 && opening.length === 0) return undefined;
+  return [...missing.map(({ detail }) => detail), ...opening].join("; ");
+}
+
+/** Exactly what the plan lists: it was read and approved. */
+function listed(consents: readonly Consent[]): Grants {
+  return {
+    ...noGrants,
+    approved: consents.filter(({ kind }) => kind !== "prevent_destroy"),
+    confirmFlush: consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : [])),
+  };
+}
+
+const standing = (consents: readonly Consent[], permitted: readonly StandingConsent[]): Grants =>
+  listed(consents.filter(({ kind }) => isPermitted(kind, permitted)));
+
+const isPermitted = (kind: ConsentKind, permitted: readonly StandingConsent[]): boolean =>
+  kind !== "prevent_destroy" && permitted.includes(kind);

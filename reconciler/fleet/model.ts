@@ -1,0 +1,125 @@
+/** A fleet as values: what fleet.yaml says, with every default filled in. Workers get it from the database, not from the file. */
+
+export type Approve = "never" | "plan" | "safe" | "auto";
+/** What an `auto` stack may do without a person. */
+export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "empty" | "open_world";
+
+/** Where a secret is; its value is never in the file, the database or a log. */
+export type SecretSource = { readonly env: string } | { readonly command: readonly string[] };
+
+export interface FleetService {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly dialect?: string;
+  readonly budget?: { readonly perSecond: number; readonly burst: number };
+  readonly concurrency?: number;
+  readonly credential?: SecretSource;
+  readonly insecureHttp: boolean;
+  readonly timeScale?: number;
+}
+
+export interface Tenant {
+  readonly name: string;
+  readonly weight: number;
+  readonly maxRunning?: number;
+}
+
+export type Source =
+  | { readonly kind: "git"; readonly url: string; readonly ref: string; readonly path: string }
+  | { readonly kind: "folder"; readonly folder: string }
+  | { readonly kind: "artifact"; readonly url: string; readonly digest: string; readonly path: string };
+
+export interface Retry {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  readonly giveUpAfter: number;
+}
+
+export interface StackSpec {
+  readonly name: string;
+  readonly source: Source;
+  /** Absent: the file says which service. */
+  readonly service?: string;
+  readonly tenant: string;
+  readonly approve: Approve;
+  readonly consents: readonly StandingConsent[];
+  readonly intervalMs: number;
+  readonly retry: Retry;
+  readonly state: string;
+  readonly env?: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly varFiles: readonly string[];
+  readonly inputs: Readonly<Record<string, OutputReference>>;
+  readonly dependsOn: readonly string[];
+  readonly destroy: boolean;
+  readonly paused: boolean;
+}
+
+/** `${stack.NAME.outputs.OUTPUT}` */
+export interface OutputReference {
+  readonly stack: string;
+  readonly output: string;
+}
+
+export interface FleetWindow {
+  readonly kind: "allow" | "deny";
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly durationMs: number;
+  /** Names with `*`; empty: every stack. */
+  readonly stacks: readonly string[];
+  readonly actions: readonly WindowAction[];
+}
+export type WindowAction = "apply" | "look";
+
+export type Occasion = "ready" | "applied" | "failed" | "stalled" | "drifted" | "awaiting_approval" | "blocked";
+export interface Receiver {
+  readonly on: readonly Occasion[];
+  readonly stacks: readonly string[];
+  readonly webhook: string;
+  readonly secret?: SecretSource;
+}
+
+/** What is shared by all stacks: one document in the database. */
+export interface Settings {
+  readonly services: readonly FleetService[];
+  readonly tenants: readonly Tenant[];
+  readonly windows: readonly FleetWindow[];
+  readonly receivers: readonly Receiver[];
+}
+
+export interface Fleet extends Settings {
+  readonly stacks: readonly StackSpec[];
+  readonly generators: readonly Generator[];
+}
+
+/** Stacks that are found by looking at folders: `stackFor` gives the stack of one of them. */
+export interface Generator {
+  readonly source: Source;
+  /** A path with `*`, down to the file. */
+  readonly folders: string;
+  /** With `${folder}` and `${path}`. */
+  readonly stack: string;
+  readonly template: Omit<StackSpec, "name" | "source" | "state"> & { readonly state: string };
+}
+
+export const noSettings: Settings = { services: [], tenants: [], windows: [], receivers: [] };
+
+/** Whether a name fits a pattern in which `*` stands for any text. */
+export function fits(pattern: string, name: string): boolean {
+  const parts = pattern.split("*");
+  if (parts.length === 1) return pattern === name;
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, at);
+    if (found === -1 || found + part.length > name.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** No pattern means every stack. */
+export const isMeant = (patterns: readonly string[], name: string): boolean =>
+  patterns.length === 0 || patterns.some((pattern) => fits(pattern, name));

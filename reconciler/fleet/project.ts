@@ -1,0 +1,52 @@
+/** A stack's files and state, opened for one round. Who opens it knows files, dialects, credentials and stores; a round knows this. */
+import type { Grants } from "../core/plan/consent";
+import type { EngineEvent } from "../engine/events";
+import type { RunReport, StopSignals } from "../engine/run-plan";
+import type { Budget } from "./database/budget";
+import type { PlanBody } from "./database/records";
+import type { PlanFacts } from "./decide";
+import type { FleetService, StackSpec } from "./model";
+import type { Checkout } from "./sources/source";
+
+export interface ProjectInput {
+  readonly stack: StackSpec;
+  readonly checkout: Checkout;
+  /** Absent: the file says which. */
+  readonly service?: FleetService;
+  readonly budget?: Budget;
+  /** Variables that come from other stacks. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Plans the deletion of everything. */
+  readonly destroy: boolean;
+  readonly worker: string;
+}
+
+export interface Project {
+  /** Whether its state's store tells if a holder is alive. */
+  readonly leases: boolean;
+  /** What it read outside of its folder, from the root of the checkout. */
+  readonly files: readonly string[];
+  /** Looks and plans without the lock: nothing may be done on it. */
+  plan(signal: AbortSignal): Promise<Planned>;
+  /** Takes the lock, finishes what an interrupted run left, plans on what it then reads, and acts on that. */
+  underLock<T>(signal: AbortSignal, use: (planned: Planned) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface Planned {
+  readonly facts: PlanFacts;
+  readonly body: Omit<PlanBody, "why">;
+  /** What stands in the way of this plan; empty: nothing. */
+  readonly errors: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly outputs: Readonly<Record<string, unknown>>;
+  apply(grants: Grants, stop: StopSignals, emit: (event: EngineEvent) => void): Promise<Applied>;
+}
+
+export interface Applied {
+  readonly report: RunReport;
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** Rejects with diagnostics when the files are wrong. */
+export type OpenProject = (input: ProjectInput) => Promise<Project>;

@@ -1,0 +1,233 @@
+/**
+ * The queue of rounds, on pg-boss: per stack at most one that waits and one that runs, however many triggers there are;
+ * a round whose worker died runs elsewhere. Everything the fleet knows of pg-boss is in this file.
+ */
+import type { PgBoss } from "pg-boss";
+import type { Database } from "./database/database";
+import { loadQueuePackage } from "./database/open";
+import { schema as tables } from "./database/tables";
+import { clockIsFar, perUnit, priorityOf, type Turn } from "./fairness";
+import type { Tenant } from "./model";
+
+export interface Job {
+  readonly stack: string;
+  readonly cause: Cause;
+  /** A person, or nobody. */
+  readonly startedBy?: string;
+  /** Workers died on it so many times. */
+  readonly lost: number;
+  /** Fires when the round is not this worker's any more. */
+  readonly signal: AbortSignal;
+}
+
+export type Cause = "interval" | "push" | "dependency" | "approval" | "person" | "retry" | "window" | "new";
+
+export interface Trigger {
+  readonly stack: string;
+  readonly tenant: string;
+  readonly cause: Cause;
+  readonly startedBy?: string;
+  /** Absent: now. */
+  readonly at?: Date;
+}
+
+export interface Queue {
+  /** A round at its time, if none waits yet. */
+  enqueue(trigger: Trigger): Promise<void>;
+  /** A round now: one that waits is pulled forward. */
+  hasten(trigger: Trigger): Promise<void>;
+  /** No round waits any more. */
+  forget(stack: string): Promise<void>;
+  work(options: WorkOptions): Promise<void>;
+  /** Counts of rounds that wait and run, by tenant. */
+  load(): Promise<readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[]>;
+  /** Takes no new round; resolves when those that run have ended. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WorkOptions {
+  readonly concurrency: number;
+  readonly tenants: readonly Tenant[];
+  readonly round: (job: Job) => Promise<void>;
+  /** So many workers died in its rounds that it is not tried any more. */
+  readonly lost: (stack: string, workers: number) => Promise<void>;
+}
+
+const rounds = "rounds";
+const lostRounds = "rounds-lost";
+/** After so many dead workers a round is not tried any more. */
+const mostLost = 3;
+const dayS = 86_400;
+
+interface RoundData extends Omit<Trigger, "at"> {
+  readonly turn: number;
+}
+
+export interface QueueSetting {
+  readonly database: Database;
+  readonly onError: (error: Error) => void;
+  /** Only sends: leaves watching over dead workers to those that work. */
+  readonly sendsOnly?: boolean;
+}
+
+export async function openQueue({ database, onError, sendsOnly = false }: QueueSetting): Promise<Queue> {
+  const { PgBoss: Boss } = await loadQueuePackage();
+  const boss: PgBoss = new Boss({
+    ...database.queueOptions,
+    schema: "reconcile_queue",
+    supervise: !sendsOnly,
+    schedule: false,
+    // A dead worker is noticed by whoever lives, within seconds.
+    monitorIntervalSeconds: 1,
+    superviseIntervalSeconds: 1,
+    queueCacheIntervalSeconds: 1,
+    maintenanceIntervalSeconds: 3600,
+    registerInstance: false,
+    persistWarnings: false,
+    monitorVacuum: false,
+    reindex: false,
+  });
+  boss.on("error", onError);
+  await boss.start();
+  await boss.createQueue(lostRounds, { retryLimit: 5, deleteAfterSeconds: dayS });
+  await boss.createQueue(rounds, {
+    policy: "stately",
+    notify: true,
+    heartbeatSeconds: 10,
+    // Above the longest apply: whether a worker lives is the heartbeat's to tell.
+    expireInSeconds: dayS - 1,
+    retentionSeconds: 30 * dayS,
+    deleteAfterSeconds: 600,
+    // Failed rounds are sent again by their worker; this is for lost workers alone.
+    retryLimit: mostLost - 1,
+    retryDelay: 0,
+    deadLetter: lostRounds,
+  });
+
+  async function jobOf({ stack, tenant, cause, startedBy, at }: Trigger) {
+    const turn = await turnOf(database, tenant);
+    const data: RoundData = {
+      stack,
+      tenant,
+      cause,
+      turn: turn.start,
+      ...(startedBy === undefined ? {} : { startedBy }),
+    };
+    const options = {
+      singletonKey: stack,
+      priority: priorityOf(turn, cause === "person" || cause === "approval" ? "person" : "clock"),
+      group: { id: tenant, tier: tenant },
+      ...(at === undefined ? {} : { startAfter: at }),
+    };
+    return { data, options };
+  }
+
+  return {
+    async enqueue(trigger) {
+      const { data, options } = await jobOf(trigger);
+      await boss.send(rounds, data, options);
+    },
+    async hasten(trigger) {
+      const { data, options } = await jobOf({ ...trigger, at: new Date() });
+      await boss.upsert(rounds, data, options);
+    },
+    async forget(stack) {
+      const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
+      if (waiting.length > 0)
+        await boss.cancel(
+          rounds,
+          waiting.map(({ id }) => id),
+        );
+    },
+    async work({ concurrency, tenants, round, lost }) {
+      const tiers = Object.fromEntries(
+        tenants.flatMap(({ name, maxRunning }) => (maxRunning === undefined ? [] : [[name, maxRunning]])),
+      );
+      await boss.work<RoundData>(
+        rounds,
+        {
+          localConcurrency: concurrency,
+          batchSize: 1,
+          pollingIntervalSeconds: 0.5,
+          notifyPollingIntervalSeconds: 0.5,
+          heartbeatRefreshSeconds: 3,
+          includeMetadata: true,
+          ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
+        },
+        async (jobs) => {
+          for (const job of jobs) {
+            const { stack, cause, startedBy, turn } = job.data;
+            await noteServed(database, turn);
+            await round({
+              stack,
+              cause,
+              ...(startedBy === undefined ? {} : { startedBy }),
+              lost: job.retryCount,
+              signal: job.signal,
+            });
+          }
+        },
+      );
+      await boss.work<RoundData>(lostRounds, { pollingIntervalSeconds: 2 }, async (jobs) => {
+        for (const job of jobs) await lost(job.data.stack, mostLost);
+      });
+    },
+    async load() {
+      const rows = await database.query(
+        `SELECT coalesce(group_id, 'default') AS tenant, count(*) FILTER (WHERE state < 'active' AND start_after <= now())::int AS waiting,
+           count(*) FILTER (WHERE state = 'active')::int AS running
+         FROM reconcile_queue.job WHERE name = '${rounds}' AND state <= 'active' GROUP BY 1 ORDER BY 1`,
+      );
+      return rows.map((row) => ({
+        tenant: String(row["tenant"]),
+        waiting: Number(row["waiting"]),
+        running: Number(row["running"]),
+      }));
+    },
+    async drain() {
+      await boss.offWork(rounds, { wait: true });
+      await boss.offWork(lostRounds, { wait: true });
+    },
+    close: () => boss.stop({ graceful: false, close: true }),
+  };
+}
+
+/** The turn of a tenant's next round; its clock moves on. */
+async function turnOf(database: Database, tenant: string): Promise<Turn> {
+  const [row] = await database.query(
+    `WITH before AS (SELECT coalesce(t.finish, 0) AS finish, coalesce(t.weight, 1) AS weight, s.start AS served
+         FROM ${tables}.served s LEFT JOIN ${tables}.tenants t ON t.name = $1),
+       moved AS (INSERT INTO ${tables}.tenants AS t (name, weight, finish)
+         SELECT $1, weight, GREATEST(finish, served) + 1 / weight FROM before
+         ON CONFLICT (name) DO UPDATE SET finish = GREATEST(t.finish, (SELECT served FROM before)) + 1 / t.weight
+         RETURNING t.finish, t.weight)
+     SELECT moved.finish, moved.weight, before.served FROM moved, before`,
+    [tenant],
+  );
+  const [finish, weight, served] = ["finish", "weight", "served"].map((key) => Number(row?.[key] ?? 1)) as [
+    number,
+    number,
+    number,
+  ];
+  if (clockIsFar(served)) await setBack(database, served);
+  return { start: finish - 1 / weight, finish };
+}
+
+/** Time moves on with what is served: who comes now begins there. */
+async function noteServed(database: Database, turn: number | undefined): Promise<void> {
+  if (turn === undefined) return;
+  await database.query(`UPDATE ${tables}.served SET start = $1 WHERE start < $1`, [turn]).catch(() => undefined);
+}
+
+/** All clocks and all that waits by them, so that their order stays. */
+async function setBack(database: Database, by: number): Promise<void> {
+  await database.query(
+    `WITH clock AS (UPDATE ${tables}.served SET start = start - $1 WHERE start >= $1 RETURNING start),
+       tenant AS (UPDATE ${tables}.tenants SET finish = finish - $1 WHERE EXISTS (SELECT FROM clock))
+     UPDATE reconcile_queue.job SET priority = priority + $2,
+       data = data || jsonb_build_object('turn', (data ->> 'turn')::double precision - $1)
+     WHERE name = '${rounds}' AND state < 'active' AND EXISTS (SELECT FROM clock)`,
+    [by, Math.floor(by * perUnit)],
+  );
+}

@@ -1,0 +1,268 @@
+/**
+ * One round of one stack: fetch the files, look, plan, decide, and act where that is the fleet's to do. It never throws
+ * for what is wrong with the stack: that is its result. What it does to the world is the engine's, under the state's lock.
+ */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { EngineEvent } from "../engine/events";
+import type { RunReport } from "../engine/run-plan";
+import { describeHolder, LeaseLost, StateLocked } from "../store/store";
+import type { Budget } from "./database/budget";
+import type { PlanBody, StackRecord } from "./database/records";
+import { type Approval, type Decision, decide } from "./decide";
+import type { Settings } from "./model";
+import type { OpenProject, Planned, Project } from "./project";
+import type { Checkout } from "./sources/source";
+import type { RoundEnd } from "./status";
+import { openingOf } from "./windows";
+
+export interface RoundPorts {
+  readonly openProject: OpenProject;
+  readonly checkOut: (stack: StackRecord, signal: AbortSignal) => Promise<Checkout>;
+  readonly budgetOf: (service: string) => Budget | undefined;
+  /** What other stacks gave out last; absent: it was never applied. */
+  readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
+  readonly emit: (event: EngineEvent) => void;
+  readonly now: () => Date;
+  readonly worker: string;
+}
+
+export interface RoundInput {
+  readonly stack: StackRecord;
+  readonly settings: Settings;
+  /** A worker died on it before: what it left is finished first. */
+  readonly resumed: boolean;
+  /** Fires when the round is not this worker's any more, or the worker is to end at once. */
+  readonly signal: AbortSignal;
+  /** Fires when the worker drains: what is in flight is finished, and nothing more started. */
+  readonly drain: AbortSignal;
+}
+
+export interface RoundOutcome {
+  readonly result: RoundEnd;
+  readonly revision?: string;
+  readonly drifted: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly plan?: { readonly digest: string; readonly body: PlanBody };
+  readonly approval?: Approval;
+  /** Absent: they are as they were. */
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly outputsUsed: Readonly<Record<string, unknown>>;
+  readonly files?: readonly string[];
+  /** Everything that a leaving stack made is gone. */
+  readonly gone: boolean;
+}
+
+const nothingSeen = { drifted: 0, counts: {}, outputsUsed: {}, gone: false };
+
+export async function runRound(input: RoundInput, ports: RoundPorts): Promise<RoundOutcome> {
+  const { stack, settings } = input;
+  const looking = openingOf(settings.windows, stack.name, "look", ports.now());
+  if (!looking.open) return { ...nothingSeen, result: heldByWindow(looking) };
+  const inputs = await readInputs(stack, ports);
+  if ("end" in inputs) return { ...nothingSeen, result: inputs };
+  let checkout: Checkout | undefined;
+  try {
+    checkout = await ports.checkOut(stack, input.signal);
+    return await withProject(input, ports, checkout, inputs);
+  } catch (error) {
+    const outcome = { ...nothingSeen, result: resultOfError(error) };
+    return checkout === undefined ? outcome : { ...outcome, revision: checkout.revision };
+  }
+}
+
+type Inputs = { readonly values: Readonly<Record<string, unknown>>; readonly used: Readonly<Record<string, unknown>> };
+
+async function readInputs({ spec }: StackRecord, { outputsOf }: RoundPorts): Promise<Inputs | RoundEnd> {
+  const values: Record<string, unknown> = {};
+  const used: Record<string, unknown> = {};
+  const known = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const name of spec.dependsOn) {
+    const outputs = await outputsOf(name);
+    if (outputs === undefined) return waitsFor(name, `the stack ${name} has not been applied yet`);
+    known.set(name, outputs);
+  }
+  for (const [name, { stack, output }] of Object.entries(spec.inputs)) {
+    const outputs = known.get(stack) ?? {};
+    if (!Object.hasOwn(outputs, output))
+      return {
+        end: "failed",
+        why: `the stack ${stack} has no output ${output}; it has ${Object.keys(outputs).sort().join(", ") || "none"}`,
+      };
+    values[name] = outputs[output];
+    used[`${stack}.${output}`] = outputs[output];
+  }
+  return { values, used };
+}
+
+const waitsFor = (stack: string, why: string): RoundEnd => ({
+  end: "blocked",
+  why,
+  waitingFor: { what: "dependency", detail: stack },
+});
+
+async function withProject(
+  input: RoundInput,
+  ports: RoundPorts,
+  checkout: Checkout,
+  inputs: Inputs,
+): Promise<RoundOutcome> {
+  const { stack, settings } = input;
+  const service = settings.services.find(({ name }) => name === stack.spec.service);
+  const budget = service === undefined ? undefined : ports.budgetOf(service.name);
+  const project = await ports.openProject({
+    stack: stack.spec,
+    checkout,
+    inputs: inputs.values,
+    destroy: stack.leaving,
+    worker: ports.worker,
+    ...(service === undefined ? {} : { service }),
+    ...(budget === undefined ? {} : { budget }),
+  });
+  const seen = { revision: checkout.revision, outputsUsed: inputs.used, files: project.files };
+  try {
+    return { ...(await look(input, ports, project, checkout)), ...seen };
+  } catch (error) {
+    return { ...nothingSeen, ...seen, result: resultOfError(error) };
+  } finally {
+    await project.close();
+  }
+}
+
+type Seen = Omit<RoundOutcome, "outputsUsed">;
+
+/** What is in sync needs no lock; everything else is planned again under it. */
+async function look(input: RoundInput, ports: RoundPorts, project: Project, checkout: Checkout): Promise<Seen> {
+  if (!input.resumed || !project.leases) {
+    const planned = await project.plan(input.signal);
+    const decision = decisionOf(input, ports, planned, checkout);
+    const mayAct = decision === undefined ? project.leases : decision.do === "apply";
+    if (!mayAct) return conclude(planned, decision, checkout);
+  }
+  return project.underLock(input.signal, (planned) => act(input, ports, planned, checkout));
+}
+
+/** Absent: errors stand in the way. */
+function decisionOf(
+  { stack, settings }: RoundInput,
+  ports: RoundPorts,
+  planned: Planned,
+  checkout: Checkout,
+): Decision | undefined {
+  if (planned.errors.length > 0) return undefined;
+  const now = ports.now();
+  const { approve, consents } = stack.spec;
+  return decide(
+    { ...planned.facts, digest: digestOf(planned, checkout) },
+    // To delete everything is an approval of its own, whatever else is permitted.
+    { approve: stack.leaving ? "plan" : approve, consents: stack.leaving ? [] : consents },
+    stack.approval,
+    openingOf(settings.windows, stack.name, "apply", now),
+    now,
+  );
+}
+
+const digestOf = ({ facts }: Planned, { revision }: Checkout): string => `${facts.digest}@${revision.slice(-12)}`;
+
+async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
+  const decision = decisionOf(input, ports, planned, checkout);
+  if (decision?.do !== "apply") return conclude(planned, decision, checkout);
+  const { report, outputs } = await planned.apply(
+    decision.grants,
+    { soft: anyOf(input), hard: input.signal },
+    ports.emit,
+  );
+  const result = resultOfRun(report, planned.facts.steps > 0);
+  const isDone = result.end === "applied" || result.end === "in_sync";
+  return {
+    result,
+    drifted: planned.facts.drifted.length,
+    counts: { ...planned.counts, ...report.counts },
+    gone: input.stack.leaving && isDone,
+    plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
+    outputs,
+    ...(decision.approval === undefined ? {} : { approval: decision.approval }),
+  };
+}
+
+const anyOf = ({ signal, drain }: RoundInput): AbortSignal => AbortSignal.any([signal, drain]);
+
+function conclude(planned: Planned, decision: Decision | undefined, checkout: Checkout): Seen {
+  const { facts, counts } = planned;
+  const base = { drifted: facts.drifted.length, counts, gone: false };
+  const digest = digestOf(planned, checkout);
+  if (decision === undefined) return { ...base, result: { end: "failed", why: planned.errors.join("; ") } };
+  switch (decision.do) {
+    case "nothing":
+      return { ...base, drifted: 0, result: { end: "in_sync" }, outputs: planned.outputs };
+    case "observe":
+      return {
+        ...base,
+        result: { end: "observed", why: `${describe(planned)}, and is left so (${decision.why})` },
+        plan: { digest, body: { ...planned.body, why: decision.why } },
+      };
+    case "await":
+      return {
+        ...base,
+        result: { end: "awaiting_approval", plan: digest, why: decision.why },
+        plan: { digest, body: { ...planned.body, why: decision.why } },
+      };
+    case "hold":
+      return {
+        ...base,
+        result: heldByWindow(decision),
+        plan: { digest, body: { ...planned.body, why: decision.why } },
+      };
+    case "apply":
+      return { ...base, result: { end: "failed", why: "the plan changed while the lock was taken; it is made again" } };
+    default:
+      return decision satisfies never;
+  }
+}
+
+const describe = ({ facts }: Planned): string =>
+  facts.drifted.length > 0
+    ? `${facts.drifted.slice(0, 5).join(", ")}${facts.drifted.length > 5 ? ` and ${facts.drifted.length - 5} more` : ""} differ from what was applied`
+    : `${facts.steps} ${facts.steps === 1 ? "step is" : "steps are"} pending`;
+
+const heldByWindow = ({ why, until }: { readonly why: string; readonly until?: Date }): RoundEnd => ({
+  end: "blocked",
+  why: until === undefined ? why : `${why} until ${until.toISOString()}`,
+  waitingFor: { what: "window", detail: why, ...(until === undefined ? {} : { until: until.toISOString() }) },
+});
+
+function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunReport, sent: boolean): RoundEnd {
+  const failure = broken ?? bug ?? unclosed;
+  if (failure !== undefined) return resultOfError(failure);
+  const said = (end: string): string =>
+    steps
+      .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))
+      .join("; ");
+  if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
+  if (interrupted) return { end: "failed", why: "the worker stopped before it was done; another one goes on" };
+  if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
+  return { end: sent ? "applied" : "in_sync" };
+}
+
+/** What stops a round from outside of its plan, in one sentence. */
+function resultOfError(error: unknown): RoundEnd {
+  if (error instanceof StateLocked)
+    return {
+      end: "blocked",
+      why: error.message,
+      waitingFor: { what: "lock", detail: describeHolder(error.holder) },
+    };
+  if (error instanceof LeaseLost) return { end: "failed", why: error.message };
+  const diagnostics = (error as { readonly diagnostics?: readonly Diagnostic[] }).diagnostics;
+  if (Array.isArray(diagnostics)) return { end: "failed", why: sentences(diagnostics) };
+  return { end: "failed", why: error instanceof Error ? error.message : String(error) };
+}
+
+export const sentences = (diagnostics: readonly Diagnostic[]): string =>
+  diagnostics
+    .map(({ source, summary, fix }) =>
+      [source === undefined ? "" : `${source.file}:${source.line} `, summary, fix === undefined ? "" : `: ${fix}`].join(
+        "",
+      ),
+    )
+    .slice(0, 10)
+    .join("; ");

@@ -1,0 +1,127 @@
+/**
+ * How one stack stands, as data: the conditions that `fleet list`, the pages, the metrics and the notifications are
+ * views of. The words are those of kstatus. A function of how it stood before and how its round ended.
+ */
+import type { Occasion } from "./model";
+
+/** What a round ended with. */
+export type RoundEnd =
+  | { readonly end: "in_sync" }
+  | { readonly end: "applied" }
+  /** It differs, and correcting it is not the fleet's to do. */
+  | { readonly end: "observed"; readonly why: string }
+  /** The plan waits for a person. */
+  | { readonly end: "awaiting_approval"; readonly plan: string; readonly why: string }
+  /** Something else has to end first. */
+  | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor }
+  | { readonly end: "failed"; readonly why: string };
+
+export interface WaitingFor {
+  readonly what: "budget" | "share" | "window" | "dependency" | "lock";
+  readonly detail: string;
+  readonly until?: string;
+}
+
+export interface Status {
+  readonly ready: boolean;
+  readonly reconciling: boolean;
+  readonly stalled: boolean;
+  readonly drifted: boolean;
+  readonly awaitingApproval: boolean;
+  readonly blocked: boolean;
+  /** What to do about it; null when nothing has to be done. */
+  readonly reason: string | null;
+  readonly observedRevision: string | null;
+  readonly appliedRevision: string | null;
+  /** The digest of the plan that waits for a person. */
+  readonly plan: string | null;
+  readonly failures: number;
+  readonly waitingFor: WaitingFor | null;
+}
+
+export const newStatus: Status = {
+  ready: false,
+  reconciling: false,
+  stalled: false,
+  drifted: false,
+  awaitingApproval: false,
+  blocked: false,
+  reason: "it was not looked at yet",
+  observedRevision: null,
+  appliedRevision: null,
+  plan: null,
+  failures: 0,
+  waitingFor: null,
+};
+
+export interface Ended {
+  readonly result: RoundEnd;
+  /** Absent: the source could not be read. */
+  readonly revision?: string;
+  /** Resources that were not as the state had them when the round began. */
+  readonly drifted: number;
+  readonly giveUpAfter: number;
+}
+
+/** While a round runs, everything else stays as the last one left it. */
+export const whileRunning = (status: Status): Status => ({ ...status, reconciling: true });
+
+export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: Ended): Status {
+  const base: Status = {
+    ...before,
+    ready: false,
+    reconciling: false,
+    stalled: false,
+    drifted: drifted > 0,
+    awaitingApproval: false,
+    blocked: false,
+    reason: null,
+    plan: null,
+    failures: 0,
+    waitingFor: null,
+    observedRevision: revision ?? before.observedRevision,
+  };
+  switch (result.end) {
+    case "in_sync":
+    case "applied":
+      return { ...base, ready: true, drifted: false, appliedRevision: base.observedRevision };
+    case "observed":
+      return { ...base, drifted: true, reason: result.why };
+    case "awaiting_approval":
+      return { ...base, awaitingApproval: true, plan: result.plan, reason: result.why };
+    case "blocked":
+      return { ...base, blocked: true, failures: before.failures, reason: result.why, waitingFor: result.waitingFor };
+    case "failed": {
+      const failures = before.failures + 1;
+      const stalled = failures >= giveUpAfter;
+      return { ...base, drifted: before.drifted, failures, stalled, reconciling: !stalled, reason: result.why };
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+/** After so many workers died on it that nobody tries any more. */
+export const afterLostWorkers = (before: Status, workers: number): Status => ({
+  ...before,
+  ready: false,
+  reconciling: false,
+  stalled: true,
+  reason: `${workers} workers died in its rounds, so that it is not tried any more: read what they printed last, mend it, then reconcile fleet resume`,
+});
+
+/** What receivers are told: what is so now and was not before, and each apply. */
+export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): Occasion[] {
+  const now: readonly (readonly [Occasion, boolean, boolean])[] = [
+    ["ready", after.ready, before.ready],
+    ["stalled", after.stalled, before.stalled],
+    ["drifted", after.drifted, before.drifted],
+    ["awaiting_approval", after.awaitingApproval, before.awaitingApproval && before.plan === after.plan],
+    ["blocked", after.blocked, before.blocked],
+  ];
+  return [
+    ...(end === "applied" ? (["applied"] as const) : []),
+    ...(end === "failed" ? (["failed"] as const) : []),
+    ...now.flatMap(([occasion, is, was]) => (is && !was ? [occasion] : [])),
+  ];
+}

@@ -1,0 +1,56 @@
+/** Codes of the fleet: its file, its database and what a person asks of it. */
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { type Explanation, row } from "./row";
+
+export const fleet = {
+  "fleet/bad-input": row(
+    "An input of a stack is no output of another stack.",
+    "Write ${stack.NAME.outputs.OUTPUT}. A value that is known beforehand goes under vars.",
+  ),
+  "fleet/bad-schedule": row("The schedule of a window cannot be read.", "Write five fields as in cron, in quotes."),
+  "fleet/bad-source": row(
+    "A source does not say where the files of a stack are.",
+    "Name exactly one of git, folder and artifact; an artifact needs its digest.",
+  ),
+  "fleet/circle": row("Stacks wait for each other in a circle.", "Take one depends_on or input out of it."),
+  "fleet/credential-in-url": row(
+    "An address in the fleet's file holds a password, which would be kept in the database and shown on pages.",
+    "Take it out: the workers read credentials from their environment or from the command under credential.",
+  ),
+  "fleet/database": row(
+    "The fleet's database does not answer, or refuses.",
+    "Correct --database or RECONCILE_FLEET_DATABASE, and start the server.",
+  ),
+  "fleet/no-database": row(
+    "A fleet command was not told where the fleet's database is.",
+    "Give --database postgres://HOST/DATABASE, or set RECONCILE_FLEET_DATABASE.",
+  ),
+  "fleet/no-plan": row(
+    "The plan that was to be approved or rejected is not the one that waits: another took its place, or none waits.",
+    "Look at the one that waits now: reconcile fleet plan STACK.",
+  ),
+  "fleet/no-stack": row("The fleet has no stack of this name.", "reconcile fleet list names them."),
+  "fleet/no-state": row(
+    "A stack of the fleet has no place for its state.",
+    'Write state: "postgres://HOST/DATABASE?state=${stack}" under defaults.',
+  ),
+  "fleet/not-permitted": row(
+    "This person or token may not do that to this stack.",
+    "Ask somebody with the role that is named, or for that role.",
+  ),
+  "fleet/package-missing": row(
+    "The fleet needs packages that a single project does not, and they are not installed.",
+    "Install them beside this one: npm install pg-boss hono @hono/node-server (and @electric-sql/pglite for --database embedded).",
+  ),
+  "fleet/source": row(
+    "The files of a stack could not be fetched.",
+    "Read what git or the server said, and try it by hand from the worker's machine.",
+  ),
+  "fleet/twice": row("The same name is declared in two files of the fleet.", "Keep one of them."),
+  "fleet/unknown-service": row(
+    "A stack names a service that the fleet does not declare.",
+    "Declare it under services.",
+  ),
+  "fleet/unknown-stack": row("A stack names another one that the fleet does not have.", "Correct the name."),
+  "fleet/unknown-tenant": row("A stack names a tenant that the fleet does not declare.", "Declare it under tenants."),
+} satisfies Partial<Record<DiagnosticCode, Explanation>>;

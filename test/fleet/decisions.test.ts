@@ -1,0 +1,257 @@
+/** What a fleet decides, as tables and properties: whose turn it is, when, whether a plan is applied, how a stack stands. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Consent } from "../../reconciler/core/plan/consent";
+import { changesOf } from "../../reconciler/fleet/changes";
+import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
+import { clockIsFar, priorityOf, takeTurn } from "../../reconciler/fleet/fairness";
+import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reconciler/fleet/model";
+import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
+import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
+import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
+
+const now = new Date("2026-11-20T19:30:00Z"); // a Friday
+
+describe("whose turn it is", () => {
+  /** Serves everything that was asked for, smallest first; new requests come in while it serves. */
+  function serve(asked: readonly { readonly tenant: string; readonly weight: number }[]): string[] {
+    const finish = new Map<string, number>();
+    const waiting = asked.map(({ tenant, weight }) => {
+      const turn = takeTurn({ finish: finish.get(tenant) ?? 0 }, 0, weight);
+      finish.set(tenant, turn.finish);
+      return { tenant, priority: priorityOf(turn, "clock") };
+    });
+    return waiting.sort((a, b) => b.priority - a.priority).map(({ tenant }) => tenant);
+  }
+
+  test("a tenant that asks for twenty behind one that asked for four hundred is served between them", () => {
+    const order = serve([
+      ...Array.from({ length: 400 }, () => ({ tenant: "a", weight: 1 })),
+      ...Array.from({ length: 20 }, () => ({ tenant: "b", weight: 1 })),
+    ]);
+    expect(order.lastIndexOf("b")).toBeLessThan(42);
+  });
+
+  test("shares follow the weights (Jain's index of served by weight at least 0.97)", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 2, maxLength: 10 }), (weights) => {
+        const asked = weights.flatMap((weight, index) =>
+          Array.from({ length: 300 }, () => ({ tenant: `t${index}`, weight })),
+        );
+        const served = serve(asked).slice(0, weights.reduce((sum, weight) => sum + weight, 0) * 20);
+        const shares = weights.map(
+          (weight, index) => served.filter((tenant) => tenant === `t${index}`).length / weight,
+        );
+        const sum = shares.reduce((a, b) => a + b, 0);
+        const squares = shares.reduce((a, b) => a + b * b, 0);
+        expect((sum * sum) / (shares.length * squares)).toBeGreaterThanOrEqual(0.97);
+      }),
+    );
+  });
+
+  test("who was idle has saved nothing, and a person goes first", () => {
+    const busy = takeTurn({ finish: 50 }, 49, 1);
+    const idle = takeTurn({ finish: 0 }, 49, 1);
+    expect(idle.start).toBe(49);
+    expect(priorityOf(idle, "clock")).toBeGreaterThan(priorityOf(busy, "clock"));
+    expect(priorityOf(takeTurn({ finish: 1e6 }, 0, 1), "person")).toBeGreaterThan(priorityOf(idle, "clock"));
+    expect(clockIsFar(1)).toBe(false);
+    expect(clockIsFar(1e9)).toBe(true);
+  });
+});
+
+describe("when a stack is looked at again", () => {
+  const retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
+  test.each([
+    [1, 30_000],
+    [2, 60_000],
+    [5, 480_000],
+    [8, 3_600_000],
+    [80, 3_600_000],
+  ])("after %i failures it waits %i ms", (failures, ms) => expect(afterFailure(retry, failures, 0)).toBe(ms));
+  test("the jitter adds a tenth at most", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1000, max: 1e8 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (ms, jitter) => {
+        const next = afterSuccess(ms, jitter);
+        expect(next).toBeGreaterThanOrEqual(ms);
+        expect(next).toBeLessThanOrEqual(Math.ceil(ms * 1.1));
+      }),
+    );
+  });
+});
+
+describe("windows", () => {
+  const weekend: FleetWindow = {
+    kind: "deny",
+    schedule: "0 18 * * 5",
+    timeZone: "UTC",
+    durationMs: 62 * 3_600_000,
+    stacks: ["prod-*"],
+    actions: ["apply"],
+  };
+  const night: FleetWindow = { ...weekend, kind: "allow", schedule: "0 2 * * *", durationMs: 3_600_000, stacks: [] };
+  test.each([
+    ["in a deny window", [weekend], "prod-shop", now, false],
+    ["of another stack", [weekend], "dev-shop", now, true],
+    ["before it begins", [weekend], "prod-shop", new Date("2026-11-20T17:59:59Z"), true],
+    ["at its first moment", [weekend], "prod-shop", new Date("2026-11-20T18:00:00Z"), false],
+    ["when it is over", [weekend], "prod-shop", new Date("2026-11-23T08:00:00Z"), true],
+    ["outside of the only allow window", [night], "x", now, false],
+    ["inside of it", [night], "x", new Date("2026-11-21T02:30:00Z"), true],
+    ["a deny window wins", [night, { ...weekend, stacks: [] }], "x", new Date("2026-11-21T02:30:00Z"), false],
+    ["no window at all", [], "x", now, true],
+  ])("%s", (_, windows, stack, at, open) => expect(openingOf(windows, stack, "apply", at).open).toBe(open));
+
+  test("it says until when, and looking is another thing", () => {
+    const closed = openingOf([weekend], "prod-shop", "apply", now);
+    expect(!closed.open && closed.until?.toISOString()).toBe("2026-11-23T08:00:00.000Z");
+    const outside = openingOf([night], "x", "apply", now);
+    expect(!outside.open && outside.until?.toISOString()).toBe("2026-11-21T02:00:00.000Z");
+    expect(openingOf([weekend], "prod-shop", "look", now).open).toBe(true);
+  });
+  test.each([
+    ["0 18 * * 5", true],
+    ["0 18 * *", false],
+    ["99 1 * * *", false],
+    ["soon", false],
+  ])("the schedule %s", (schedule, good) => expect(scheduleProblem(schedule, "UTC") === undefined).toBe(good));
+});
+
+const loss: Consent = {
+  kind: "data_loss",
+  address: "volume.data",
+  detail: "loses volume.data",
+  grant: "",
+  loss: { disk: "volume" } as never,
+};
+const flush: Consent = { kind: "flush", address: "volume.data", detail: "flush it", grant: "" };
+const guarded: Consent = { kind: "prevent_destroy", address: "vm.db", detail: "vm.db is protected", grant: "" };
+
+describe("what becomes of a plan", () => {
+  const facts: PlanFacts = { digest: "d1", empty: false, steps: 2, consents: [], opens: [], drifted: [], leases: true };
+  const approved: Approval = { digest: "d1", by: "ann", at: "", until: "2027-01-01T00:00:00Z" };
+  const open = { open: true } as const;
+  const shut = { open: false, why: "a window" } as const;
+  const cases: readonly [string, Partial<PlanFacts>, Approve, Approval | undefined, boolean, string][] = [
+    ["nothing to do", { empty: true }, "safe", undefined, true, "nothing"],
+    ["safe applies what loses nothing", {}, "safe", undefined, true, "apply"],
+    ["safe waits before a loss", { consents: [loss] }, "safe", undefined, true, "await"],
+    ["safe waits before a flush", { consents: [flush] }, "safe", undefined, true, "await"],
+    ["safe waits before it opens to the world", { opens: ["group.web"] }, "safe", undefined, true, "await"],
+    ["auto without consents is as safe", { consents: [loss] }, "auto", undefined, true, "await"],
+    ["plan always waits", {}, "plan", undefined, true, "await"],
+    ["never only looks", {}, "never", undefined, true, "observe"],
+    ["never only looks, also when approved", {}, "never", approved, true, "observe"],
+    ["an approved plan is applied", { consents: [loss] }, "plan", approved, true, "apply"],
+    ["an approval of another plan is none", { digest: "d2" }, "plan", approved, true, "await"],
+    ["a closed window holds it", {}, "safe", undefined, false, "hold"],
+    ["a closed window holds an approved one", {}, "plan", approved, false, "hold"],
+    ["without leases it only looks", { leases: false }, "auto", approved, true, "observe"],
+    ["what only writes down is applied", { steps: 0 }, "plan", undefined, false, "apply"],
+  ];
+  test.each(cases)("%s", (_, some, approve, approval, isOpen, done) => {
+    expect(decide({ ...facts, ...some }, { approve, consents: [] }, approval, isOpen ? open : shut, now).do).toBe(done);
+  });
+
+  test("an old approval is none", () => {
+    const old = { ...approved, until: "2026-11-20T19:29:59Z" };
+    expect(decide(facts, { approve: "plan", consents: [] }, old, open, now).do).toBe("await");
+  });
+
+  test("grants are for what the plan lists and nothing else, and never against prevent_destroy", () => {
+    const decision = decide(
+      { ...facts, consents: [loss, guarded, flush] },
+      { approve: "auto", consents: ["data_loss", "flush", "removal"] },
+      approved,
+      open,
+      now,
+    );
+    if (decision.do !== "apply") throw new Error(decision.do);
+    expect(decision.grants.allowDataLoss).toBe(false);
+    expect(decision.grants.approved).toEqual([loss, flush]);
+    expect(decision.grants.confirmFlush).toEqual(["volume.data"]);
+  });
+});
+
+describe("how a stack stands", () => {
+  const end = { revision: "r2", drifted: 0, giveUpAfter: 3 };
+  test("each end of a round", () => {
+    const ready = afterRound(newStatus, { ...end, result: { end: "in_sync" } });
+    expect(ready).toMatchObject({ ready: true, observedRevision: "r2", appliedRevision: "r2", reason: null });
+    const waiting = afterRound(ready, {
+      ...end,
+      revision: "r3",
+      drifted: 1,
+      result: { end: "awaiting_approval", plan: "d", why: "loses data" },
+    });
+    expect(waiting).toMatchObject({
+      ready: false,
+      drifted: true,
+      awaitingApproval: true,
+      plan: "d",
+      appliedRevision: "r2",
+    });
+    expect(occasionsOf(ready, waiting, { end: "awaiting_approval", plan: "d", why: "" })).toEqual([
+      "drifted",
+      "awaiting_approval",
+    ]);
+    expect(occasionsOf(waiting, waiting, { end: "awaiting_approval", plan: "d", why: "" })).toEqual([]);
+    let failing = ready;
+    for (let times = 1; times <= 3; times++) {
+      failing = afterRound(whileRunning(failing), { ...end, result: { end: "failed", why: "no" } });
+      expect(failing).toMatchObject({ failures: times, stalled: times === 3, ready: false });
+    }
+    expect(afterRound(failing, { ...end, result: { end: "applied" } })).toMatchObject({
+      ready: true,
+      failures: 0,
+      stalled: false,
+    });
+    expect(afterLostWorkers(ready, 3)).toMatchObject({ stalled: true, ready: false });
+  });
+});
+
+const stack = (name: string, more: Partial<StackSpec> = {}): StackSpec => ({
+  name,
+  source: { kind: "folder", folder: "/x" },
+  tenant: "default",
+  approve: "safe",
+  consents: [],
+  intervalMs: 1,
+  retry: { firstMs: 1, maxMs: 1, giveUpAfter: 1 },
+  state: "s",
+  vars: {},
+  varFiles: [],
+  inputs: {},
+  dependsOn: [],
+  destroy: false,
+  paused: false,
+  ...more,
+});
+
+test("a stack that leaves the file is released, and destroyed only where it said so", () => {
+  const all = (...stacks: StackSpec[]) => new Map(stacks.map((one) => [one.name, one]));
+  const changes = changesOf(
+    all(stack("a"), stack("b"), stack("c", { destroy: true }), stack("d")),
+    all(stack("a"), stack("b", { approve: "plan" }), stack("e")),
+  );
+  expect(changes.map(({ action, name, fields }) => [action, name, ...fields])).toEqual([
+    ["change", "b", "approve"],
+    ["destroy", "c"],
+    ["release", "d"],
+    ["add", "e"],
+  ]);
+});
+
+test("a star stands for any text", () => {
+  const cases: readonly [string, string, boolean][] = [
+    ["prod-*", "prod-shop", true],
+    ["prod-*", "dev-prod-shop", false],
+    ["*-shop", "prod-shop", true],
+    ["a*b*c", "a1b2c", true],
+    ["a*b*c", "acb", false],
+    ["ab*ba", "aba", false],
+    ["*", "", true],
+    ["x", "x", true],
+  ];
+  for (const [pattern, name, yes] of cases) expect([pattern, name, fits(pattern, name)]).toEqual([pattern, name, yes]);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { readFleet } from "../../reconciler/fleet/read-fleet";
+import { scheduleProblem } from "../../reconciler/fleet/windows";
+
+const read = (...texts: string[]) =>
+  readFleet(
+    texts.map((text, index) => ({ file: `fleet${index || ""}.yaml`, text })),
+    { resolvePath: (file, path) => `/beside/${file}/${path}`, scheduleProblem },
+  );
+
+const whole = `version: 1
+services:
+  in-west: { base_url: https://api.example, budget: { requests_per_second: 50 }, credential: { command: [vault, read] } }
+tenants: { payments: { weight: 2, max_running: 8 } }
+defaults: { interval: 5m, service: in-west, state: "postgres://db/fleet?state=\${stack}" }
+windows: [ { kind: deny, schedule: "0 18 * * 5", duration: 62h, stacks: [prod-*] } ]
+notify: [ { on: [stalled], to: { webhook: "https://hook.example", secret: { env: HOOK } } } ]
+stacks:
+  prod-network: { source: { git: "https://git.example/infra", path: network/ }, tenant: payments, approve: plan }
+  prod-shop: { source: { folder: ./shop }, env: prod, vars: { size: 3 }, inputs: { db: "\${stack.prod-network.outputs.db_group}" } }
+`;
+
+describe("a fleet's file", () => {
+  test("is read with its defaults", () => {
+    const { fleet, diagnostics } = read(whole);
+    expect(diagnostics).toEqual([]);
+    expect(fleet?.services[0]).toMatchObject({ name: "in-west", budget: { perSecond: 50, burst: 50 } });
+    expect(fleet?.stacks[0]).toMatchObject({
+      source: { kind: "git", url: "https://git.example/infra", ref: "main", path: "network" },
+      approve: "plan",
+      intervalMs: 300_000,
+      state: "postgres://db/fleet?state=prod-network",
+      retry: { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 },
+    });
+    expect(fleet?.stacks[1]).toMatchObject({
+      source: { kind: "folder", folder: "/beside/fleet.yaml/./shop" },
+      approve: "safe",
+      tenant: "default",
+      vars: { size: "3" },
+      inputs: { db: { stack: "prod-network", output: "db_group" } },
+      dependsOn: ["prod-network"],
+    });
+  });
+
+  test("two files are one fleet, and the same stack in both is told once", () => {
+    const second = "version: 1\nstacks:\n  prod-shop: { source: { folder: . }, state: s }\n";
+    expect(
+      read(whole, "version: 1\nstacks:\n  other: { source: { folder: . }, state: s }\n").fleet?.stacks,
+    ).toHaveLength(3);
+    expect(read(whole, second).diagnostics.map(({ code, source }) => [code, source?.file, source?.line])).toEqual([
+      ["fleet/twice", "fleet1.yaml", 3],
+    ]);
+  });
+
+  const mistakes: readonly [string, string, string, number][] = [
+    ["an unknown key", "version: 1\nstakcs: {}\n", "config/unknown-key", 2],
+    ["a bad duration", "version: 1\ndefaults: { interval: soon }\n", "config/wrong-type", 2],
+    ["no state", "version: 1\nstacks:\n  a: { source: { folder: . } }\n", "fleet/no-state", 3],
+    ["two sources", "version: 1\nstacks:\n  a: { source: { folder: ., git: x }, state: s }\n", "fleet/bad-source", 3],
+    [
+      "a source that leaves itself",
+      "version: 1\nstacks:\n  a: { source: { git: x, path: ../y }, state: s }\n",
+      "fleet/bad-source",
+      3,
+    ],
+    [
+      "an artifact without a digest",
+      'version: 1\nstacks:\n  a: { source: { artifact: "https://x/a.tgz" }, state: s }\n',
+      "fleet/bad-source",
+      3,
+    ],
+    [
+      "a password in a state",
+      'version: 1\nstacks:\n  a: { source: { folder: . }, state: "postgres://u:p@h/d" }\n',
+      "fleet/credential-in-url",
+      3,
+    ],
+    [
+      "a password in a repository",
+      'version: 1\nstacks:\n  a: { source: { git: "https://u:p@h/d" }, state: s }\n',
+      "fleet/credential-in-url",
+      3,
+    ],
+    [
+      "a bad schedule",
+      'version: 1\nwindows:\n  - { kind: deny, schedule: "0 18 * *  ", duration: 1h }\n',
+      "fleet/bad-schedule",
+      3,
+    ],
+    [
+      "an input that is no output",
+      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, inputs: { x: y } }\n",
+      "fleet/bad-input",
+      3,
+    ],
+    [
+      "a service that is not there",
+      "version: 1\nservices: { west: { base_url: embedded } }\nstacks:\n  a: { source: { folder: . }, state: s, service: wets }\n",
+      "fleet/unknown-service",
+      4,
+    ],
+    [
+      "a circle",
+      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, depends_on: [b] }\n  b: { source: { folder: . }, state: s, depends_on: [a] }\n",
+      "fleet/circle",
+      3,
+    ],
+  ];
+  test.each(mistakes)("%s is an error at its place", (_, text, code, line) => {
+    const { fleet, diagnostics } = read(text);
+    expect(fleet).toBeUndefined();
+    expect(diagnostics.map((one) => [one.code, one.source?.line])).toEqual([[code, line]]);
+    expect(diagnostics[0]?.fix ?? diagnostics[0]?.detail).toBeTruthy();
+  });
+
+  test("all mistakes are told at once, and the nearest name with them", () => {
+    const { diagnostics } = read(
+      "version: 1\nservices: { west: { base_url: embedded } }\nstacks:\n  a: { source: { folder: . }, state: s, service: wets, tenant: x, depends_on: [c] }\n",
+    );
+    expect(diagnostics.map(({ code }) => code)).toEqual([
+      "fleet/unknown-service",
+      "fleet/unknown-stack",
+      "fleet/unknown-tenant",
+    ]);
+    expect(diagnostics[0]?.fix).toBe("write west");
+  });
+});
