@@ -29,6 +29,7 @@ export interface ServiceSetup {
   /** Holds the credential. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onRequest?: ServiceClientOptions["onRequest"];
+  readonly pace?: ServiceClientOptions["pace"];
 }
 
 /** Where the service answers. */
@@ -53,7 +54,7 @@ export const defaultParallelism = 10;
 
 /** Throws Refused with everything that is missing. */
 export function openService(setup: ServiceSetup, { url, timeScale }: Location): OpenedService {
-  const { dialect, insecureHttp, parallelism, onRequest } = setup;
+  const { dialect, insecureHttp, parallelism, onRequest, pace } = setup;
   const refused = checkBaseUrl(url, insecureHttp);
   if (refused !== undefined) throw new Refused([refused]);
   const embedded = timeScale !== undefined;
@@ -74,6 +75,7 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
     insecureHttp,
     parallelism,
     ...(onRequest === undefined ? {} : { onRequest }),
+    ...(pace === undefined ? {} : { pace }),
   });
   return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1 };
 }

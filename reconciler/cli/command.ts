@@ -14,6 +14,7 @@ export const sections = [
   "Taking over and handing on",
   "Acting on a VM",
   "The state",
+  "The fleet",
   "This program",
 ] as const;
 

@@ -198,6 +198,17 @@ export const flagTable = {
   attached: { type: "boolean", help: "you looked: the volume hangs on the VM" },
   detached: { type: "boolean", help: "you looked: the volume does not hang on the VM" },
   force: { type: "boolean", help: "does it although the message says what speaks against it" },
+  database: {
+    type: "string",
+    value: "URL",
+    offers: ["embedded"],
+    help: "the fleet's PostgreSQL (postgres://…, RECONCILE_FLEET_DATABASE), or `embedded` for one process",
+  },
+  concurrency: { type: "string", value: "N", help: "rounds at once in this worker (default 8)" },
+  service: { type: "string", multiple: true, value: "NAME", help: "only stacks of this service (repeatable)" },
+  cache: { type: "string", value: "DIR", offers: "files", help: "where fetched sources are kept between runs" },
+  why: { type: "string", value: "TEXT", help: "the reason, kept with the decision" },
+  for: { type: "string", value: "DURATION", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;
 
 /** By the name as it was typed, which may be no flag's. */

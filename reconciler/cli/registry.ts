@@ -9,6 +9,21 @@ import { emulatorCommand } from "./commands/emulator";
 import { explainCommand } from "./commands/explain";
 import { exportPulumiCommand } from "./commands/export";
 import { exposureCommand } from "./commands/exposure";
+import {
+  fleetApproveCommand,
+  fleetHistoryCommand,
+  fleetListCommand,
+  fleetLogCommand,
+  fleetPauseCommand,
+  fleetPlanCommand,
+  fleetRejectCommand,
+  fleetResumeCommand,
+  fleetRunCommand,
+  fleetShowCommand,
+  fleetSyncCommand,
+  fleetTryCommand,
+  fleetWorkCommand,
+} from "./commands/fleet";
 import { graphCommand } from "./commands/graph";
 import { groupImportCommand } from "./commands/group";
 import { importCommand } from "./commands/import";
@@ -59,6 +74,19 @@ export const commands: Commands = {
   "state resolve": () => stateResolveCommand,
   "orphans list": () => orphansListCommand,
   "orphans delete": () => orphansDeleteCommand,
+  "fleet try": () => fleetTryCommand,
+  "fleet sync": () => fleetSyncCommand,
+  "fleet work": () => fleetWorkCommand,
+  "fleet list": () => fleetListCommand,
+  "fleet show": () => fleetShowCommand,
+  "fleet run": () => fleetRunCommand,
+  "fleet plan": () => fleetPlanCommand,
+  "fleet approve": () => fleetApproveCommand,
+  "fleet reject": () => fleetRejectCommand,
+  "fleet pause": () => fleetPauseCommand,
+  "fleet resume": () => fleetResumeCommand,
+  "fleet log": () => fleetLogCommand,
+  "fleet history": () => fleetHistoryCommand,
   graph: () => graphCommand,
   "export pulumi": () => exportPulumiCommand,
   doctor: () => doctorCommand,

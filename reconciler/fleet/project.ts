@@ -6,7 +6,7 @@ import type { Budget } from "./database/budget";
 import type { PlanBody } from "./database/records";
 import type { PlanFacts } from "./decide";
 import type { FleetService, StackSpec } from "./model";
-import type { Checkout } from "./sources/source";
+import type { Checkout } from "./sources/checkout";
 
 export interface ProjectInput {
   readonly stack: StackSpec;

@@ -11,7 +11,7 @@ import type { PlanBody, StackRecord } from "./database/records";
 import { type Approval, type Decision, decide } from "./decide";
 import type { Settings } from "./model";
 import type { OpenProject, Planned, Project } from "./project";
-import type { Checkout } from "./sources/source";
+import type { Checkout } from "./sources/checkout";
 import type { RoundEnd } from "./status";
 import { openingOf } from "./windows";
 

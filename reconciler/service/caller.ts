@@ -39,6 +39,15 @@ export interface CallerParts {
   readonly requestTimeoutMs: number;
   readonly dialect: Dialect;
   readonly onRequest?: (event: RequestEvent) => void;
+  readonly pace?: Pace;
+}
+
+/** A budget of requests that is shared with others, in other processes as well. */
+export interface Pace {
+  /** Resolves when one more may be sent; false when the signal fired first. */
+  take(signal?: AbortSignal): Promise<boolean>;
+  /** The service asked for a pause, which holds for all who share the budget. */
+  refused(retryAfterMs: number): Promise<void>;
 }
 
 export interface Call {
@@ -108,6 +117,7 @@ export function createCaller(parts: CallerParts): Caller {
     const slot = limiter.acquire(options.priority ?? 0, options.signal);
     if (!(slot === true || (slot !== false && (await slot)))) return undefined;
     try {
+      if (parts.pace !== undefined && !(await parts.pace.take(options.signal))) return undefined;
       if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
       // A write in flight is never cut off: its effect would be unknown for nothing.
       return await send(request, attempt, isRead ? options.signal : undefined);
@@ -210,6 +220,7 @@ export function createCaller(parts: CallerParts): Caller {
       // A pause that nobody would wait out holds nobody: each request is told so by the service itself, and gives up.
       const { retryAfterMs } = outcome;
       if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
+      if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.elapsedMs));
     } else if (exchange.kind === "answer") {
       const isRead = rowOf(operation).kind === "read";
       limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });

@@ -13,7 +13,7 @@ import type { Dialect, Route } from "../dialect/dialect";
 import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
-import { type Call, createCaller, type RequestEvent } from "./caller";
+import { type Call, createCaller, type Pace, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
@@ -39,6 +39,8 @@ export interface ServiceClientOptions {
   /** In [0, 1). */
   readonly random?: () => number;
   readonly onRequest?: (event: RequestEvent) => void;
+  /** A budget that is shared with other processes. */
+  readonly pace?: Pace;
 }
 
 export type HttpServiceClient = ServiceClient & {
@@ -73,6 +75,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     requestTimeoutMs: options.timing.requestTimeoutMs,
     dialect,
     ...(options.onRequest !== undefined && { onRequest: options.onRequest }),
+    ...(options.pace !== undefined && { pace: options.pace }),
   });
   const read = createRecordReaders(dialect);
 

@@ -10,6 +10,8 @@ import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
 
 export interface OpenOptions {
   readonly times?: LeaseTimes;
+  /** Many states of this process are in the same place: they share their connections. */
+  readonly shared?: boolean;
   /** Plain http to a host other than this one. */
   readonly insecureHttp?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -31,7 +33,7 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
     }
     case "postgres":
     case "postgresql": {
-      return createPostgresStore(location, options.times);
+      return createPostgresStore(location, options.times, { shared: options.shared === true });
     }
     default:
       throw new StoreFailed(

@@ -63,10 +63,19 @@ const defaultLimits: PostgresLimits = { connectMs: 10_000, statementMs: 20_000, 
 /** For a server that never answered: its address may be wrong. */
 const firstPatienceMs = 5000;
 
+/** Of a process with many states in one database: they share their connections. */
+const sharedPools = new Map<string, Pool>();
+
+export interface PostgresOptions {
+  readonly limits?: PostgresLimits;
+  /** Many states of one process are in the same database. */
+  readonly shared?: boolean;
+}
+
 export function createPostgresStore(
   address: string,
   times: LeaseTimes = defaultLease,
-  limits: PostgresLimits = defaultLimits,
+  { limits = defaultLimits, shared = false }: PostgresOptions = {},
 ): StateStore {
   const { connection, schema, state, location } = readPostgresUrl(address);
   const within = quoteName(schema);
@@ -82,7 +91,9 @@ export function createPostgresStore(
   const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
     repeat(
       async () => {
-        pool ??= openPool(connection, limits, takesTimeout);
+        pool ??= shared ? sharedPools.get(connection) : undefined;
+        pool ??= openPool(connection, limits, takesTimeout, shared);
+        if (shared) sharedPools.set(connection, pool);
         try {
           const result = await pool.query(text, [...values]);
           hasAnswered = true;
@@ -91,7 +102,8 @@ export function createPostgresStore(
           if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
           // A pooler in between that knows no such parameter: only this side's limit is left.
           takesTimeout = false;
-          pool = openPool(connection, limits, takesTimeout);
+          pool = openPool(connection, limits, takesTimeout, shared);
+          if (shared) sharedPools.set(connection, pool);
           return pool.query(text, [...values]);
         }
       },
@@ -274,7 +286,12 @@ export function createPostgresStore(
   }
 }
 
-function openPool(connection: string, { connectMs, statementMs }: PostgresLimits, takesTimeout: boolean): Pool {
+function openPool(
+  connection: string,
+  { connectMs, statementMs }: PostgresLimits,
+  takesTimeout: boolean,
+  shared: boolean,
+): Pool {
   let pg: typeof import("pg");
   try {
     pg = require("pg") as typeof import("pg");
@@ -283,7 +300,7 @@ function openPool(connection: string, { connectMs, statementMs }: PostgresLimits
   }
   const pool = new pg.Pool({
     connectionString: connection,
-    max: 2,
+    max: shared ? 6 : 2,
     connectionTimeoutMillis: connectMs,
     ...(takesTimeout ? { statement_timeout: statementMs } : {}),
     // After the server's own, so that what is not waited for any more was given up there as well.

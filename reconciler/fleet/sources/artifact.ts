@@ -5,8 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Checkout } from "./source";
-import { SourceFailed } from "./source-failed";
+import { type Checkout, SourceFailed } from "./checkout";
 
 const mostBytes = 256 * 1024 * 1024;
 

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Checkout } from "./source";
-import { SourceFailed } from "./source-failed";
+import { type Checkout, SourceFailed } from "./checkout";
 
 /** What programs leave beside the files is no part of them. */
 const isLeftOut = (name: string): boolean =>

@@ -7,8 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { Checkout } from "./source";
-import { SourceFailed } from "./source-failed";
+import { type Checkout, SourceFailed } from "./checkout";
 
 export interface GitSource {
   readonly url: string;

@@ -1,16 +1,9 @@
 /** Where the files of a stack come from: each kind gives a folder with them, and the revision they are of. */
 import type { Source } from "../model";
 import { checkOutArtifact } from "./artifact";
+import type { Checkout } from "./checkout";
 import { checkOutFolder } from "./folder";
 import { checkOutGit } from "./git";
-
-export interface Checkout {
-  readonly folder: string;
-  /** A commit, or a digest of the files. */
-  readonly revision: string;
-  /** Where the repository begins, for what the files read beside their folder. */
-  readonly root: string;
-}
 
 /** `cache`: a folder of this machine that is kept between runs. */
 export function checkOut(source: Source, cache: string, signal?: AbortSignal): Promise<Checkout> {

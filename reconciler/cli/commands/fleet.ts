@@ -1,0 +1,331 @@
+/** `reconcile fleet …`: many projects, kept right by many workers on one PostgreSQL. */
+import { parseDuration } from "../../config/durations";
+import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
+import type { StackChange } from "../../fleet/changes";
+import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
+import { ask } from "../ask";
+import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
+import { fail, readCount } from "../compose";
+import { allStacks, readFleetFiles } from "../fleet/read-file";
+import { type FleetSession, withFleet } from "../fleet/session";
+import { tryFleet } from "../fleet/try";
+import { defaultCache, serveHealth, startWork, untilStopped } from "../fleet/work";
+
+const section = "The fleet";
+const flags = ["database", "json", "json-into", "no-color", "log-level"] as const;
+const aStack = one("the name of a stack: reconcile fleet list");
+type Run = Invocation<(typeof flags)[number], readonly string[]>;
+
+const argument = ({ args }: { readonly args: readonly string[] }, index = 0): string => args[index] ?? "";
+
+export const fleetSyncCommand = command({
+  usage: "fleet sync [FILE|DIR]… [--auto-approve]",
+  summary: "writes a fleet's file into its database, after showing what changes",
+  section,
+  examples: [
+    ["reconcile fleet sync fleet.yaml", "shows which stacks are added, changed and released, and asks"],
+    ["reconcile fleet sync fleet/ --auto-approve --json", "in a pipeline"],
+  ],
+  flags: [...flags, "auto-approve", "cache"],
+  run: sync,
+});
+
+export const fleetWorkCommand = command({
+  usage: "fleet work [--concurrency 8] [--service NAME]… [--listen HOST:PORT]",
+  summary: "a worker, any number of them; SIGTERM drains it",
+  section,
+  examples: [["reconcile fleet work --concurrency 8", "works until it is stopped; /healthz and /metrics on port 9465"]],
+  flags: [...flags, "concurrency", "service", "listen", "cache"],
+  positionals: noArguments,
+  run: work,
+});
+
+export const fleetListCommand = command({
+  usage: "fleet list",
+  summary: "every stack and how it stands",
+  section,
+  examples: [["reconcile fleet list --json", "one line a stack, for programs"]],
+  flags,
+  positionals: noArguments,
+  run: (invocation) => withFleet(invocation.flags, (session) => list(invocation, session)),
+});
+
+export const fleetShowCommand = command({
+  usage: "fleet show STACK",
+  summary: "one stack: how it stands, what waits, its last runs",
+  section,
+  examples: [["reconcile fleet show prod-shop", "its condition, and what to do about it"]],
+  flags,
+  positionals: aStack,
+  run: (invocation) => withFleet(invocation.flags, (session) => show(invocation, session)),
+});
+
+export const fleetPlanCommand = command({
+  usage: "fleet plan STACK",
+  summary: "the plan that waits for approval",
+  section,
+  examples: [["reconcile fleet plan prod-shop", "as the terminal shows a plan, with its id"]],
+  flags,
+  positionals: aStack,
+  run: (invocation) => withFleet(invocation.flags, (session) => plan(invocation, session)),
+});
+
+const decisionFlags = [...flags, "why"] as const;
+const aPlan: Positionals<readonly [string, string]> = two(
+  "the name of a stack and the id of its plan: reconcile fleet plan STACK",
+);
+
+export const fleetApproveCommand = command({
+  usage: "fleet approve STACK PLAN [--for 24h] [--why TEXT]",
+  summary: "lets the fleet carry out exactly this plan",
+  section,
+  examples: [
+    ["reconcile fleet approve prod-shop 4f1c0a9d --why 'reviewed with Ann'", "what it loses and opens was read"],
+  ],
+  flags: [...decisionFlags, "for"],
+  positionals: aPlan,
+  run: (invocation) =>
+    withFleet(invocation.flags, async (session) => {
+      const { flags: given, output } = invocation;
+      const forMs = parseDuration(given.for ?? "24h");
+      if (forMs === undefined) throw fail("cli/bad-flag", `--for ${given.for} is no duration`, "--for 24h");
+      await approve(session, argument(invocation), argument(invocation, 1), {
+        forMs,
+        ...(given.why === undefined ? {} : { why: given.why }),
+      });
+      output.print(`Approved: ${argument(invocation)} is applied by the next free worker.`);
+      return output.finish({ exitCode: 0 });
+    }),
+});
+
+export const fleetRejectCommand = command({
+  usage: "fleet reject STACK PLAN [--why TEXT]",
+  summary: "refuses the plan that waits",
+  section,
+  examples: [["reconcile fleet reject prod-shop 4f1c0a9d --why 'not before Monday'", "the reason is kept"]],
+  flags: decisionFlags,
+  positionals: aPlan,
+  run: (invocation) =>
+    withFleet(invocation.flags, async (session) => {
+      const { why } = invocation.flags;
+      await reject(session, argument(invocation), argument(invocation, 1), why === undefined ? {} : { why });
+      return invocation.output.finish({ exitCode: 0 });
+    }),
+});
+
+/** What is done to one stack, and how it is called afterwards. */
+const act = (
+  name: string,
+  summary: string,
+  says: string,
+  done: (session: FleetSession, stack: string) => Promise<void>,
+) =>
+  command({
+    usage: `fleet ${name} STACK`,
+    summary,
+    section,
+    examples: [[`reconcile fleet ${name} prod-shop`, says]],
+    flags,
+    positionals: aStack,
+    run: (invocation: Run) =>
+      withFleet(invocation.flags, async (session) => {
+        await done(session, argument(invocation));
+        return invocation.output.finish({ exitCode: 0 });
+      }),
+  });
+
+export const fleetRunCommand = act("run", "looks at a stack now", "ahead of everything that the clock started", runNow);
+export const fleetPauseCommand = act("pause", "lets a stack alone", "no round of it until it is resumed", pause);
+export const fleetResumeCommand = act(
+  "resume",
+  "takes a paused or stalled stack up again",
+  "and looks at it now",
+  resume,
+);
+
+export const fleetLogCommand = command({
+  usage: "fleet log STACK|RUN",
+  summary: "what a run did, step by step",
+  section,
+  examples: [
+    ["reconcile fleet log prod-shop", "of its last run"],
+    ["reconcile fleet log 4711", "of this run"],
+  ],
+  flags,
+  positionals: one("the name of a stack, or the number of a run"),
+  run: (invocation) => withFleet(invocation.flags, (session) => log(invocation, session)),
+});
+
+export const fleetHistoryCommand = command({
+  usage: "fleet history [STACK]",
+  summary: "who and what ran, decided and approved",
+  section,
+  examples: [["reconcile fleet history prod-shop", "runs and decisions, the newest first"]],
+  flags,
+  positionals: maybeOne,
+  run: (invocation) => withFleet(invocation.flags, (session) => history(invocation, session)),
+});
+
+export const fleetTryCommand = command({
+  usage: "fleet try [--listen HOST:PORT]",
+  summary: "a whole fleet in one process: its own database, the embedded service, three stacks, the pages",
+  section,
+  examples: [["reconcile fleet try", "nothing to install, nothing outside of this folder; Ctrl-C ends it"]],
+  flags: [...flags, "listen"],
+  positionals: noArguments,
+  run: (invocation) => tryFleet(invocation),
+});
+
+async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approve" | "cache">): Promise<number> {
+  const { args, flags: given, output } = invocation;
+  const fleet = readFleetFiles(args);
+  const stacks = await allStacks(fleet, given.cache ?? defaultCache());
+  return withFleet(given, async (session) => {
+    const changes = await plannedSync(session, stacks);
+    for (const change of changes) {
+      output.event({ type: "stack_change", stack: change.name, action: change.action, fields: change.fields });
+      output.print(changeText(change));
+    }
+    if (changes.length === 0) output.print("No stack changes.");
+    if (changes.length > 0 && !(await mayWrite(invocation, changes)))
+      return output.finish({
+        exitCode: 3,
+        diagnostics: [
+          {
+            severity: "error",
+            code: "consent/approval",
+            summary: "the fleet was not changed: nobody approved it",
+            fix: "--auto-approve, or answer yes",
+          },
+        ],
+      });
+    await carryOutSync(session, fleet, changes);
+    output.print(`${stacks.length} ${stacks.length === 1 ? "stack" : "stacks"} in ${session.database.location}.`);
+    return output.finish({ exitCode: 0 });
+  });
+}
+
+const signs: Readonly<Record<StackChange["action"], string>> = { add: "+", change: "~", release: "-", destroy: "!" };
+
+function changeText({ action, name, fields }: StackChange): string {
+  const what: Readonly<Record<StackChange["action"], string>> = {
+    add: "is added",
+    change: `changes: ${fields.join(", ")}`,
+    release: "is released: the fleet looks at it no more, and nothing of it is touched",
+    destroy: "is to be destroyed: everything it made waits for an approval of its own",
+  };
+  return `${signs[action]} ${name} ${what[action]}`;
+}
+
+async function mayWrite(
+  { flags: given, output }: Pick<Invocation<"auto-approve">, "flags" | "output">,
+  changes: readonly StackChange[],
+): Promise<boolean> {
+  if (given["auto-approve"] === true) return true;
+  if (process.stdin.isTTY !== true || output.json) return false;
+  const going = changes.filter(({ action }) => action === "release" || action === "destroy").length;
+  const question = going === 0 ? "Write this?" : `Write this, and let ${going} go?`;
+  return ask(question, new AbortController().signal, process.stdin, process.stderr);
+}
+
+async function work(
+  invocation: Invocation<(typeof flags)[number] | "concurrency" | "service" | "listen" | "cache">,
+): Promise<number> {
+  const { flags: given, output } = invocation;
+  const concurrency = readCount(given.concurrency, "--concurrency") ?? 8;
+  const listen = given.listen ?? "127.0.0.1:9465";
+  return withFleet(
+    given,
+    async (session) => {
+      const worker = await startWork(session, {
+        concurrency,
+        services: given.service ?? [],
+        cache: given.cache ?? defaultCache(),
+        say: (text) => output.note(text),
+      });
+      const server = listen === "none" ? undefined : await serveHealth(listen, session, worker);
+      output.note(
+        `Working on ${session.database.location}, ${concurrency} rounds at once${server === undefined ? "" : `; ${server.url}/metrics`}.`,
+      );
+      await untilStopped(output, worker);
+      await server?.close();
+      return output.finish({ exitCode: 0 });
+    },
+    { sendsOnly: false },
+  );
+}
+
+async function list({ output }: Run, { records }: FleetSession): Promise<number> {
+  const stacks = await records.stacks();
+  for (const stack of stacks) output.event(stackLine(stack));
+  output.printLines(stackTable(stacks, new Date()));
+  return output.finish({ exitCode: 0 });
+}
+
+async function show(invocation: Run, session: FleetSession): Promise<number> {
+  const { output } = invocation;
+  const stack = await stackNamed(session, argument(invocation));
+  const [plan, runs] = [await session.records.waitingPlan(stack.name), await session.records.runs(stack.name, 5)];
+  output.event({ ...stackLine(stack), spec: stack.spec, outputs: stack.outputs });
+  if (plan !== undefined) output.event(planEvent(plan));
+  for (const run of runs) output.event(runEvent(run));
+  output.printLines(stackTable([stack], new Date()));
+  if (plan !== undefined)
+    output.print(`\nThe plan ${plan.digest} waits: ${plan.body.why}\n  reconcile fleet plan ${stack.name}\n`);
+  output.print("");
+  output.printLines(runTable(runs));
+  return output.finish({ exitCode: 0 });
+}
+
+async function plan(invocation: Run, session: FleetSession): Promise<number> {
+  const { output } = invocation;
+  const stack = await stackNamed(session, argument(invocation));
+  const waiting = await session.records.waitingPlan(stack.name);
+  if (waiting === undefined) {
+    output.print(`No plan of ${stack.name} waits for approval.`);
+    return output.finish({ exitCode: 0 });
+  }
+  output.event(planEvent(waiting));
+  const { body, digest } = waiting;
+  if (body.exposure !== undefined) output.print(body.exposure);
+  output.print(body.text);
+  output.print(`\nIt waits because ${body.why}`);
+  output.print(
+    `  reconcile fleet approve ${stack.name} ${digest}\n  reconcile fleet reject ${stack.name} ${digest} --why …`,
+  );
+  return output.finish({ exitCode: 2 });
+}
+
+async function log(invocation: Run, { records, ...session }: FleetSession): Promise<number> {
+  const { output } = invocation;
+  const about = argument(invocation);
+  const byNumber = /^\d+$/.test(about) ? await records.run(Number(about)) : undefined;
+  const run = byNumber ?? (await records.runs((await stackNamed({ ...session, records }, about)).name, 1))[0];
+  if (run === undefined) {
+    output.print(`${about} has not run yet.`);
+    return output.finish({ exitCode: 0 });
+  }
+  output.event(runEvent(run));
+  output.printLines(runTable([run]));
+  for (const { at, body } of await records.lines(run.id)) {
+    output.event({ type: "log", run: run.id, time: at.toISOString(), event: body });
+    output.print(`${at.toISOString().slice(11, 19)}  ${logText(body)}`);
+  }
+  return output.finish({ exitCode: 0 });
+}
+
+async function history(invocation: Run, session: FleetSession): Promise<number> {
+  const { output } = invocation;
+  const name = invocation.args[0];
+  const stack = name === undefined ? undefined : (await stackNamed(session, name)).name;
+  const [runs, decisions] = [await session.records.runs(stack, 50), await session.records.decisions(stack, 50)];
+  for (const run of runs) output.event(runEvent(run));
+  for (const decision of decisions) output.event(decisionEvent(decision));
+  output.printLines(runTable(runs));
+  if (decisions.length > 0) output.print("");
+  for (const { at, who, what, stack: about, detail } of decisions)
+    output.print(
+      `${at.toISOString().slice(0, 19).replace("T", " ")}  ${who} ${what} ${about ?? ""} ${detail ?? ""}`.trimEnd(),
+    );
+  return output.finish({ exitCode: 0 });
+}

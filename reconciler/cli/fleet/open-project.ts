@@ -1,0 +1,209 @@
+/**
+ * Opens one stack for a round of the fleet: its files, its service with the fleet's credential and budget, and its state
+ * under a lease that a dead worker loses within seconds. The composition root of the fleet, as compose.ts is of commands.
+ */
+
+import { createHash, randomUUID } from "node:crypto";
+import { relative, resolve } from "node:path";
+import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
+import { hasErrors } from "../../core/model/diagnostic";
+import { countChanges } from "../../core/plan/plan";
+import { canonicalJson } from "../../core/text/canonical-json";
+import { builtInDialect } from "../../dialect/built-in";
+import { applyPlan, hasNothingToDo } from "../../engine/apply";
+import { awaitInterrupted } from "../../engine/await-interrupted";
+import { type Prepared, preparePlan } from "../../engine/plan";
+import type { FleetService } from "../../fleet/model";
+import type { Planned, Project, ProjectInput } from "../../fleet/project";
+import { sentences } from "../../fleet/round";
+import { readSecret } from "../../fleet/secrets";
+import { type Location, type OpenedService, openService, portsOf, readDialectFile } from "../../open-service";
+import { shareWorld } from "../../outside/embedded";
+import { holderOf } from "../../outside/holder";
+import { exposureText } from "../../report/exposure-text";
+import { planLines } from "../../report/plan-text";
+import { holdStore } from "../../store/held";
+import { openProtectedStore } from "../../store/open";
+import type { LeaseTimes, StateStore } from "../../store/store";
+import { readDialect } from "../compose";
+import { CommandFailed } from "../crash";
+import { readWorkspace, type Workspace } from "../workspace";
+
+/** A worker that dies is taken over from within seconds, not after the usual minute. */
+const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
+const secretFreshMs = 60_000;
+
+export interface ProjectSetting {
+  /** Where embedded services of this machine keep their worlds. */
+  readonly cache: string;
+  readonly concurrency: number;
+}
+
+export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectInput) => Promise<Project> {
+  const secrets = new Map<string, { readonly at: number; readonly value: Promise<string> }>();
+  const secretOf = (service: FleetService): Promise<string> | undefined => {
+    if (service.credential === undefined) return undefined;
+    const key = canonicalJson(service.credential);
+    const known = secrets.get(key);
+    if (known !== undefined && Date.now() - known.at < secretFreshMs) return known.value;
+    const value = readSecret(service.credential);
+    secrets.set(key, { at: Date.now(), value });
+    value.catch(() => secrets.delete(key));
+    return value;
+  };
+  return async (input) => {
+    const { stack, checkout } = input;
+    const workspace = readWorkspace({
+      args: [checkout.folder],
+      flags: {
+        var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
+          ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+        ),
+        "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
+      },
+    });
+    const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
+    const secret = input.service === undefined ? undefined : await secretOf(input.service);
+    const service = await openFor(input, workspace, secret, cache);
+    return project(input, workspace, service, store);
+  };
+}
+
+async function openFor(
+  { service, budget, stack }: ProjectInput,
+  workspace: Workspace,
+  secret: string | undefined,
+  cache: string,
+): Promise<OpenedService> {
+  const baseUrl = service?.baseUrl ?? workspace.desired.service.baseUrl;
+  if (baseUrl === undefined)
+    throw new CommandFailed([
+      {
+        severity: "error",
+        code: "service/no-base-url",
+        summary: `neither the stack ${stack.name} nor its file names a service`,
+        fix: "name one of the fleet's services in the stack: service: NAME",
+      },
+    ]);
+  const fromFile = readDialect(workspace, {});
+  const given = service?.dialect === undefined ? fromFile : { ...readDialectFile(service.dialect), folder: cache };
+  if (hasErrors(given.diagnostics)) throw new CommandFailed(given.diagnostics);
+  const location: Location =
+    baseUrl === "embedded"
+      ? await shareWorld(resolve(cache, "worlds", service?.name ?? stack.name), service?.timeScale ?? 20)
+      : { url: baseUrl };
+  return openService(
+    {
+      dialect: given.dialect ?? builtInDialect,
+      dialectFolder: given.folder,
+      timing: workspace.desired.service.timing,
+      insecureHttp: service?.insecureHttp === true,
+      parallelism: 10,
+      environment: secret === undefined ? process.env : { RECONCILE_TOKEN: secret },
+      ...(budget === undefined ? {} : { pace: budget }),
+    },
+    location,
+  );
+}
+
+function project(
+  { stack, checkout, destroy, worker }: ProjectInput,
+  workspace: Workspace,
+  service: OpenedService,
+  store: StateStore,
+): Project {
+  const options = destroy ? { destroy: true } : {};
+  const clock = portsOf(service, workspace.folder, workspace.desired.resources).clock;
+  const look = (from: StateStore, signal: AbortSignal): Promise<Prepared> =>
+    preparePlan({
+      desired: workspace.desired,
+      store: from,
+      client: service.client,
+      options,
+      clock,
+      lineage: randomUUID(),
+      observe: true,
+      discoveryWindowMs: service.timing.discoveryWindowMs,
+      signal,
+    });
+  const ports = portsOf(service, workspace.folder, workspace.desired.resources);
+  const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
+
+  const plannedOn = (from: StateStore, prepared: Prepared): Planned => ({
+    facts: factsOf(prepared, store.leases),
+    body: bodyOf(prepared),
+    errors: prepared.plan.diagnostics.filter(({ severity }) => severity === "error").map((one) => sentences([one])),
+    counts: { ...countChanges(prepared.plan.changes) },
+    outputs: {},
+    async apply(grants, stop, emit) {
+      const report = await applyPlan({
+        prepared,
+        store: from,
+        ports: { ...ports, emit },
+        holder,
+        stop,
+        planId: digestOf(prepared),
+        grants,
+      });
+      return { report, outputs: {} };
+    },
+  });
+
+  return {
+    leases: store.leases,
+    files: workspace.sources
+      .map(({ file }) => relative(checkout.root, resolve(file)))
+      .filter((file) => relative(checkout.folder, resolve(checkout.root, file)).startsWith(".."))
+      .sort(),
+    plan: async (signal) => plannedOn(store, await look(store, signal)),
+    async underLock(signal, use) {
+      const held = await holdStore(store, holder, "run", signal);
+      try {
+        await awaitInterrupted(held.store, service.client, ports, randomUUID(), signal);
+        return await use(plannedOn(held.store, await look(held.store, signal)));
+      } finally {
+        await held.release().catch(() => undefined);
+      }
+    },
+    close: () => service.client.close(),
+  };
+}
+
+function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
+  const { plan } = prepared;
+  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [];
+  return {
+    digest: digestOf(prepared),
+    empty: hasNothingToDo(plan, prepared),
+    steps: plan.steps.length,
+    consents: plan.consents,
+    opens: opens.map((address) => `${address} is opened to the whole world`),
+    drifted: plan.changes
+      .filter(({ reason }) => reason === "drifted" || reason === "gone")
+      .map(({ address }) => address),
+    leases,
+  };
+}
+
+/** The plan and the state it stands on: an approval is for both. */
+function digestOf({ plan }: Prepared): string {
+  const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
+  const essence = { serial, lineage: serial === 0 ? "" : lineage, options, changes, steps, consents, bookkeeping };
+  return createHash("sha256").update(canonicalJson(essence)).digest("hex").slice(0, 16);
+}
+
+function bodyOf(prepared: Prepared): Planned["body"] {
+  const { plan } = prepared;
+  const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
+  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const exposure = touchesGroups
+    ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
+    : "";
+  return {
+    text: lines.join("\n"),
+    consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
+    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [],
+    ...(exposure === "" ? {} : { exposure }),
+  };
+}

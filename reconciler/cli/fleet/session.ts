@@ -1,0 +1,79 @@
+/** What every fleet command has: the fleet's database, its records and its queue. */
+import { userInfo } from "node:os";
+import { ActionRefused, type Desk } from "../../fleet/actions";
+import type { Database } from "../../fleet/database/database";
+import { DatabaseFailed, openDatabase } from "../../fleet/database/open";
+import { createRecords, type Records } from "../../fleet/database/records";
+import { prepareTables } from "../../fleet/database/tables";
+import { openQueue, type Queue } from "../../fleet/queue";
+import { setting } from "../../outside/environment";
+import { fail } from "../compose";
+import { CommandFailed } from "../crash";
+import type { Flags } from "../flags";
+
+export interface FleetSession extends Desk {
+  readonly database: Database;
+  readonly records: Records;
+  readonly queue: Queue;
+}
+
+export const databaseOf = (flags: Pick<Flags, "database">): string => {
+  const location = flags.database ?? setting("RECONCILE_FLEET_DATABASE");
+  if (location === undefined || location === "")
+    throw fail(
+      "fleet/no-database",
+      "the fleet's database is not named",
+      "--database postgres://HOST/DATABASE, or RECONCILE_FLEET_DATABASE; to look around: reconcile fleet try",
+    );
+  return location;
+};
+
+export async function withFleet<T>(
+  flags: Pick<Flags, "database">,
+  use: (session: FleetSession) => Promise<T>,
+  { sendsOnly = true }: { readonly sendsOnly?: boolean } = {},
+): Promise<T> {
+  const opened = await openFleet(databaseOf(flags), { sendsOnly });
+  try {
+    return await asked(() => use(opened));
+  } finally {
+    await closeFleet(opened);
+  }
+}
+
+export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly: boolean }): Promise<FleetSession> =>
+  asked(async () => {
+    const database = await openDatabase(location, process.cwd());
+    try {
+      await prepareTables(database);
+      const queue = await openQueue({ database, sendsOnly, onError: () => undefined });
+      return { database, records: createRecords(database), queue, who: userName() };
+    } catch (error) {
+      await database.close().catch(() => undefined);
+      throw error;
+    }
+  });
+
+export async function closeFleet({ queue, database }: Pick<FleetSession, "queue" | "database">): Promise<void> {
+  await queue.close().catch(() => undefined);
+  await database.close().catch(() => undefined);
+}
+
+/** What the fleet refuses, as commands tell it. */
+export async function asked<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ActionRefused || error instanceof DatabaseFailed)
+      throw new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
+    throw error;
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] ?? "unknown";
+  }
+}

@@ -1,0 +1,124 @@
+/** A worker as a process: rounds, health and metrics, and an end that loses nothing. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { homedir, hostname } from "node:os";
+import { join } from "node:path";
+import { schema } from "../../fleet/database/tables";
+import { type FleetMetrics, metricsText } from "../../fleet/metrics";
+import { startWorker, type Worker } from "../../fleet/worker";
+import { version } from "../../version";
+import { fail } from "../compose";
+import type { Output } from "../output";
+import { createProjectOpener } from "./open-project";
+import type { FleetSession } from "./session";
+
+export const defaultCache = (): string =>
+  join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "reconcile", "fleet");
+
+export interface WorkSetting {
+  readonly concurrency: number;
+  readonly services: readonly string[];
+  readonly cache: string;
+  readonly say: (text: string) => void;
+}
+
+export const startWork = (session: FleetSession, { concurrency, services, cache, say }: WorkSetting): Promise<Worker> =>
+  startWorker({
+    name: `${hostname()}:${process.pid}`,
+    version,
+    database: session.database,
+    records: session.records,
+    queue: session.queue,
+    concurrency,
+    services,
+    cache,
+    openProject: createProjectOpener({ cache, concurrency }),
+    say,
+  });
+
+export interface Listening {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** `/healthz` and `/metrics`. Nothing in them is a secret. */
+export async function serveHealth(
+  listen: string,
+  session: FleetSession,
+  worker: Worker | undefined,
+): Promise<Listening> {
+  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
+  if (match === null)
+    throw fail("cli/bad-flag", `--listen ${listen} is no address`, "--listen 127.0.0.1:9465, or none");
+  const host = match[1] ?? "127.0.0.1";
+  const server = createServer((request, response) => {
+    const answer = (code: number, type: string, text: string): void =>
+      void response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
+    const path = request.url?.split("?")[0];
+    if (path === "/healthz") {
+      session.database
+        .query(`SELECT 1 FROM ${schema}.version`)
+        .then(() => answer(200, "application/json", '{"healthy":true}\n'))
+        .catch(() => answer(503, "application/json", '{"healthy":false,"reason":"the database does not answer"}\n'));
+    } else if (path === "/metrics") {
+      readMetrics(session, worker)
+        .then((metrics) => answer(200, "text/plain; version=0.0.4; charset=utf-8", metricsText(metrics)))
+        .catch(() => answer(503, "text/plain", "the database does not answer\n"));
+    } else answer(404, "text/plain", "/healthz or /metrics\n");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, "another --listen, or --listen none")),
+    );
+    server.listen(Number(match[2]), host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export async function readMetrics({ records, queue }: FleetSession, worker?: Worker): Promise<FleetMetrics> {
+  const [stacks, load, budgets, workers] = await Promise.all([
+    records.stacks(),
+    queue.load(),
+    records.budgets(),
+    records.workers(),
+  ]);
+  return {
+    stacks,
+    load,
+    budgets,
+    workers,
+    now: new Date(),
+    ...(worker === undefined ? {} : { counts: worker.counts }),
+  };
+}
+
+/** SIGTERM or Ctrl-C: drains; once more: stops at once, and another worker goes on. */
+export async function untilStopped(output: Output, worker: Worker): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let draining = false;
+    const onSignal = (): void => {
+      if (draining) {
+        output.note("Stopping at once: another worker finishes what is in flight.");
+        void worker.stop().finally(resolve);
+        return;
+      }
+      draining = true;
+      output.note(
+        worker.doing.size === 0
+          ? "Stopping."
+          : `Stopping: ${worker.doing.size} ${worker.doing.size === 1 ? "round ends" : "rounds end"} first, and no new one is taken. Once more to stop at once.`,
+      );
+      void worker.drain().finally(resolve);
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}

@@ -1,0 +1,163 @@
+/** What a person or a program asks of a fleet: the command line, the pages and the webhooks do it through here, and each leaves a decision behind. */
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { nearestName } from "../core/text/nearest";
+import { changesOf, type StackChange } from "./changes";
+import type { Records, StackRecord } from "./database/records";
+import type { Settings, StackSpec } from "./model";
+import type { Queue } from "./queue";
+import { newStatus } from "./status";
+
+export interface Desk {
+  readonly records: Records;
+  readonly queue: Queue;
+  /** Whose decisions these are. */
+  readonly who: string;
+}
+
+/** What was asked cannot be done: one sentence and what to do instead. */
+export class ActionRefused extends Error {
+  override readonly name = "ActionRefused";
+  constructor(
+    readonly code: Extract<DiagnosticCode, `fleet/${string}`>,
+    message: string,
+    readonly fix: string,
+  ) {
+    super(message);
+  }
+}
+
+export async function stackNamed({ records }: Pick<Desk, "records">, name: string): Promise<StackRecord> {
+  const stack = await records.stack(name);
+  if (stack !== undefined) return stack;
+  const near = nearestName(
+    name,
+    (await records.stacks()).map((one) => one.name),
+  );
+  throw new ActionRefused(
+    "fleet/no-stack",
+    `the fleet has no stack ${name}`,
+    near === undefined ? "reconcile fleet list" : `did you mean ${near}?`,
+  );
+}
+
+/** What a sync would change. */
+export async function plannedSync(
+  { records }: Pick<Desk, "records">,
+  stacks: readonly StackSpec[],
+): Promise<StackChange[]> {
+  const now = new Map((await records.stacks()).filter(({ leaving }) => !leaving).map(({ name, spec }) => [name, spec]));
+  return changesOf(now, new Map(stacks.map((spec) => [spec.name, spec])));
+}
+
+export async function carryOutSync(desk: Desk, settings: Settings, changes: readonly StackChange[]): Promise<void> {
+  const { records, queue, who } = desk;
+  await records.saveSettings(settings);
+  for (const { action, name, spec } of changes) {
+    const detail = `${action}`;
+    switch (action) {
+      case "add":
+      case "change": {
+        await records.saveStack(spec);
+        // Many that come at once are spread over a little while, so that they do not stay in step.
+        await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
+        break;
+      }
+      case "release": {
+        await queue.forget(name);
+        await records.releaseStack(name);
+        break;
+      }
+      case "destroy": {
+        await records.leaveStack(name);
+        await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
+        break;
+      }
+      default:
+        action satisfies never;
+    }
+    await records.note({ who, what: "sync", stack: name, detail });
+  }
+}
+
+export async function runNow({ records, queue, who }: Desk, name: string): Promise<void> {
+  const stack = await stackNamed({ records }, name);
+  if (stack.paused)
+    throw new ActionRefused("fleet/no-stack", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
+  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+  await records.note({ who, what: "run", stack: name });
+}
+
+const dayMs = 86_400_000;
+
+export async function approve(
+  { records, queue, who }: Desk,
+  name: string,
+  digest: string,
+  {
+    forMs = dayMs,
+    why,
+    now = new Date(),
+  }: { readonly forMs?: number; readonly why?: string; readonly now?: Date } = {},
+): Promise<void> {
+  const stack = await stackNamed({ records }, name);
+  const plan = await waitingPlan({ records }, name, digest);
+  const approval = {
+    digest: plan.digest,
+    by: who,
+    at: now.toISOString(),
+    until: new Date(now.getTime() + forMs).toISOString(),
+  };
+  if (!(await records.approve(name, approval))) throw otherPlan(name, digest);
+  await records.note({ who, what: "approve", stack: name, detail: [digest, why].filter(Boolean).join(": ") });
+  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "approval", startedBy: who });
+}
+
+/** The plan is not carried out; the next round offers one again only when there is another. */
+export async function reject(
+  { records, who }: Desk,
+  name: string,
+  digest: string,
+  { why }: { readonly why?: string } = {},
+): Promise<void> {
+  const stack = await stackNamed({ records }, name);
+  const plan = await waitingPlan({ records }, name, digest);
+  await records.dropPlan(name);
+  await records.saveStatus(name, {
+    ...stack.status,
+    awaitingApproval: false,
+    plan: null,
+    reason: `the plan ${plan.digest} was rejected by ${who}${why === undefined ? "" : `: ${why}`}; change the files, or run it again`,
+  });
+  await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
+}
+
+/** By its id, or the beginning of it. */
+async function waitingPlan({ records }: Pick<Desk, "records">, name: string, digest: string) {
+  const plan = await records.waitingPlan(name);
+  if (plan === undefined || digest.length < 6 || !plan.digest.startsWith(digest)) throw otherPlan(name, digest);
+  return plan;
+}
+
+const otherPlan = (name: string, digest: string): ActionRefused =>
+  new ActionRefused(
+    "fleet/no-plan",
+    `the plan ${digest} of ${name} does not wait for approval (any more)`,
+    `reconcile fleet plan ${name} shows the one that does`,
+  );
+
+export async function pause({ records, queue, who }: Desk, name: string): Promise<void> {
+  await stackNamed({ records }, name);
+  await records.pauseStack(name, true);
+  await queue.forget(name);
+  await records.note({ who, what: "pause", stack: name });
+}
+
+/** Also takes a stalled stack up again. */
+export async function resume({ records, queue, who }: Desk, name: string): Promise<void> {
+  const stack = await stackNamed({ records }, name);
+  await records.pauseStack(name, false);
+  if (stack.status.stalled)
+    await records.saveStatus(name, { ...stack.status, stalled: false, failures: 0, reason: newStatus.reason });
+  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+  await records.note({ who, what: "resume", stack: name });
+}

@@ -1,0 +1,109 @@
+/** The fleet for Prometheus: conditions, lag, budgets, workers. */
+import type { BudgetRecord, StackRecord, WorkerRecord } from "./database/records";
+import { conditionOf } from "./views";
+import type { WorkerCounts } from "./worker";
+
+export interface FleetMetrics {
+  readonly stacks: readonly StackRecord[];
+  readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
+  readonly budgets: readonly BudgetRecord[];
+  readonly workers: readonly WorkerRecord[];
+  /** Of the worker that answers. */
+  readonly counts?: Readonly<WorkerCounts>;
+  readonly now: Date;
+}
+
+const conditions = [
+  "Ready",
+  "Reconciling",
+  "Stalled",
+  "Drifted",
+  "AwaitingApproval",
+  "Blocked",
+  "Paused",
+  "Failing",
+  "New",
+] as const;
+
+export function metricsText({ stacks, load, budgets, workers, counts, now }: FleetMetrics): string {
+  const lines: string[] = [];
+  const metric = (
+    name: string,
+    kind: "gauge" | "counter",
+    help: string,
+    samples: readonly (readonly [string, number])[],
+  ): void => {
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
+    for (const [labels, value] of samples) lines.push(`${name}${labels === "" ? "" : `{${labels}}`} ${value}`);
+  };
+  const label = (name: string, value: string): string =>
+    `${name}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", " ")}"`;
+  metric(
+    "reconcile_fleet_stacks",
+    "gauge",
+    "Stacks by condition.",
+    conditions.map((condition) => [
+      label("condition", condition),
+      stacks.filter((stack) => conditionOf(stack) === condition).length,
+    ]),
+  );
+  metric(
+    "reconcile_fleet_stack_condition",
+    "gauge",
+    "1: this stack needs attention, by its condition.",
+    stacks.flatMap((stack) => {
+      const condition = conditionOf(stack);
+      return condition === "Ready" || condition === "Reconciling" || condition === "New"
+        ? []
+        : [[`${label("stack", stack.name)},${label("condition", condition)}`, 1] as const];
+    }),
+  );
+  const late = stacks.flatMap(({ paused, nextAt }) =>
+    paused || nextAt === undefined ? [] : [Math.max(0, now.getTime() - nextAt.getTime()) / 1000],
+  );
+  metric("reconcile_fleet_lag_seconds", "gauge", "How late the latest round is.", [["", Math.max(0, ...late)]]);
+  metric(
+    "reconcile_fleet_waiting",
+    "gauge",
+    "Rounds that wait, by tenant.",
+    load.map((one) => [label("tenant", one.tenant), one.waiting]),
+  );
+  metric(
+    "reconcile_fleet_running",
+    "gauge",
+    "Rounds that run, by tenant.",
+    load.map((one) => [label("tenant", one.tenant), one.running]),
+  );
+  metric(
+    "reconcile_fleet_budget_used_total",
+    "counter",
+    "Requests reserved from a service's budget.",
+    budgets.map((one) => [label("service", one.service), one.used]),
+  );
+  metric(
+    "reconcile_fleet_budget_refusals_total",
+    "counter",
+    "Times a service asked for a pause.",
+    budgets.map((one) => [label("service", one.service), one.refusals]),
+  );
+  metric(
+    "reconcile_fleet_budget_paused",
+    "gauge",
+    "1: the service asked for a pause that is not over.",
+    budgets.map((one) => [
+      label("service", one.service),
+      one.pausedUntil !== undefined && one.pausedUntil > now ? 1 : 0,
+    ]),
+  );
+  metric("reconcile_fleet_workers", "gauge", "Workers that gave a sign of life in the last 15 seconds.", [
+    ["", workers.filter(({ aliveAt }) => now.getTime() - aliveAt.getTime() < 15_000).length],
+  ]);
+  if (counts !== undefined)
+    metric("reconcile_fleet_worker_rounds_total", "counter", "Rounds of this worker, by how they ended.", [
+      [label("result", "all"), counts.rounds],
+      [label("result", "applied"), counts.applied],
+      [label("result", "failed"), counts.failed],
+      [label("result", "taken_over"), counts.takenOver],
+    ]);
+  return `${lines.join("\n")}\n`;
+}

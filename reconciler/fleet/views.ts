@@ -1,0 +1,152 @@
+/** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
+import type { DecisionRecord, RunRecord, StackRecord, WaitingPlan } from "./database/records";
+
+/** The line of `fleet list --json`; its keys are fixed. */
+export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord): object => ({
+  type: "stack",
+  stack: name,
+  ready: status.ready && !paused,
+  reconciling: status.reconciling,
+  stalled: status.stalled,
+  drifted: status.drifted,
+  awaiting_approval: status.awaitingApproval,
+  blocked: status.blocked,
+  paused,
+  reason: reasonOf({ status, paused }),
+  observed_revision: status.observedRevision,
+  applied_revision: status.appliedRevision,
+  plan: status.plan,
+  failures: status.failures,
+  last_run: lastRun === undefined ? null : runLine(lastRun),
+  next_at: paused || nextAt === undefined ? null : nextAt.toISOString(),
+  waiting_for: status.waitingFor,
+});
+
+export const runLine = (run: RunRecord): object => ({
+  id: run.id,
+  worker: run.worker,
+  cause: run.cause,
+  started_by: run.startedBy ?? null,
+  started_at: run.startedAt.toISOString(),
+  ended_at: run.endedAt?.toISOString() ?? null,
+  result: run.result ?? null,
+  reason: run.reason ?? null,
+  revision: run.revision ?? null,
+  plan: run.plan ?? null,
+  approved_by: run.approval?.by ?? null,
+  counts: run.counts,
+});
+
+export const runEvent = (run: RunRecord): object => ({ type: "run", stack: run.stack, ...runLine(run) });
+
+export const decisionEvent = ({ at, who, what, stack, detail }: DecisionRecord): object => ({
+  type: "decision",
+  time: at.toISOString(),
+  who,
+  what,
+  stack: stack ?? null,
+  detail: detail ?? null,
+});
+
+export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan): object => ({
+  type: "plan",
+  stack,
+  plan: digest,
+  revision,
+  made_at: madeAt.toISOString(),
+  why: body.why,
+  consents: body.consents,
+  opens: body.opens,
+  text: body.text,
+});
+
+export const reasonOf = ({ status, paused }: Pick<StackRecord, "status" | "paused">): string | null =>
+  paused ? "it is paused: reconcile fleet resume" : status.reason;
+
+/** One word for a person; the most urgent of what is so. */
+export type Condition =
+  | "Paused"
+  | "Stalled"
+  | "AwaitingApproval"
+  | "Blocked"
+  | "Drifted"
+  | "Failing"
+  | "Reconciling"
+  | "Ready"
+  | "New";
+
+export function conditionOf({
+  status,
+  paused,
+  lastRun,
+}: Pick<StackRecord, "status" | "paused" | "lastRun">): Condition {
+  if (paused) return "Paused";
+  if (status.stalled) return "Stalled";
+  if (status.awaitingApproval) return "AwaitingApproval";
+  if (status.blocked) return "Blocked";
+  if (status.failures > 0) return "Failing";
+  if (status.drifted) return "Drifted";
+  if (status.reconciling) return "Reconciling";
+  if (status.ready) return "Ready";
+  return lastRun === undefined ? "New" : "Reconciling";
+}
+
+export function stackTable(stacks: readonly StackRecord[], now: Date): string[] {
+  if (stacks.length === 0) return ["No stacks: reconcile fleet sync FILE"];
+  const rows = stacks.map((stack) => [
+    stack.name,
+    conditionOf(stack),
+    stack.status.appliedRevision?.slice(-12) ?? "-",
+    stack.lastRun === undefined ? "-" : `${ago(stack.lastRun.startedAt, now)} ago`,
+    stack.paused || stack.nextAt === undefined ? "-" : until(stack.nextAt, now),
+    reasonOf(stack)?.split("\n")[0] ?? "",
+  ]);
+  return columns([["STACK", "CONDITION", "APPLIED", "LAST RUN", "NEXT", "WHAT TO DO"], ...rows]);
+}
+
+export const runTable = (runs: readonly RunRecord[]): string[] =>
+  runs.length === 0
+    ? ["No runs yet."]
+    : columns([
+        ["RUN", "STACK", "STARTED", "TOOK", "RESULT", "CAUSE", "REVISION", "WHY"],
+        ...runs.map((run) => [
+          String(run.id),
+          run.stack,
+          run.startedAt.toISOString().slice(0, 19).replace("T", " "),
+          run.endedAt === undefined ? "-" : span(run.endedAt.getTime() - run.startedAt.getTime()),
+          run.result ?? "running",
+          run.startedBy === undefined ? run.cause : `${run.cause} (${run.startedBy})`,
+          run.revision?.slice(-12) ?? "-",
+          run.reason?.split("\n")[0] ?? "",
+        ]),
+      ]);
+
+/** The last column is never padded. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 1) return `${Math.max(0, Math.round(ms))} ms`;
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+export const ago = (at: Date, now: Date): string => span(now.getTime() - at.getTime());
+const until = (at: Date, now: Date): string => (at <= now ? "now" : `in ${span(at.getTime() - now.getTime())}`);
+
+/** A line of a run's log for a person. */
+export function logText(body: Readonly<Record<string, unknown>>): string {
+  const { type, status, title, message, resources } = body;
+  if (type === "refresh") return `looked at ${String(resources)} resources (${String(status)})`;
+  if (type !== "step") return JSON.stringify(body);
+  return `${String(status).padEnd(8)} ${String(title)}${message === undefined ? "" : `: ${String(message)}`}`;
+}

@@ -1,0 +1,159 @@
+/**
+ * The fleet from outside: commands and workers as processes, a real PostgreSQL, the embedded service. What a stack's
+ * world is afterwards, who was told, who took over.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ran, jsonLines, runCli, startCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
+import { temporaryFolder } from "../support/folder";
+import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
+
+const group = (name: string, port: number, from = "198.51.100.0/24"): string => `version: 1
+project: fleet
+groups:
+  web:
+    name: ${name}
+    rules:
+      - { protocol: tcp, dst_port: ${port}, remote_ip: ${from} }
+`;
+
+describe.skipIf(postgresMissing !== undefined)("a fleet", () => {
+  let server: PostgresServer;
+  let cwd: string;
+  let env: Record<string, string>;
+  const workers: ReturnType<typeof startCli>[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    cwd = temporaryFolder();
+    const { username, host, pathname } = new URL(server.url);
+    // The password comes from the environment, as on a worker.
+    env = { PGPASSWORD: postgresPassword, RECONCILE_FLEET_DATABASE: `postgres://${username}@${host}${pathname}` };
+    write("fleet.yaml", fleetText(`postgres://${username}@${host}${pathname}`));
+    write("network/reconcile.yaml", group("network", 443));
+    write("shop/reconcile.yaml", group("shop", 8443));
+    write("lab/reconcile.yaml", group("lab", 22));
+  });
+  afterAll(async () => {
+    for (const worker of workers) worker.child.kill("SIGTERM");
+    await Promise.all(workers.map(({ finished }) => finished));
+    await server.stop();
+  });
+
+  function fleetText(database: string): string {
+    return `version: 1
+services:
+  here: { base_url: embedded, budget: { requests_per_second: 500 } }
+tenants: { payments: { weight: 2, max_running: 2 } }
+defaults: { service: here, interval: 1h, state: "${database}?state=\${stack}" }
+stacks:
+  network: { source: { folder: ./network }, tenant: payments }
+  shop: { source: { folder: ./shop }, tenant: payments, depends_on: [network] }
+  lab: { source: { folder: ./lab }, approve: plan }
+`;
+  }
+
+  function write(file: string, text: string): void {
+    mkdirSync(join(cwd, file, ".."), { recursive: true });
+    writeFileSync(join(cwd, file), text);
+  }
+
+  const reconcile = (...args: string[]): Promise<Ran> => runCli(args, { cwd, env });
+  const startWorker = (): (typeof workers)[number] => {
+    const worker = startCli(["fleet", "work", "--listen", "none", "--cache", join(cwd, "cache")], { cwd, env });
+    workers.push(worker);
+    return worker;
+  };
+  async function stacks() {
+    const { stdout } = await reconcile("fleet", "list", "--json");
+    return new Map(
+      jsonLines(stdout)
+        .filter(({ type }) => type === "stack")
+        .map((line) => [String(line["stack"]), line]),
+    );
+  }
+  const untilStack = (name: string, is: (line: Record<string, unknown>) => boolean) =>
+    eventually(`${name} as wanted`, async () => {
+      const line = (await stacks()).get(name);
+      return line !== undefined && is(line) ? line : undefined;
+    });
+
+  test("is written, worked on, approved and followed", async () => {
+    const asked = await reconcile("fleet", "sync", "fleet.yaml");
+    expect([asked.exitCode, asked.stdout]).toEqual([3, expect.stringContaining("+ network is added")]);
+    expect((await stacks()).size).toBe(0);
+    const synced = await reconcile("fleet", "sync", "fleet.yaml", "--auto-approve");
+    expect([synced.exitCode, synced.stderr]).toEqual([0, ""]);
+    expect((await reconcile("fleet", "sync", "fleet.yaml", "--auto-approve")).stdout).toContain("No stack changes.");
+
+    startWorker();
+    startWorker();
+    await untilStack("network", (line) => line["ready"] === true);
+    // It waited for the one it depends on.
+    await untilStack("shop", (line) => line["ready"] === true);
+    const lab = await untilStack("lab", (line) => line["awaiting_approval"] === true);
+    const shown = await reconcile("fleet", "plan", "lab");
+    expect([shown.exitCode, shown.stdout]).toEqual([2, expect.stringContaining("group.web")]);
+
+    const wrong = await reconcile("fleet", "approve", "lab", "0000000000");
+    expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining("fleet/no-plan")]);
+    expect((await reconcile("fleet", "approve", "lab", String(lab["plan"]), "--why", "it is fine")).exitCode).toBe(0);
+    const ready = await untilStack("lab", (line) => line["ready"] === true);
+    expect(ready["last_run"]).toMatchObject({ result: "applied", cause: "approval" });
+
+    // A second look changes nothing.
+    await reconcile("fleet", "run", "lab");
+    await untilStack("lab", (line) => (line["last_run"] as { result: string }).result === "in_sync");
+    const { stdout } = await reconcile("fleet", "history", "lab", "--json");
+    const told = jsonLines(stdout);
+    expect(told.filter(({ type }) => type === "decision").map(({ what }) => what)).toEqual(["run", "approve", "sync"]);
+    expect(told.find(({ what }) => what === "approve")).toMatchObject({ detail: expect.stringContaining("it is fine") });
+  });
+
+  test("does by itself what loses nothing, and waits before it opens to the world", async () => {
+    write("shop/reconcile.yaml", group("shop", 9443));
+    await reconcile("fleet", "run", "shop");
+    await untilStack("shop", (line) => (line["last_run"] as { result: string }).result === "applied");
+    write("shop/reconcile.yaml", group("shop", 9443, "0.0.0.0/0"));
+    await reconcile("fleet", "run", "shop");
+    const waiting = await untilStack("shop", (line) => line["awaiting_approval"] === true);
+    expect(waiting["reason"]).toContain("whole world");
+    // A new revision voids the approval, and its plan is another one.
+    expect((await reconcile("fleet", "approve", "shop", String(waiting["plan"]))).exitCode).toBe(0);
+    write("shop/reconcile.yaml", group("shop", 9444, "0.0.0.0/0"));
+    await reconcile("fleet", "run", "shop");
+    const other = await untilStack("shop", (line) => line["plan"] !== null && line["plan"] !== waiting["plan"] || line["ready"] === true);
+    if (other["ready"] !== true) expect(other["plan"]).not.toBe(waiting["plan"]);
+  });
+
+  test("a mistake in a file is that stack's, with its place, and the others go on", async () => {
+    write("network/reconcile.yaml", "version: 1\ngroops: {}\n");
+    await reconcile("fleet", "run", "network");
+    const failing = await untilStack("network", (line) => Number(line["failures"]) > 0);
+    expect(failing["reason"]).toContain("reconcile.yaml:2");
+    write("network/reconcile.yaml", group("network", 443));
+    await reconcile("fleet", "run", "network");
+    await untilStack("network", (line) => line["ready"] === true);
+  });
+
+  test("what a dead worker left, another one finishes", async () => {
+    const [first] = workers;
+    first?.child.kill("SIGKILL");
+    await first?.finished;
+    write("network/reconcile.yaml", group("network", 444));
+    await reconcile("fleet", "run", "network");
+    await untilStack("network", (line) => (line["last_run"] as { result: string }).result === "applied");
+  });
+
+  test("shows the password nowhere", async () => {
+    const dump = await reconcile("fleet", "history", "--json");
+    expect(dump.stdout + dump.stderr).not.toContain(postgresPassword);
+    for (const { output } of workers) {
+      const { stdout, stderr } = output();
+      expect(stdout + stderr).not.toContain(postgresPassword);
+    }
+    expect(readFileSync(join(cwd, "fleet.yaml"), "utf8")).not.toContain(postgresPassword);
+  });
+});
