@@ -5,9 +5,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ran, jsonLines, runCli, startCli } from "../support/cli-process";
+import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
-import { temporaryFolder } from "../support/folder";
+import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
 
 const group = (name: string, port: number, from = "198.51.100.0/24"): string => `version: 1
@@ -27,7 +27,7 @@ describe.skipIf(postgresMissing !== undefined)("a fleet", () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-    cwd = temporaryFolder();
+    cwd = makeFolder();
     const { username, host, pathname } = new URL(server.url);
     // The password comes from the environment, as on a worker.
     env = { PGPASSWORD: postgresPassword, RECONCILE_FLEET_DATABASE: `postgres://${username}@${host}${pathname}` };
@@ -109,7 +109,9 @@ stacks:
     const { stdout } = await reconcile("fleet", "history", "lab", "--json");
     const told = jsonLines(stdout);
     expect(told.filter(({ type }) => type === "decision").map(({ what }) => what)).toEqual(["run", "approve", "sync"]);
-    expect(told.find(({ what }) => what === "approve")).toMatchObject({ detail: expect.stringContaining("it is fine") });
+    expect(told.find(({ what }) => what === "approve")).toMatchObject({
+      detail: expect.stringContaining("it is fine"),
+    });
   });
 
   test("does by itself what loses nothing, and waits before it opens to the world", async () => {
@@ -124,7 +126,10 @@ stacks:
     expect((await reconcile("fleet", "approve", "shop", String(waiting["plan"]))).exitCode).toBe(0);
     write("shop/reconcile.yaml", group("shop", 9444, "0.0.0.0/0"));
     await reconcile("fleet", "run", "shop");
-    const other = await untilStack("shop", (line) => line["plan"] !== null && line["plan"] !== waiting["plan"] || line["ready"] === true);
+    const other = await untilStack(
+      "shop",
+      (line) => (line["plan"] !== null && line["plan"] !== waiting["plan"]) || line["ready"] === true,
+    );
     if (other["ready"] !== true) expect(other["plan"]).not.toBe(waiting["plan"]);
   });
 

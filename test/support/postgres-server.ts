@@ -43,7 +43,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
   const cluster = join(folder, "cluster");
   const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
-  execFileSync(join(binaries ?? "", "initdb"), ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"], options);
+  execFileSync(
+    join(binaries ?? "", "initdb"),
+    ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"],
+    options,
+  );
   const { server, url } = await onFreePort((port) => {
     const settings = ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`];
     return spawn(join(binaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);

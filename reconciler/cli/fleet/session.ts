@@ -46,13 +46,32 @@ export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly:
     const database = await openDatabase(location, process.cwd());
     try {
       await prepareTables(database);
-      const queue = await openQueue({ database, sendsOnly, onError: () => undefined });
+      const open = (): Promise<Queue> => openQueue({ database, sendsOnly, onError: () => undefined });
+      const queue = sendsOnly ? queueWhenNeeded(open) : await open();
       return { database, records: createRecords(database), queue, who: userName() };
     } catch (error) {
       await database.close().catch(() => undefined);
       throw error;
     }
   });
+
+/** Most commands only read: opening the queue costs more than their answer. */
+function queueWhenNeeded(open: () => Promise<Queue>): Queue {
+  let opened: Promise<Queue> | undefined;
+  const needed = (): Promise<Queue> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    enqueue: async (trigger) => (await needed()).enqueue(trigger),
+    hasten: async (trigger) => (await needed()).hasten(trigger),
+    forget: async (stack) => (await needed()).forget(stack),
+    work: async (options) => (await needed()).work(options),
+    load: async () => (await needed()).load(),
+    drain: async () => (await needed()).drain(),
+    close: async () => (await opened)?.close(),
+  };
+}
 
 export async function closeFleet({ queue, database }: Pick<FleetSession, "queue" | "database">): Promise<void> {
   await queue.close().catch(() => undefined);
