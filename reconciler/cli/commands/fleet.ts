@@ -80,7 +80,7 @@ export const fleetApproveCommand = command({
   summary: "lets the fleet carry out exactly this plan",
   section,
   examples: [
-    ["reconcile fleet approve prod-shop 4f1c0a9d --why 'reviewed with Ann'", "what it loses and opens was read"],
+    ["reconcile fleet approve prod-shop 4f1c0a9d --why reviewed", "what it loses and opens was read"],
   ],
   flags: [...decisionFlags, "for"],
   positionals: aPlan,
@@ -102,7 +102,7 @@ export const fleetRejectCommand = command({
   usage: "fleet reject STACK PLAN [--why TEXT]",
   summary: "refuses the plan that waits",
   section,
-  examples: [["reconcile fleet reject prod-shop 4f1c0a9d --why 'not before Monday'", "the reason is kept"]],
+  examples: [["reconcile fleet reject prod-shop 4f1c0a9d --why later", "the reason is kept"]],
   flags: decisionFlags,
   positionals: aPlan,
   run: (invocation) =>

@@ -107,7 +107,6 @@ export type DiagnosticCode =
   | "fleet/no-plan"
   | "fleet/no-stack"
   | "fleet/no-state"
-  | "fleet/not-permitted"
   | "fleet/package-missing"
   | "fleet/source"
   | "fleet/twice"

@@ -34,10 +34,6 @@ export const fleet = {
     "A stack of the fleet has no place for its state.",
     'Write state: "postgres://HOST/DATABASE?state=${stack}" under defaults.',
   ),
-  "fleet/not-permitted": row(
-    "This person or token may not do that to this stack.",
-    "Ask somebody with the role that is named, or for that role.",
-  ),
   "fleet/package-missing": row(
     "The fleet needs packages that a single project does not, and they are not installed.",
     "Install them beside this one: npm install pg-boss hono @hono/node-server (and @electric-sql/pglite for --database embedded).",
