@@ -79,9 +79,7 @@ export const fleetApproveCommand = command({
   usage: "fleet approve STACK PLAN [--for 24h] [--why TEXT]",
   summary: "lets the fleet carry out exactly this plan",
   section,
-  examples: [
-    ["reconcile fleet approve prod-shop 4f1c0a9d --why reviewed", "what it loses and opens was read"],
-  ],
+  examples: [["reconcile fleet approve prod-shop 4f1c0a9d --why reviewed", "what it loses and opens was read"]],
   flags: [...decisionFlags, "for"],
   positionals: aPlan,
   run: (invocation) =>
@@ -134,8 +132,18 @@ const act = (
       }),
   });
 
-export const fleetRunCommand = act("run", "looks at a stack now", "ahead of everything that the clock started", runNow);
-export const fleetPauseCommand = act("pause", "lets a stack alone", "no round of it until it is resumed", pause);
+export const fleetRunCommand = act(
+  "run",
+  "looks at a stack now",
+  "ahead of everything that the clock started",
+  (session, stack) => runNow(session, stack),
+);
+export const fleetPauseCommand = act(
+  "pause",
+  "lets a stack alone",
+  "no round of it until it is resumed",
+  (session, stack) => pause(session, stack),
+);
 export const fleetResumeCommand = act(
   "resume",
   "takes a paused or stalled stack up again",
