@@ -148,7 +148,7 @@ export const fleetResumeCommand = act(
   "resume",
   "takes a paused or stalled stack up again",
   "and looks at it now",
-  resume,
+  (session, stack) => resume(session, stack),
 );
 
 export const fleetLogCommand = command({
