@@ -4,7 +4,6 @@
  * change are all scenes.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parse, stringify } from "yaml";
 import { type EmulatorOptions, startEmulator, type WorldDump } from "../../emulator";
@@ -15,6 +14,7 @@ import { type Captured, captureCommand } from "./captured-command";
 import { startCli } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { readStory, tell, withIds } from "./golden-story";
+import { hastenTime, keepUpWithTheDay } from "./hastened-time";
 import { type Door, type Exchange, type OtherService, openDoor, plain } from "./other-services/other-service";
 import { type Service, withoutOrphans } from "./stage";
 import { everything, type Story, stories } from "./stories";
@@ -102,16 +102,7 @@ const storeSettings = (): Record<string, string> =>
     ),
   );
 
-hurryRepeats();
-
-/** Waits before a repeat are a hundredth of what they are. */
-function hurryRepeats(): void {
-  const { systemClock } = createRequire(__filename)(
-    resolve(__dirname, "../../dist/reconciler/service/clock.js"),
-  ) as typeof import("../../reconciler/service/clock");
-  const { sleep } = systemClock;
-  Object.assign(systemClock, { sleep: (ms: number, signal?: AbortSignal) => sleep(ms / 100, signal) });
-}
+hastenTime();
 
 async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
   const emulator = await startEmulator({ timeScale: 0, ...set.emulator });
@@ -127,6 +118,7 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
 
   const capture = async (args: readonly string[], credential = canary): Promise<Captured> => {
     process.env["RECONCILE_TOKEN"] = credential;
+    keepUpWithTheDay();
     return captureCommand(args);
   };
   const play = async (args: readonly string[], credential?: string): Promise<Ran> => {
