@@ -12,6 +12,7 @@ import { missingInstead, noteDeleting, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { canSee, findVm, learnt, onceSteady, waitForVm } from "./watch-vm";
+import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Delete = ActionOf<"vm.delete">;
 
@@ -24,9 +25,13 @@ export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: stri
   const record = before === undefined ? undefined : patchRecord(before, seen);
   if (record !== undefined && seen.dataVolumeId !== undefined)
     await run.recorder.record([{ type: "resource", address: step.address, record }]);
-  const refused = await lookAgain(step, action, id, record, run);
-  if (refused !== undefined) return refused;
   const sentBefore = await noteDeleting(step, id, run, true);
+  // Nothing that takes time comes between this look and the request.
+  const refused = await lookAgain(step, action, id, record, run);
+  if (refused !== undefined) {
+    if (!sentBefore) await noteDeleting(step, id, run, undefined);
+    return refused;
+  }
   const deleted = await onceSteady(step, run, id, () =>
     client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
   );
@@ -136,6 +141,11 @@ async function deleteOwnVolume(
 ): Promise<StepResult> {
   const { client } = run.ports;
   const fix = `reconcile orphans delete ${orphan.id}`;
+  const isNotDeleted = (said: StepResult): StepResult => ({
+    ...said,
+    message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`,
+    fix,
+  });
   const look = await client.getVolume(orphan.id, { signal: run.signal });
   if (look.status === "accepted") {
     const { sizeGb, attachedTo } = look.value;
@@ -150,20 +160,14 @@ async function deleteOwnVolume(
         fix,
       };
   } else if (!isGone(look)) {
-    const said = failedBy(look);
-    return {
-      ...said,
-      end: "failed",
-      message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`,
-      fix,
-    };
+    return { ...isNotDeleted(failedBy(look)), end: "failed" };
   }
-  const deleted = await client.deleteVolume(orphan.id, optionsFor(step, run));
+  const watch = watchOf(step, run);
+  const deleted = await onceVolumeSteady(watch, orphan.id, () => client.deleteVolume(orphan.id, optionsFor(step, run)));
   const outcome = await confirmVolumeGone(deleted, orphan.id, client);
-  if (outcome.status !== "accepted") {
-    const said = failedBy(outcome);
-    return { ...said, message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`, fix };
-  }
+  if (outcome.status !== "accepted") return isNotDeleted(failedBy(outcome));
+  const settled = await waitForVolume(watch, orphan.id, { for: "gone" });
+  if (settled.end !== "done") return isNotDeleted(settled);
   await run.recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
   return done;
 }

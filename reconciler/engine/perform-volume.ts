@@ -1,7 +1,8 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import type { LiveVolume } from "../core/model/live";
-import type { Outcome, Unknown } from "../core/model/outcome";
+import { type LiveVolume, sightVolume } from "../core/model/live";
+import { isGone, type Outcome, type Unknown } from "../core/model/outcome";
+import type { RecordedResource } from "../core/model/recorded";
 import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
@@ -24,7 +25,7 @@ import {
 } from "./run";
 import { type Seen, sendAndLook } from "./send-and-look";
 import { isConflict, onceSteady, readVm } from "./watch-vm";
-import { onceVolumeSteady, waitForVolume } from "./watch-volume";
+import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Existing = Exclude<OperationOn<"volume">, "volume.create">;
 /** Acts on a volume that is there already. */
@@ -33,55 +34,87 @@ type OnVolume<O extends Existing> = OnExisting<O>;
 const onVolume = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.volume, perform);
 
 const attach: OnVolume<"volume.attach"> = async (step, action, id, run) => {
-  const { client } = run.ports;
-  const options = optionsFor(step, run);
   const vmId = idOf(action.vm, run);
-  if (vmId === undefined) return noId(action.vm);
-  const look = lookForAttachment(run, id, vmId, true);
-  // Written down first: should the file let go of it before the next run, it is still known whose doing it was.
-  const before = run.recorder.state.resources.get(step.address);
-  const note = async (attaching: string | undefined): Promise<void> => {
-    if (before?.kind !== "volume") return;
-    await run.recorder.record([
-      { type: "resource", address: step.address, record: patchRecord(before, { attaching }) },
-    ]);
-  };
-  await note(vmId);
-  const outcome = await onceVolumeSteady(step, run, id, () =>
-    onceSteady(step, run, vmId, () => sendAndLook(() => client.attachVolume(id, vmId, options), look, run, isConflict)),
-  );
-  if (outcome.status === "accepted") {
-    const settled = await waitForVolume(step, run, id, { for: "attached", vmId });
-    if (settled.end !== "done") return settled;
-    return recordDone(step, run, before?.kind === "volume" ? { attachedTo: vmId, attaching: undefined } : {});
-  }
-  if (outcome.status === "unknown" && before?.kind === "volume") return attachUnknown(step.address, id, vmId, outcome);
-  if (outcome.status !== "unknown") await note(undefined);
-  return failedBy(outcome);
+  return vmId === undefined ? noId(action.vm) : move(step, { id, vmId, way: "attaching" }, run);
 };
 
 const detach: OnVolume<"volume.detach"> = async (step, action, id, run) => {
-  const { client } = run.ports;
-  const options = optionsFor(step, run);
   const vmId = idOf(action.vm, run);
   if (vmId === undefined) return noId(action.vm);
-  if (action.flush === "stop") {
-    const proof = await proveStopped(step, run, vmId);
-    if (proof.result !== undefined) return proof.result;
-  }
-  const look = lookForAttachment(run, id, vmId, false);
-  const outcome = await onceVolumeSteady(step, run, id, () =>
-    onceSteady(step, run, vmId, () =>
-      sendAndLook(() => client.detachVolume(id, vmId, true, options), look, run, isConflict),
-    ),
-  );
-  return settle(step, id, run, outcome, { for: "detached", vmId });
+  const prove = async () => (action.flush === "stop" ? (await proveStopped(step, run, vmId)).result : undefined);
+  return move(step, { id, vmId, way: "detaching" }, run, prove);
 };
+
+interface Move {
+  readonly id: string;
+  readonly vmId: string;
+  readonly way: "attaching" | "detaching";
+}
+
+/** Onto a VM or off it. Written down first: whatever stops this run, the next one knows what is to be looked for. */
+async function move(
+  step: Step,
+  { id, vmId, way }: Move,
+  run: Run,
+  prove?: () => Promise<StepResult | undefined>,
+): Promise<StepResult> {
+  const { client } = run.ports;
+  const options = optionsFor(step, run);
+  const before = run.recorder.state.resources.get(step.address);
+  const noted = movedBy(before, { id, vmId, way });
+  const note = async (patch: object | undefined): Promise<void> => {
+    if (before === undefined || patch === undefined) return;
+    await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, patch) }]);
+  };
+  const isAttach = way === "attaching";
+  const look = lookForAttachment(run, id, vmId, isAttach);
+  await note(noted?.sent);
+  const unproven = await prove?.();
+  if (unproven !== undefined) {
+    await note(noted?.refused);
+    return unproven;
+  }
+  const send = () => (isAttach ? client.attachVolume(id, vmId, options) : client.detachVolume(id, vmId, true, options));
+  const outcome = await onceVolumeSteady(watchOf(step, run), id, () =>
+    onceSteady(step, run, vmId, () => sendAndLook(send, look, run, isConflict)),
+  );
+  if (outcome.status === "accepted") {
+    const settled = await waitForVolume(
+      watchOf(step, run),
+      id,
+      isAttach ? { for: "attached", vmId } : { for: "detached", vmId },
+    );
+    return settled.end === "done" ? recordDone(step, run, noted?.done ?? {}) : settled;
+  }
+  if (outcome.status !== "unknown") await note(noted?.refused);
+  return outcome.status === "unknown" && noted !== undefined
+    ? moveUnknown(step.address, { id, vmId, way }, outcome)
+    : failedBy(outcome);
+}
+
+/** What the record says of a move: of a volume with an address of its own, or of the data volume of a VM. */
+function movedBy(before: RecordedResource | undefined, { id, vmId, way }: Move) {
+  // What a replacement takes off is not what is recorded by then.
+  if (before?.kind === "volume" && before.id === id) {
+    const settled = { attaching: undefined, detaching: undefined };
+    return {
+      sent: { ...settled, [way]: vmId },
+      refused: { attaching: before.attaching, detaching: before.detaching },
+      done: way === "attaching" ? { ...settled, attachedTo: vmId } : settled,
+    };
+  }
+  if (before?.kind !== "vm") return undefined;
+  return {
+    sent: { dataVolumeId: id, dataVolumeMoving: way },
+    refused: { dataVolumeMoving: before.dataVolumeMoving },
+    done: { dataVolumeMoving: undefined },
+  };
+}
 
 const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const options = optionsFor(step, run);
-  const outcome = await onceVolumeSteady(step, run, id, () =>
+  const outcome = await onceVolumeSteady(watchOf(step, run), id, () =>
     sendAndLook(
       () => client.resizeVolume(id, action.sizeGb, options),
       lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
@@ -96,7 +129,12 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   const { client } = run.ports;
   const options = optionsFor(step, run);
   const sentBefore = await noteDeleting(step, id, run, true);
-  const deleted = await onceVolumeSteady(step, run, id, () => client.deleteVolume(id, options));
+  const refused = await lookAgain(step, id, run);
+  if (refused !== undefined) {
+    if (!sentBefore) await noteDeleting(step, id, run, undefined);
+    return refused;
+  }
+  const deleted = await onceVolumeSteady(watchOf(step, run), id, () => client.deleteVolume(id, options));
   if (deleted.status === "accepted") return settle(step, id, run, deleted, { for: "gone" });
   const outcome = await confirmVolumeGone(deleted, id, client);
   if (outcome.status === "accepted") {
@@ -107,6 +145,30 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   return failedBy(outcome);
 };
 
+/** Directly before it is deleted: whether it is still what the plan named, of that size and nowhere else. */
+async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
+  const { client } = run.ports;
+  const look = await client.getVolume(id, { signal: run.signal });
+  if (look.status !== "accepted") return isGone(look) ? undefined : { ...failedBy(look), end: "failed" };
+  const sighting = sightVolume(run.live, id);
+  const planned = sighting.seen === "yes" ? sighting.value : undefined;
+  const recorded = run.recorder.state.resources.get(address);
+  const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;
+  const { sizeGb, attachedTo } = look.value;
+  const sizeThen = planned?.sizeGb ?? own?.sizeGb;
+  const hosts = [planned?.attachedTo, own?.attachedTo, own?.attaching];
+  const isOtherSize = sizeGb !== undefined && sizeThen !== undefined && sizeGb !== sizeThen;
+  const isElsewhere = typeof attachedTo === "string" && !hosts.includes(attachedTo);
+  if (!isOtherSize && !isElsewhere) return undefined;
+  const now = isOtherSize ? `it has ${sizeGb} GB now, and had ${sizeThen}` : `it hangs on VM ${attachedTo} now`;
+  return {
+    end: "failed",
+    code: "apply/volume-changed",
+    message: `nothing was sent: volume ${id} is not what the plan named: ${now}`,
+    fix: "run the same command again: it plans on the volume as it is now, and names what would be lost",
+  };
+}
+
 async function settle(
   step: Step,
   id: string,
@@ -115,15 +177,15 @@ async function settle(
   wait: VolumeWait,
 ): Promise<StepResult> {
   if (outcome.status !== "accepted") return failedBy(outcome);
-  const settled = await waitForVolume(step, run, id, wait);
+  const settled = await waitForVolume(watchOf(step, run), id, wait);
   return settled.end === "done" ? recordDone(step, run) : settled;
 }
 
 /** Where the service does not show what a volume hangs on, only a person can tell. */
-const attachUnknown = (address: string, id: string, vmId: string, { reason }: Unknown): StepResult => ({
+const moveUnknown = (address: string, { id, vmId, way }: Move, { reason }: Unknown): StepResult => ({
   end: "unknown",
   code: "apply/outcome-unknown",
-  message: `outcome unknown: volume ${id} was to be attached to VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,
+  message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,
   fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
 });
 
@@ -159,7 +221,7 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
     ]);
     if (volume.changing === true) {
       run.progress(step, volume.status ?? volume.id);
-      return waitForVolume(step, run, volume.id, { for: "steady" });
+      return waitForVolume(watchOf(step, run), volume.id, { for: "steady" });
     }
     return volume.failed
       ? {

@@ -6,6 +6,7 @@ import type { LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { settleVolume, type VolumeWait } from "../core/schedule/settle";
+import type { Ports } from "./ports";
 import { done, type Run, type StepResult } from "./run";
 import { isConflict } from "./watch-vm";
 
@@ -17,16 +18,32 @@ const asked: Readonly<Record<VolumeWait["for"], string>> = {
   gone: "it was deleted",
 };
 
+/** Who waits, and who is told meanwhile. */
+export interface Watch extends Pick<Ports, "client" | "clock" | "timing"> {
+  readonly signal: AbortSignal;
+  progress(message: string): void;
+  waited(ms: number): void;
+}
+
+export const watchOf = (step: Step, { ports, signal, ...run }: Run): Watch => ({
+  client: ports.client,
+  clock: ports.clock,
+  timing: ports.timing,
+  signal,
+  progress: (message) => run.progress(step, message),
+  waited: (ms) => run.waited(step, ms),
+});
+
 /** Looks until the service shows what was asked for. Where nobody may look, the acknowledgement has to do. */
-export async function waitForVolume(step: Step, run: Run, id: string, wait: VolumeWait): Promise<StepResult> {
-  const { client, clock, timing } = run.ports;
+export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait): Promise<StepResult> {
+  const { client, clock, timing, signal } = watch;
   if (client.volumesChange === false) return done;
   const started = clock.now();
   let moved = started;
   let shown: string | undefined;
   for (;;) {
-    const outcome = await client.getVolume(id, { signal: run.signal });
-    if (run.signal.aborted) return interrupted;
+    const outcome = await client.getVolume(id, { signal: signal });
+    if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) return done;
     const live = outcome.status === "accepted" ? outcome.value : undefined;
     const verdict =
@@ -38,14 +55,14 @@ export async function waitForVolume(step: Step, run: Run, id: string, wait: Volu
     if (live?.changing === true) moved = clock.now();
     if (live?.status !== undefined && live.status !== shown) {
       shown = live.status;
-      run.progress(step, shown);
+      watch.progress(shown);
     }
     const waited = clock.now() - started;
     const isStill = clock.now() - moved >= timing.discoveryWindowMs;
     if (isStill || waited >= timing.vmCreateTimeoutMs) return notShown(wait, outcome, waited, shown);
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    run.waited(step, clock.now() - started - waited);
-    if (run.signal.aborted) return interrupted;
+    await clock.sleep(timing.pollIntervalMs, signal);
+    watch.waited(clock.now() - started - waited);
+    if (signal.aborted) return interrupted;
   }
 }
 
@@ -73,16 +90,16 @@ function notShown(wait: VolumeWait, outcome: Outcome<LiveVolume>, waitedMs: numb
 
 /** A volume on its way takes no other request. It arrives by itself, so it is waited for and asked once more. */
 export async function onceVolumeSteady<T>(
-  step: Step,
-  run: Run,
+  watch: Watch,
   id: string,
   ask: () => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
+  const { client, signal } = watch;
   const outcome = await ask();
   const isBusy = outcome.status === "rejected" && (isConflict(outcome) || outcome.condition === "volume_attached");
-  if (!isBusy || run.ports.client.volumesChange === false) return outcome;
-  const seen = await run.ports.client.getVolume(id, { signal: run.signal });
+  if (!isBusy || client.volumesChange === false) return outcome;
+  const seen = await client.getVolume(id, { signal: signal });
   if (seen.status !== "accepted" || seen.value.changing !== true) return outcome;
-  const waited = await waitForVolume(step, run, id, { for: "steady" });
+  const waited = await waitForVolume(watch, id, { for: "steady" });
   return waited.end === "done" ? ask() : outcome;
 }

@@ -55,6 +55,10 @@ const vmRows: Rows<RecordedVm> = {
   stoppedForFlush: ["stopped", ({ stoppedForFlush }) => yes(stoppedForFlush, "for a flush, and not started again yet")],
   deleting: deletingRow,
   dataVolumeDetached: ["data volume", ({ dataVolumeDetached }) => yes(dataVolumeDetached, "detached to be grown")],
+  dataVolumeMoving: [
+    "data volume",
+    ({ dataVolumeMoving }) => dataVolumeMoving && `${dataVolumeMoving}, without an answer`,
+  ],
 };
 
 const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
@@ -66,6 +70,7 @@ const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
     ({ attachedTo }) => attachedTo && `${nameOfId(attachedTo) ?? "a VM"} (${attachedTo})`,
   ],
   attaching: ["being attached to", ({ attaching }) => attaching && `${nameOfId(attaching) ?? "a VM"} (${attaching})`],
+  detaching: ["being taken off", ({ detaching }) => detaching && `${nameOfId(detaching) ?? "a VM"} (${detaching})`],
   flush: [
     volumeFields.flush.field,
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,

@@ -28,7 +28,10 @@ function remarkOf(record: RecordedResource | undefined, intent: Intent | undefin
   if (record?.kind === "vm" && record.resizing !== undefined) remarks.push("resize not decided");
   if (record?.kind === "vm" && record.stoppedForFlush === true) remarks.push("stopped for a flush");
   if (record?.kind === "vm" && record.dataVolumeDetached === true) remarks.push("data volume detached");
+  if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
+    remarks.push(`data volume ${record.dataVolumeMoving}`);
   if (record?.kind === "volume" && record.attaching !== undefined) remarks.push("being attached");
+  if (record?.kind === "volume" && record.detaching !== undefined) remarks.push("being detached");
   if (record?.kind === "group" && record.retired !== undefined && record.retired.length > 0)
     remarks.push(`${countOf(record.retired.length, "replaced group")} to delete`);
   return remarks.join(", ");

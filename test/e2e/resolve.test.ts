@@ -96,6 +96,86 @@ it("an attach whose answer was lost and that no record shows ends with a questio
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
+const shows = /^(attached_to|vm_id|attachments|volumes)$/;
+const attachment = () => emulator.dump().volumes.find(({ name }) => name === "data")?.attached_to ?? null;
+
+it("a detach whose answer was lost and that no record shows ends with a question, and is not sent again", async () => {
+  hide(shows);
+  declare({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web" } } });
+  expect((await apply()).exitCode).toBe(0);
+  hide(shows, /\/volume\/detach$/);
+  declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
+  const question =
+    "reconcile state resolve volume.data --attached (it hangs there), or reconcile state resolve volume.data --detached (it does not)";
+  const ran = await reconcile("apply", "-y", "--confirm-flush", "volume.data");
+  expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
+  expect(attachment()).toBeNull();
+  hide(shows);
+  const sent = proxy.writes.length;
+  for (const args of [
+    ["apply", "-y", "--confirm-flush", "volume.data"],
+    ["plan"],
+    ["destroy", "-y", "--allow-data-loss"],
+  ]) {
+    const again = await reconcile(...args);
+    expect([again.exitCode, said(again).includes(question), proxy.writes.length], said(again)).toEqual([1, true, sent]);
+  }
+  expect(said(await reconcile("state", "show", "volume.data"))).toContain("being taken off");
+  expect((await reconcile("state", "resolve", "volume.data", "--detached")).exitCode).toBe(0);
+  const after = await reconcile("plan", "--detailed-exitcode");
+  expect(after.exitCode, said(after)).toBe(0);
+});
+
+it("a lost detach that was not done is sent again after its answer, with a flush of its own", async () => {
+  hide(shows);
+  declare({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web" } } });
+  expect((await apply()).exitCode).toBe(0);
+  proxy.meddle(async (exchange, forward) => {
+    if (exchange.path.endsWith("/volume/detach")) throw new Error("it never arrives");
+    const answer = await forward();
+    if (exchange.method !== "GET" || answer.body === "") return answer;
+    return json(
+      JSON.parse(answer.body, (key, value: unknown) => (shows.test(key) ? undefined : value)),
+      answer.status,
+    );
+  });
+  declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
+  expect((await reconcile("apply", "-y", "--confirm-flush", "volume.data")).exitCode).toBe(1);
+  expect(attachment()).not.toBeNull();
+  expect((await reconcile("state", "resolve", "volume.data", "--attached")).exitCode).toBe(0);
+  hide(shows);
+  expect((await apply()).exitCode).toBe(3);
+  expect((await reconcile("apply", "-y", "--confirm-flush", "volume.data")).exitCode).toBe(0);
+  expect(attachment()).toBeNull();
+});
+
+it.each([
+  ["detach", "--detached"],
+  ["attach", "--attached"],
+])("a lost %s of a VM's own data volume is a question at the VM's address", async (lost, answer) => {
+  declare({ vms: { web: {} } });
+  expect((await apply()).exitCode).toBe(0);
+  const own = emulator.dump().volumes.find(({ root }) => !root)?.id;
+  const onVm = () => emulator.dump().volumes.find(({ id }) => id === own);
+  leave("vm.web", { dataVolumeId: own });
+  hide(shows, new RegExp(`/volume/${lost}$`));
+  declare({ vms: { web: { size: 14 } } });
+  const grow = ["apply", "-y", "--confirm-flush", "vm.web"];
+  const question =
+    "reconcile state resolve vm.web --attached (it hangs there), or reconcile state resolve vm.web --detached";
+  const ran = await reconcile(...grow);
+  expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
+  hide(shows);
+  const sent = proxy.writes.length;
+  const again = await reconcile(...grow);
+  expect([again.exitCode, said(again).includes(question), proxy.writes.length], said(again)).toEqual([1, true, sent]);
+  expect((await reconcile("state", "resolve", "vm.web", answer)).exitCode).toBe(0);
+  const last = await reconcile(...grow);
+  expect(last.exitCode, said(last)).toBe(0);
+  expect(onVm()).toMatchObject({ size: 14, attached_to: emulator.dump().vms[0]?.id });
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
 describe("state resolve", () => {
   it.each([
     ["--confirmed", "m1.large"],

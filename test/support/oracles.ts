@@ -105,6 +105,9 @@ function unpluggedOf(heard: readonly Exchange[]): string[] {
   });
 }
 
+const showsDisks = ({ operation, id }: Exchange["asked"], vm: string): boolean =>
+  operation === "vm.list" || operation === "volume.list" || (operation === "vm.get" && id === vm);
+
 function unnamedNow(theatre: Theatre, state: Parameters<typeof unnamed>[1]): string[] {
   const strangers = [...theatre.door.added.keys()];
   return unnamed(theatre.dump(), state, theatre.letsGo).filter((text) => !strangers.some((id) => text.includes(id)));
@@ -126,8 +129,11 @@ export async function wrongAfter(theatre: Theatre, ran: Ran, undisturbed: Undist
   for (const kind of kinds)
     if (made[kind] > undisturbed.made[kind])
       problems.push(`made ${made[kind]} of ${kind} where ${undisturbed.made[kind]} would do`);
+  // What the edit itself has put there may come off again to be grown, under the flush that the scene confirms.
+  const hung = new Set(theatre.start.volumes.flatMap(({ id, attached_to }) => (attached_to === null ? [] : [id])));
   for (const id of unpluggedOf(ran.heard))
-    if (!undisturbed.unplugged.has(id) && name.has(id)) problems.push(`taken off a running VM: ${name.get(id)}`);
+    if (!undisturbed.unplugged.has(id) && name.has(id) && hung.has(id))
+      problems.push(`taken off a running VM: ${name.get(id)}`);
   const state = await theatre.state();
   const there = new Set([...now.vms, ...now.volumes, ...now.groups].map(({ id }) => id));
   for (const [id, nth] of theatre.door.added) {
@@ -142,7 +148,11 @@ export async function wrongAfter(theatre: Theatre, ran: Ran, undisturbed: Undist
     if (![...state.orphans.values()].some((orphan) => orphan.id === id))
       problems.push("its VM is deleted under somebody else's volume, which no orphan names");
     const firstWrite = ran.heard.find(({ asked }) => isWrite(asked))?.asked.nth ?? nth;
-    if (nth > firstWrite) problems.push("its VM is deleted under a volume that the plan did not know");
+    // The look before the delete may have been answered just before it was attached.
+    const isLookedAt = ran.heard.some(
+      ({ asked }) => asked.nth > nth && asked.nth < taken.asked.nth && showsDisks(asked, taken.asked.id),
+    );
+    if (nth > firstWrite && isLookedAt) problems.push("its VM is deleted under a volume that the plan did not know");
   }
   for (const text of unnamedNow(theatre, state))
     if (!undisturbed.unnamed.has(text)) problems.push(`named nowhere: ${text}`);

@@ -2,19 +2,18 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { isGone, type Outcome } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
-import { confirmVolumeGone } from "../../engine/confirm-gone";
+import { deleteOrphan } from "../../engine/delete-orphan";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
-import { failedBy } from "../../engine/run";
 import { assertSameService, scopeOf } from "../../engine/scope";
+import type { Watch } from "../../engine/watch-volume";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { command, type Invocation, noArguments } from "../command";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, newLineage, openStore, systemClock } from "../compose";
 import { commonFlags } from "../flags";
 import { withLockedSession, withSession } from "../planning";
 import { readWorkspace } from "../workspace";
@@ -81,7 +80,7 @@ function remove(invocation: Invocation): Promise<number> {
   if (flags.all === true ? args.length > 0 : args.length === 0)
     throw fail("cli/bad-flag", "orphans delete needs the ids of orphans, or --all", "reconcile orphans list");
   const workspace = readWorkspace(invocation, { args: [], needed: false });
-  return withLockedSession(invocation, workspace, async ({ store, service }) => {
+  return withLockedSession(invocation, workspace, async ({ store, service }, stop) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
     assertSameService(state, scopeOf(client, workspace.desired));
@@ -100,22 +99,32 @@ function remove(invocation: Invocation): Promise<number> {
           fix: "--allow-data-loss",
         })),
       });
-    const endings = [
-      ...groups.map((orphan) => [orphan, () => client.deleteGroup(orphan.id)] as const),
-      ...volumes.map((orphan) => [orphan, () => deleteVolume(orphan, client)] as const),
-    ];
-    for (const [orphan, end] of endings) {
-      const outcome = await end();
+    const watch: Watch = {
+      client,
+      clock: systemClock,
+      timing: service.timing,
+      signal: stop.soft,
+      progress: (message) => output.note(message),
+      waited: () => undefined,
+    };
+    for (const orphan of [...groups, ...volumes]) {
+      const result = await deleteOrphan(orphan, watch);
       // Another project's credential is told "not found" as well: it takes the proof that any other "gone" takes.
-      if (isGone(outcome)) {
+      if (result === "not-found") {
         const problems = await forgetGone([orphan], invocation, store, state, asked);
         if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
         continue;
       }
-      if (outcome.status !== "accepted") {
-        const failure = failedBy(outcome);
-        throw fail(failure.code ?? "service/unknown", `${orphan.id}: ${failure.message}`, failure.fix);
+      if (result.learnt !== undefined) {
+        const known = { ...orphan, ...result.learnt };
+        await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: known }]);
       }
+      if (result.end !== "done")
+        throw fail(
+          result.code ?? "service/unknown",
+          `${orphan.kind} ${orphan.name} (${orphan.id}): ${result.message}`,
+          result.fix,
+        );
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);
     }
@@ -143,11 +152,6 @@ function orphanOf(id: string, { orphans }: State): Orphan {
     `there is no orphan ${id}`,
     near === undefined ? "reconcile orphans list" : `did you mean ${near}? All of them: reconcile orphans list`,
   );
-}
-
-async function deleteVolume({ id }: Orphan, client: ServiceClient): Promise<Outcome<unknown>> {
-  const deleted = await client.deleteVolume(id);
-  return isGone(deleted) ? deleted : confirmVolumeGone(deleted, id, client);
 }
 
 /** What was deleted in the service's console comes off the list, because its user says so and the service proves it. */

@@ -331,11 +331,16 @@ function settledBy(answer: Answer, address: string, state: State): StateChange[]
     }
     case "attached":
     case "detached": {
-      if (record?.kind !== "volume" || record.attaching === undefined) throw nothingOpen("attach");
-      const { attaching, attachedTo } = record;
+      const isOn = answer === "attached";
+      if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
+        return patched({ dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true });
+      const vm = record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;
+      if (record?.kind !== "volume" || vm === undefined) throw nothingOpen("attach or detach");
+      const { attachedTo } = record;
       return patched({
         attaching: undefined,
-        attachedTo: answer === "attached" ? attaching : attachedTo === attaching ? undefined : attachedTo,
+        detaching: undefined,
+        attachedTo: isOn ? vm : attachedTo === vm ? undefined : attachedTo,
       });
     }
     default:

@@ -169,7 +169,8 @@ function mayGoAlong(
   if (id === undefined) return { keeps: "the service's records do not show which volume it is" };
   if (sizeGb === undefined) return { keeps: "its size is not known" };
   if (elsewhere !== undefined) return { keeps: `it hangs on VM ${elsewhere}` };
-  if (isOff && recorded?.dataVolumeDetached !== true) return { keeps: "somebody has taken it off the VM" };
+  const isOurDoing = recorded?.dataVolumeDetached === true || recorded?.dataVolumeMoving !== undefined;
+  if (isOff && !isOurDoing) return { keeps: "somebody has taken it off the VM" };
   const isGuessed = recorded?.dataVolumeId === undefined;
   if (isGuessed && recorded?.sizeGb !== undefined && recorded.sizeGb !== sizeGb)
     return { keeps: `volume ${id} of ${sizeGb} GB is not the one of ${recorded.sizeGb} GB that was made` };

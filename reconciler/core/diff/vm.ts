@@ -31,6 +31,7 @@ import { explain } from "./explain";
 import type { Known } from "./find";
 import { findVm, openCreate } from "./find-vm";
 import { goneNote, letGo, type Vanished } from "./findings";
+import { isCarriedBy, moveUnknown } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
 import { type Comparison, compareVm, findDataVolume } from "./vm-fields";
@@ -270,7 +271,8 @@ const reasonFor = ({ pair, found, comparison }: PresentVm, isRequested: boolean)
     otherwise: pair.movedFrom === undefined ? "interrupted" : "moved",
   });
 
-function factsOf({ desired, recorded, found, comparison, dataVolumeId, isNew }: PresentVm) {
+function factsOf(vm: PresentVm) {
+  const { desired, recorded, found, comparison, dataVolumeId, isNew } = vm;
   const { live, adopted } = found;
   const { fields, imageId, verify } = comparison;
   const hasWork = fields.length > 0 || verify !== undefined;
@@ -278,7 +280,7 @@ function factsOf({ desired, recorded, found, comparison, dataVolumeId, isNew }: 
     live,
     imageId,
     dataVolumeId,
-    ...(isDataVolumeOff(recorded, live, dataVolumeId) ? { dataVolumeOff: true } : {}),
+    ...(dataVolumeAt(vm) === "off" ? { dataVolumeOff: true } : {}),
     ...(adopted === undefined ? {} : { adopts: true }),
     ...(isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)) ? { unsettled: true } : {}),
     ...(verify === undefined ? {} : { verify }),
@@ -327,6 +329,10 @@ function keepVm(
   const { live, id, adopted } = found;
   const { fields, verify } = comparison;
   const diagnostics: Diagnostic[] = [];
+  if (dataVolumeAt(vm) === "unknown") {
+    const how = recorded?.dataVolumeMoving === "attaching" ? "attached to" : "detached from";
+    diagnostics.push(moveUnknown(pair.address, desired.source, `its data volume ${dataVolumeId}`, how, id));
+  }
   checkSize(fields, desired, dataVolumeId, live, diagnostics);
   const isSent = (field: string): boolean => fields.some((one) => one.field === field);
   if (fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, isSent).diagnostics);
@@ -344,15 +350,19 @@ function keepVm(
 
 const isChanging = (live: LiveVm | undefined): boolean => live?.phase === "changing" && live.status !== undefined;
 
-/** An interrupted run took the data volume off to grow it, and the VM's record does not show it on the VM again. */
-const isDataVolumeOff = (
-  recorded: RecordedVm | undefined,
-  live: LiveVm | undefined,
-  dataVolumeId: string | undefined,
-): boolean =>
-  recorded?.dataVolumeDetached === true &&
-  dataVolumeId !== undefined &&
-  live?.volumes?.some((disk) => disk.id === dataVolumeId) !== true;
+/**
+ * An interrupted run took the data volume off to grow it, and nothing shows it on the VM again. `unknown`: the answer to
+ * what moved it last was lost, and nothing shows where it is.
+ */
+function dataVolumeAt({ recorded, found, dataVolumeId: id, context }: PresentVm): "on" | "off" | "unknown" {
+  if (recorded === undefined || id === undefined) return "on";
+  const carried = isCarriedBy(found.id, id, undefined, context);
+  if (recorded.dataVolumeMoving === undefined)
+    return recorded.dataVolumeDetached === true && carried !== true ? "off" : "on";
+  const volume = sightVolume(context.live, id);
+  const known = carried ?? isCarriedBy(found.id, id, volume.seen === "yes" ? volume.value : undefined, context);
+  return known === undefined ? "unknown" : known ? "on" : "off";
+}
 
 /**
  * Whether a VM in transition runs is compared when it has arrived; that it is not known to be as wanted is reason enough

@@ -6,7 +6,7 @@ import type { Address } from "../model/address";
 import type { DesiredVolume, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
-import { type LiveVm, type LiveVolume, type Sighting, sightVm } from "../model/live";
+import { type LiveVolume, sightVm } from "../model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
@@ -28,6 +28,7 @@ import {
 import { explain } from "./explain";
 import { find, type Known } from "./find";
 import { goneNote, letGo, type Vanished } from "./findings";
+import { isCarriedBy, openMoves } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
@@ -137,7 +138,8 @@ function removeVolume(
   fates: VmFates,
 ): Acted<VolumeFacts, "volume", "delete" | "forget"> {
   const attachedTo = hangsOn(recorded, live, context);
-  const seen = { recorded, live, attachedTo, diagnostics: [] };
+  const diagnostics = pair.forget ? [] : openMoves(pair.address, undefined, recorded, live, context);
+  const seen = { recorded, live, attachedTo, diagnostics };
   if (pair.forget)
     return { ...seen, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
   const { id } = recorded;
@@ -173,8 +175,12 @@ export function hangsOn(
   context: DiffContext,
 ): string | undefined {
   if (live?.attachedTo !== undefined) return live.attachedTo ?? undefined;
-  const vm = recorded?.attachedTo;
-  return vm === undefined || sightVm(context.live, vm).seen === "gone" ? undefined : vm;
+  if (recorded === undefined) return undefined;
+  // Sent and not answered, it is for the VM's own record to tell.
+  const { id, attachedTo, attaching, detaching } = recorded;
+  if (attaching !== undefined && isCarriedBy(attaching, id, live, context) === true) return attaching;
+  if (attachedTo === undefined || sightVm(context.live, attachedTo).seen === "gone") return undefined;
+  return detaching === attachedTo && isCarriedBy(attachedTo, id, live, context) === false ? undefined : attachedTo;
 }
 
 function updateVolume(
@@ -308,14 +314,7 @@ function volumeNotes(
   { live, id }: Known<LiveVolume>,
   context: DiffContext,
 ): Diagnostic[] {
-  const notes: Diagnostic[] = [];
-  const unanswered = recorded?.attaching;
-  if (
-    unanswered !== undefined &&
-    live?.attachedTo === undefined &&
-    isCarriedBy(sightVm(context.live, unanswered), id) === undefined
-  )
-    notes.push(attachUnknown(pair, id, unanswered));
+  const notes: Diagnostic[] = openMoves(pair.address, pair.desired?.source, recorded, live, context);
   if (live?.failed === true)
     notes.push({
       severity: "warning",
@@ -328,12 +327,6 @@ function volumeNotes(
   return notes;
 }
 
-/** Whether the VM's own record shows the volume; `undefined`: it does not tell. */
-function isCarriedBy(vm: Sighting<LiveVm>, volume: string): boolean | undefined {
-  if (vm.seen === "gone") return false;
-  return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === volume) : undefined;
-}
-
 const replacementLoss = (
   lost: { readonly id: string; readonly name?: string; readonly sizeGb?: number },
   context: DiffContext,
@@ -344,17 +337,6 @@ const replacementLoss = (
   );
 
 const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);
-
-/** An attach whose answer was lost, where the service does not show what a volume hangs on. */
-const attachUnknown = ({ address, desired }: VolumePair, id: string, vmId: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/outcome-unknown",
-  summary: `outcome unknown: volume ${id} (${address}) was to be attached to VM ${vmId}, and the answer was lost`,
-  detail: "This service does not show what a volume hangs on. Look in the service's console.",
-  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
-  address,
-  source: desired?.source,
-});
 
 const shrinkRefused = (pair: VolumePair, before: number, after: number): Diagnostic => ({
   severity: "error",

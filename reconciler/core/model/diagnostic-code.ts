@@ -23,6 +23,7 @@ export type DiagnosticCode =
   | "apply/unknown"
   | "apply/value-not-shown"
   | "apply/vm-failed"
+  | "apply/volume-changed"
   | "apply/volume-failed"
   | "apply/volume-not-settled"
   | "apply/waiting"

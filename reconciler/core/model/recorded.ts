@@ -34,6 +34,8 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly stoppedForFlush?: boolean;
   /** Taken off its VM to be grown, and not put back yet. */
   readonly dataVolumeDetached?: boolean;
+  /** What was sent of its data volume, as long as no answer has come. */
+  readonly dataVolumeMoving?: "attaching" | "detaching";
   /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
   readonly deleting?: boolean;
 }
@@ -46,6 +48,8 @@ export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly attachedTo?: string;
   /** The VM that it was to be attached to when an answer was last waited for. */
   readonly attaching?: string;
+  /** The VM that it was to be taken off when an answer was last waited for. */
+  readonly detaching?: string;
   /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
   readonly deleting?: boolean;
   readonly preventDestroy: boolean;

@@ -38,7 +38,7 @@ interface KnownVm {
 /** What a record remembers of work under way, and when it is over. */
 const isOver: Readonly<
   Record<
-    "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached",
+    "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached" | "dataVolumeMoving",
     (vm: KnownVm, live: LiveVm | undefined) => boolean
   >
 > = {
@@ -46,7 +46,10 @@ const isOver: Readonly<
   resizing: ({ difference }, live) =>
     live !== undefined && live.phase !== "changing" && difference.verify === undefined,
   stoppedForFlush: ({ desired }, live) => desired.power !== undefined || live?.phase === "running",
-  dataVolumeDetached: ({ difference }, live) => live?.volumes !== undefined && difference.dataVolumeOff !== true,
+  dataVolumeDetached: ({ difference, old }, live) =>
+    difference.dataVolumeOff !== true && (live?.volumes !== undefined || old.dataVolumeMoving !== undefined),
+  // Where nothing shows it, no plan is made.
+  dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
 };
 
 function nextVm(difference: VmDifference): RecordedVm | undefined {
@@ -68,6 +71,7 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
     resizing: unlessOver("resizing"),
     stoppedForFlush: unlessOver("stoppedForFlush"),
     dataVolumeDetached: unlessOver("dataVolumeDetached"),
+    dataVolumeMoving: unlessOver("dataVolumeMoving"),
   };
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
@@ -83,11 +87,11 @@ function undecidedFields({ difference: { live, verify }, desired: { lifecycle } 
 }
 
 function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
-  const { action, recorded: old, desired, live, attachedTo } = difference;
+  const { action, recorded: old, desired, attachedTo } = difference;
   if (old === undefined || desired === undefined) return undefined;
   if (action !== "none" && action !== "update" && action !== "replace") return undefined;
   const pending = pendingFields(difference);
-  const isSettled = live?.attachedTo !== undefined && !pending.includes("attach_to");
+  const isOpen = pending.includes("attach_to");
   const next: RecordedVolume = {
     ...old,
     ...volumeRecord(desired),
@@ -95,7 +99,8 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     deleting: undefined,
     // Where the file does not say where it hangs, only what this tool has attached is recorded.
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
-    attaching: isSettled ? undefined : old.attaching,
+    attaching: isOpen ? old.attaching : undefined,
+    detaching: isOpen ? old.detaching : undefined,
   };
   return holdBack(next, old, [...pending, ...desired.lifecycle.ignoreChanges]);
 }

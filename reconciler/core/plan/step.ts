@@ -99,7 +99,7 @@ interface Created {
 }
 
 /** The data volume of a VM has no address: what becomes of it stands in the record of its VM. */
-type OfDataVolume = Partial<Pick<RecordedVm, "dataVolumeId" | "dataVolumeDetached" | "sizeGb">>;
+type OfDataVolume = Partial<Pick<RecordedVm, "dataVolumeId" | "dataVolumeDetached" | "dataVolumeMoving" | "sizeGb">>;
 
 /** The fields of a record that each operation may make true: a volume's step cannot write a flavor. */
 type Patches = {

@@ -99,7 +99,7 @@ function detach(
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flush.via === "ask" ? "needs a flush" : flush.via === "stop" ? "while it is stopped" : "flushed by its command"})`,
     needs: before,
     holds: [hold(address), vmHold(draft, vm)],
-    record: { attachedTo: undefined, attaching: undefined },
+    record: { attachedTo: undefined, attaching: undefined, detaching: undefined },
   });
   stop?.users.push(step);
   if (stop === undefined) noteWhileRunning(vm.id, step, draft);

@@ -34,6 +34,7 @@ const vmMemory: Memory<RecordedVm, typeof vmFields> = {
   building: optional(flag),
   resizing: optional(shape({ to: text })),
   dataVolumeDetached: optional(flag),
+  dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
   deleting: optional(flag),
   stoppedForFlush: optional(flag),
 };
@@ -42,6 +43,7 @@ const volumeMemory: Memory<RecordedVolume, typeof volumeFields> = {
   attachedTo: optional(text),
   deleting: optional(flag),
   attaching: optional(text),
+  detaching: optional(text),
   preventDestroy: flag,
 };
 const groupMemory: Memory<RecordedGroup, typeof groupFields> = {

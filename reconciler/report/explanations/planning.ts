@@ -165,8 +165,8 @@ export const planning = {
     "Apply it in a checkout, from the folder it was made in.",
   ),
   "plan/outcome-unknown": row(
-    "An earlier create or attach got no answer or does not show, and nothing the service shows settles it.",
-    "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach --attached or --detached.",
+    "An earlier create, attach or detach got no answer or does not show, and nothing the service shows settles it.",
+    "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",
   ),
   "plan/power-unobserved": row(
     "The service shows no power state, and no run has started or stopped the VM yet.",

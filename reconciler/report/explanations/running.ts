@@ -53,7 +53,7 @@ export const running = {
   ),
   "apply/outcome-unknown": row(
     "A create was accepted and does not show, or an answer was lost and nothing shows what became of it. Repeating it could make a second one.",
-    "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach --attached or --detached.",
+    "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",
   ),
   "apply/resize-undone": row(
     "The service took a resize back by itself; the VM is as it was.",
@@ -94,6 +94,10 @@ export const running = {
   "apply/volume-not-settled": row(
     "The service accepted an operation on a volume, and its record does not show the effect in the time allowed. Nothing is forgotten.",
     "Run the same command again: it looks first. service.timing.vm_create_timeout allows more; states.volume in the dialect says what a state means.",
+  ),
+  "apply/volume-changed": row(
+    "Directly before a volume was to be deleted, it was not what the plan or the list of orphans had named: it had another size, or hung on a VM. It was not deleted.",
+    "Run the same command again: a new plan names what would be lost now.",
   ),
   "apply/volume-failed": row(
     "The service created the volume in a failed state, or an operation on it ended in one.",

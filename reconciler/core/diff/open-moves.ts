@@ -1,0 +1,53 @@
+/** An attach or a detach that no answer came to: what the service shows of it, and the question where it shows nothing. */
+import type { Address } from "../model/address";
+import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import { type LiveVolume, sightVm } from "../model/live";
+import type { RecordedVolume } from "../model/recorded";
+import type { DiffContext } from "./context";
+
+/** Whether the volume hangs on the VM, by its own record or by the VM's; `undefined`: neither tells. */
+export function isCarriedBy(
+  vm: string,
+  volume: string,
+  live: LiveVolume | undefined,
+  context: DiffContext,
+): boolean | undefined {
+  if (live?.attachedTo !== undefined) return live.attachedTo === vm;
+  const sighting = sightVm(context.live, vm);
+  if (sighting.seen === "gone") return false;
+  return sighting.seen === "yes" ? sighting.value.volumes?.some((disk) => disk.id === volume) : undefined;
+}
+
+/** Of a volume with an address of its own. */
+export function openMoves(
+  address: Address,
+  source: SourcePosition | undefined,
+  recorded: RecordedVolume | undefined,
+  live: LiveVolume | undefined,
+  context: DiffContext,
+): Diagnostic[] {
+  if (recorded === undefined) return [];
+  const { id, attaching, detaching } = recorded;
+  const isOpen = (vm: string | undefined): vm is string =>
+    vm !== undefined && isCarriedBy(vm, id, live, context) === undefined;
+  return [
+    ...(isOpen(attaching) ? [moveUnknown(address, source, `volume ${id}`, "attached to", attaching)] : []),
+    ...(isOpen(detaching) ? [moveUnknown(address, source, `volume ${id}`, "detached from", detaching)] : []),
+  ];
+}
+
+export const moveUnknown = (
+  address: Address,
+  source: SourcePosition | undefined,
+  what: string,
+  how: "attached to" | "detached from",
+  vm: string,
+): Diagnostic => ({
+  severity: "error",
+  code: "plan/outcome-unknown",
+  summary: `outcome unknown: ${what} (${address}) was to be ${how} VM ${vm}, and the answer was lost`,
+  detail: "This service does not show what a volume hangs on. Look in the service's console.",
+  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
+  address,
+  source,
+});

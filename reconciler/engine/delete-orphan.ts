@@ -1,0 +1,47 @@
+/** Deleting what nothing manages any more, as a person asks for it by its id: looked at before, and waited for after. */
+import { isGone } from "../core/model/outcome";
+import type { Orphan } from "../core/model/recorded";
+import { confirmVolumeGone } from "./confirm-gone";
+import { done, failedBy, type StepResult } from "./run";
+import { onceVolumeSteady, type Watch, waitForVolume } from "./watch-volume";
+
+/** `learnt`: what its entry in the state has wrong. */
+export type OrphanResult = (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb"> }) | "not-found";
+
+const changed = (how: string, fix: string): StepResult => ({
+  end: "failed",
+  code: "apply/volume-changed",
+  message: `nothing was sent: ${how}`,
+  fix,
+});
+
+/** `not-found`: the service has no such id, which alone does not say that it is gone. */
+export async function deleteOrphan(orphan: Orphan, watch: Watch): Promise<OrphanResult> {
+  if (orphan.kind === "volume") return deleteVolume(orphan, watch);
+  const outcome = await watch.client.deleteGroup(orphan.id, { signal: watch.signal });
+  return isGone(outcome) ? "not-found" : outcome.status === "accepted" ? done : failedBy(outcome);
+}
+
+async function deleteVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
+  const { client, signal } = watch;
+  const look = await client.getVolume(id, { signal });
+  if (look.status === "accepted") {
+    const { attachedTo, sizeGb: now } = look.value;
+    if (typeof attachedTo === "string")
+      return changed(`it hangs on VM ${attachedTo}`, "take it off that VM first, or declare and import it");
+    if (now !== undefined && sizeGb !== undefined && now !== sizeGb)
+      return {
+        ...changed(
+          `it has ${now} GB, and had ${sizeGb} when it was left`,
+          "its new size is written down: run the same command again, if it shall go all the same",
+        ),
+        learnt: { sizeGb: now },
+      };
+  } else if (!isGone(look)) return { ...failedBy(look), end: "failed" };
+  const deleted = await onceVolumeSteady(watch, id, () => client.deleteVolume(id, { signal }));
+  if (isGone(deleted)) return "not-found";
+  const outcome = await confirmVolumeGone(deleted, id, client);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const settled = await waitForVolume(watch, id, { for: "gone" });
+  return settled.end === "done" ? done : settled;
+}
