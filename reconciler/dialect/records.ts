@@ -107,8 +107,12 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   function pagingOf(operation: PagedOperation): CompiledPaging {
     const known = pagings.get(operation);
     if (known !== undefined) return known;
-    const own = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.pagination;
-    const paging: Paging = { ...dialect.pagination, ...own };
+    const { marker: _, number: __, offset: ___, ...linked } = dialect.pagination;
+    // The contract gives the list of rules no parameter that could ask for a page; a link is followed all the same.
+    const paging: Paging =
+      operation === "group.rule.list"
+        ? linked
+        : { ...dialect.pagination, ...dialect.operations[operation]?.pagination };
     const compiled = { paging, next: compilePointers(paging.next), marker: compilePointers(paging.marker ?? []) };
     pagings.set(operation, compiled);
     return compiled;

@@ -271,6 +271,14 @@ describe("pages", () => {
     await client.close();
   });
 
+  test("the documented list of rules is not asked for numbered pages", async () => {
+    const rule = { id: "r-1", direction: "ingress" };
+    const { client, seen } = await serve("pagination: { number: 1, param: page }", () => ({ body: { data: [rule] } }));
+    expect(await client.listRules("g-1")).toMatchObject({ status: "accepted", value: [{ id: "r-1" }] });
+    expect(seen).toHaveLength(1);
+    await client.close();
+  });
+
   test("a link to another host is never followed there", async () => {
     const { client, seen } = await serve(list("pagination: { next: /next }"), () => ({
       body: { vms: pageOf(0), next: "http://10.9.9.9:8774/api/v1/vms?from=3" },

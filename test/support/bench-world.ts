@@ -58,6 +58,8 @@ export interface BenchOptions extends EmulatorOptions {
   readonly checkHealth?: Ports["checkHealth"];
   readonly runCommand?: Ports["runCommand"];
   readonly requestTimeoutMs?: number;
+  /** Stands between the engine and the emulated service. */
+  readonly front?: (emulator: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
 /** Waits before a repeat are a hundredth of what they are. */
@@ -96,10 +98,12 @@ export function dialectOperations(options: {
 export async function startBenchWorld(options: BenchOptions = {}): Promise<BenchWorld> {
   const emulator = await startEmulator({ timeScale: 0, ...options });
   const timing = { ...defaultTiming, pollIntervalMs: 2, discoveryWindowMs: 60, vmCreateTimeoutMs: 5000 };
+  const front = await options.front?.(emulator.url);
+  const dialect = options.dialect ?? builtInDialect;
   const client = createServiceClient({
-    baseUrl: emulator.url,
-    dialect: options.dialect ?? builtInDialect,
-    credential: new Credential(`Bearer ${token}`, { kind: "fixed" }),
+    baseUrl: front?.url ?? emulator.url,
+    dialect,
+    credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
     timing: { ...timing, requestTimeoutMs: options.requestTimeoutMs ?? timing.requestTimeoutMs },
     clock: hurriedClock,
   });
@@ -168,6 +172,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     },
     async close() {
       await client.close();
+      await front?.close();
       await emulator.close();
     },
   };

@@ -36,7 +36,7 @@ export async function setStage(story: Story, service: Service, options: Partial<
     ...capabilities,
     ...story.emulator,
     ...options,
-    dialect: dialectFor(capabilities),
+    dialect: options.dialect ?? dialectFor(capabilities),
     checkHealth: async () => story.unhealthy !== true,
   });
   try {

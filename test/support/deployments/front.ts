@@ -1,0 +1,187 @@
+/**
+ * A deployment of the service in words of its own: it answers at the documented paths, and has everything that the
+ * contract leaves open in its own way. Behind it is the emulated service. Nothing here knows the dialect or its readers.
+ */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Raw = Readonly<Record<string, unknown>>;
+export type ListName = "vm.list" | "volume.list" | "group.list" | "flavor.list" | "image.list" | "region.list";
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Raw;
+  readonly headers: IncomingHttpHeaders;
+  /** Where it is served itself. */
+  readonly base: string;
+}
+
+export interface Said {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An operation beyond the contract, as a request of this deployment means it. */
+export interface Meant {
+  readonly operation: string;
+  readonly id?: string;
+  readonly ruleId?: string;
+}
+
+export interface Deployment {
+  readonly title: string;
+  readonly credential: { readonly name: string; readonly value: string };
+  /** `undefined`: nothing is there. */
+  understand(asked: Asked): Meant | undefined;
+  /** A whole list, of which it shows a page. */
+  list(operation: ListName, items: readonly Raw[], asked: Asked): Said;
+  /** The payload of anything else that went well. */
+  answer(operation: string, payload: unknown): Said;
+  refuse(operation: string, status: number, message: string): Said;
+}
+
+const served: Readonly<Record<string, readonly [method: string, path: string]>> = {
+  "vm.list": ["GET", "/api/v1/vm/list"],
+  "vm.get": ["GET", "/api/v1/vm/{id}"],
+  "vm.resize.confirm": ["POST", "/api/v1/vm/resize/{id}/confirm"],
+  "vm.resize.revert": ["POST", "/api/v1/vm/resize/{id}/revert"],
+  "volume.list": ["GET", "/api/v1/volume/list"],
+  "volume.delete": ["DELETE", "/api/v1/volume/{id}"],
+  "group.list": ["GET", "/api/v1/security-group"],
+  "group.get": ["GET", "/api/v1/security-group/{id}"],
+  "group.rule.delete": ["DELETE", "/api/v1/security-group/{id}/rule/{rule_id}"],
+  "flavor.list": ["GET", "/api/v1/flavor/list"],
+  "image.list": ["GET", "/api/v1/image/list"],
+  "region.list": ["GET", "/api/v1/region/list"],
+};
+
+/** The contract's own operations, whose paths no deployment changes. */
+const documented: readonly (readonly [operation: string, method: string, path: RegExp])[] = [
+  ["vm.create", "POST", /^\/api\/v1\/vm\/create$/],
+  ["vm.rename", "POST", /^\/api\/v1\/vm\/rename\/[^/]+$/],
+  ["vm.rebuild", "POST", /^\/api\/v1\/vm\/rebuild\/[^/]+$/],
+  ["vm.resize", "POST", /^\/api\/v1\/vm\/resize\/[^/]+$/],
+  ["vm.snapshot", "POST", /^\/api\/v1\/vm\/snapshot\/[^/]+$/],
+  ["vm.stop", "POST", /^\/api\/v1\/vm\/stop\/[^/]+$/],
+  ["vm.start", "POST", /^\/api\/v1\/vm\/start\/[^/]+$/],
+  ["vm.reboot", "POST", /^\/api\/v1\/vm\/reboot\/[^/]+$/],
+  ["vm.delete", "DELETE", /^\/api\/v1\/vm\/delete\/[^/]+$/],
+  ["volume.create", "POST", /^\/api\/v1\/volume\/create$/],
+  ["volume.attach", "POST", /^\/api\/v1\/volume\/attach$/],
+  ["volume.detach", "POST", /^\/api\/v1\/volume\/detach$/],
+  ["volume.resize", "POST", /^\/api\/v1\/volume\/resize\/[^/]+$/],
+  ["group.import", "POST", /^\/api\/v1\/security-group\/import$/],
+  ["group.create", "POST", /^\/api\/v1\/security-group$/],
+  ["group.update", "PATCH", /^\/api\/v1\/security-group\/[^/]+$/],
+  ["group.delete", "DELETE", /^\/api\/v1\/security-group\/[^/]+$/],
+  ["group.rule.create", "POST", /^\/api\/v1\/security-group\/[^/]+\/rule$/],
+  ["group.rule.list", "GET", /^\/api\/v1\/security-group\/[^/]+\/rule$/],
+  ["volume.get", "GET", /^\/api\/v1\/volume\/[^/]+$/],
+];
+
+export interface RunningFront {
+  readonly url: string;
+  /** `METHOD path`, as it was asked. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
+  const asked: string[] = [];
+  const ask = async (method: string, path: string, body: unknown): Promise<{ status: number; body: unknown }> => {
+    const answer = await fetch(emulator + path, {
+      method,
+      headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  async function respond(request: Asked, text: string, path: string): Promise<Said> {
+    if (request.headers[deployment.credential.name.toLowerCase()] !== deployment.credential.value)
+      return deployment.refuse("any", 401, "who are you");
+    const known = documented.find(([, method, shape]) => method === request.method && shape.test(request.path));
+    if (known !== undefined) {
+      const [operation] = known;
+      const answer = await ask(request.method, path, text === "" ? undefined : JSON.parse(text));
+      if (answer.status >= 400) return refused(operation, answer);
+      const body = answer.body as { data?: unknown };
+      const payload = typeof body === "object" && body !== null && "data" in body ? body.data : body;
+      return { status: answer.status, ...deployment.answer(operation, payload) };
+    }
+    const meant = deployment.understand(request);
+    const route = meant === undefined ? undefined : served[meant.operation];
+    if (meant === undefined || route === undefined) return deployment.refuse("any", 404, "nothing is at this path");
+    const [method, template] = route;
+    const inner = template
+      .replace("{id}", encodeURIComponent(meant.id ?? ""))
+      .replace("{rule_id}", encodeURIComponent(meant.ruleId ?? ""));
+    const answer = await ask(method, inner, undefined);
+    if (answer.status >= 400) return refused(meant.operation, answer);
+    const { data } = answer.body as { data: unknown };
+    return meant.operation.endsWith(".list")
+      ? deployment.list(meant.operation as ListName, data as Raw[], request)
+      : deployment.answer(meant.operation, data);
+  }
+  const refused = (operation: string, { status, body }: { status: number; body: unknown }): Said =>
+    deployment.refuse(operation, status, (body as { error?: { message?: string } }).error?.message ?? "refused");
+
+  const server = createServer((incoming: IncomingMessage, outgoing) => {
+    const pieces: Buffer[] = [];
+    incoming.on("data", (piece: Buffer) => pieces.push(piece));
+    incoming.on("end", async () => {
+      const { method = "GET", url = "/", headers } = incoming;
+      asked.push(`${method} ${url}`);
+      const text = Buffer.concat(pieces).toString("utf8");
+      const at = new URL(url, "http://inner");
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      try {
+        const body = text === "" ? {} : (JSON.parse(text) as Raw);
+        const path = decodeURI(at.pathname);
+        const said = await respond({ method, path, query: at.searchParams, body, headers, base }, text, url);
+        outgoing.writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers });
+        outgoing.end(said.body === undefined ? "" : JSON.stringify(said.body));
+      } catch {
+        incoming.socket.destroy();
+      }
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}
+
+/** Some of a list, from an item on. */
+export const cut = <T>(items: readonly T[], from: number, size: number): readonly T[] => items.slice(from, from + size);
+
+/** The parts of a path that fits, with `:name` for any segment. */
+export function match(path: string, shape: string): Readonly<Record<string, string>> | undefined {
+  const [given, wanted] = [path.split("/"), shape.split("/")];
+  if (given.length !== wanted.length) return undefined;
+  const found: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const own = given[index] ?? "";
+    if (part.startsWith(":")) found[part.slice(1)] = own;
+    else if (part !== own) return undefined;
+  }
+  return found;
+}
+
+export const text = (value: unknown): string => (value === null || value === undefined ? "" : String(value));
+
+/** The disks of a VM, as the emulated service shows them. */
+export const disksOf = (vm: Raw): readonly { readonly id: string; readonly root: boolean }[] =>
+  ((vm["volumes"] as readonly Raw[] | undefined) ?? []).map((disk) => ({
+    id: text(disk["id"]),
+    root: disk["root"] === true || disk["bootable"] === true,
+  }));
