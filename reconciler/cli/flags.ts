@@ -178,6 +178,7 @@ export const flagTable = {
   format: { type: "string", value: "FORMAT", offers: ["mermaid", "dot", "svg"], help: "mermaid (default), dot or svg" },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
+  at: { type: "string", value: "RUN", help: "as it was when this run of reconcile history had ended" },
   interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
   apply: { type: "boolean", help: "corrects what differs" },
   listen: {

@@ -12,6 +12,7 @@ import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
+import { commitOf } from "../outside/commit";
 import { writePrivately } from "../outside/private-file";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
@@ -306,6 +307,11 @@ function writeReport(
   }
 }
 
+function commitIn(folder: string): { readonly commit?: string } {
+  const commit = commitOf(folder);
+  return commit === undefined ? {} : { commit };
+}
+
 export async function carryOut(
   session: Session,
   prepared: Prepared,
@@ -325,6 +331,7 @@ export async function carryOut(
       store,
       ports: createPorts(service, workspace, emit),
       holder: holderOf(invocation.command),
+      ...commitIn(workspace.folder),
       stop,
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
       grants,

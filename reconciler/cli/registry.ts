@@ -26,6 +26,7 @@ import {
 } from "./commands/fleet";
 import { graphCommand } from "./commands/graph";
 import { groupImportCommand } from "./commands/group";
+import { historyCommand, undoCommand } from "./commands/history";
 import { importCommand } from "./commands/import";
 import { initCommand } from "./commands/init";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
@@ -54,6 +55,7 @@ export const commands: Commands = {
   plan: () => planCommand,
   apply: () => applyCommand,
   show: () => showCommand,
+  undo: () => undoCommand,
   destroy: () => destroyCommand,
   drift: () => driftCommand,
   import: () => importCommand,
@@ -64,6 +66,7 @@ export const commands: Commands = {
   "vm stop": () => vmStopCommand,
   "vm reboot": () => vmRebootCommand,
   "vm snapshot": () => vmSnapshotCommand,
+  history: () => historyCommand,
   "state list": () => stateListCommand,
   "state show": () => stateShowCommand,
   "state rm": () => stateRmCommand,

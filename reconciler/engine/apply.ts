@@ -1,6 +1,10 @@
+import type { Address } from "../core/model/address";
+import { declarationMark } from "../core/model/declaration-mark";
+import type { Desired } from "../core/model/desired";
+import type { RunEnd, RunStart } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
 import { PermittedPlan } from "../core/plan/permitted";
-import { isEmpty, type Plan } from "../core/plan/plan";
+import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
 import { invariant } from "../core/text/invariant";
@@ -51,6 +55,8 @@ export interface ApplyInput {
   readonly holder: Holder;
   readonly stop: StopSignals;
   readonly planId: string;
+  /** What the checkout of the files is at, where that is known. */
+  readonly commit?: string;
   /** What the user permits; left out: nothing that needs a consent. */
   readonly grants?: Grants;
 }
@@ -58,6 +64,60 @@ export interface ApplyInput {
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
 export async function applyPlan({ grants, ...input }: ApplyInput): Promise<RunReport> {
   return carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
+}
+
+const mostOpen = 1000;
+
+function startOf(
+  plan: Plan,
+  desired: Desired,
+  { holder: { who, host, command }, commit }: Pick<ApplyInput, "holder" | "commit">,
+): Omit<RunStart, "number" | "at" | "id"> {
+  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const open: Record<Address, string> = {};
+  // For a run of very many, which of them it did not get to is not worth the room.
+  for (const { address } of plan.steps.slice(0, mostOpen)) {
+    const resource = declared.get(address);
+    open[address] = resource === undefined ? "" : declarationMark(resource);
+  }
+  const counts = Object.entries(countChanges(plan.changes)).filter(([, count]) => count > 0);
+  return {
+    by: { who, host, command, ...(commit === undefined ? {} : { commit }) },
+    consents: plan.consents.map(({ kind, address }) => (address === undefined ? kind : `${kind} ${address}`)),
+    changes: Object.fromEntries(counts),
+    open,
+  };
+}
+
+/** How it ended is news for people; what was done is recorded without it. */
+async function rememberEnd(
+  report: RunReport,
+  open: RunStart["open"],
+  recorder: Recorder,
+  { clock }: Ports,
+): Promise<RunReport> {
+  if (report.broken !== undefined) return report;
+  const { counts, interrupted, bug, steps } = report;
+  const left = new Set(steps.flatMap(({ step, result }) => (result.end === "done" ? [] : [step.address])));
+  const outcome = interrupted
+    ? "interrupted"
+    : counts.failed > 0 || bug !== undefined
+      ? "failed"
+      : counts.waiting > 0
+        ? "waiting"
+        : "done";
+  const end: RunEnd = {
+    endedAt: new Date(clock.now()).toISOString(),
+    outcome,
+    steps: counts,
+    open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
+  };
+  try {
+    await recorder.record([{ type: "run_end", end }]);
+    return report;
+  } catch (error) {
+    return { ...report, unclosed: error as Error };
+  }
 }
 
 export async function carryOutPermitted(
@@ -77,7 +137,10 @@ export async function carryOutPermitted(
     const { state } = opened.recorder;
     const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
-    report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, input.planId, prepared.scope);
+    const run = startOf(permitted.plan, prepared.desired, input);
+    const remembered = { id: input.planId, run };
+    report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
+    report = await rememberEnd(report, run.open, opened.recorder, ports);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);
     throw error;

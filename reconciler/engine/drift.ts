@@ -1,10 +1,12 @@
 /** What the service shows that is not as the state has it. Looks at no file, sends only reads, writes nothing. */
-import type { FieldValue } from "../core/diff/changes";
+import { canonicalLiveRule, describeRule } from "../core/canonical/rules";
+import type { Change, FieldValue } from "../core/diff/changes";
 import type { PlanOptions } from "../core/diff/context";
 import { compareAddresses } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
+import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan } from "../core/plan/plan";
 import { mustGet } from "../core/text/invariant";
@@ -18,7 +20,15 @@ export interface Drift {
   readonly id?: string;
   readonly gone: boolean;
   /** `before`: as recorded; `after`: as the service shows it now. */
-  readonly fields: readonly { readonly field: string; readonly before: FieldValue; readonly after: FieldValue }[];
+  readonly fields: readonly DriftedField[];
+}
+
+interface DriftedField {
+  readonly field: string;
+  readonly before: FieldValue;
+  readonly after: FieldValue;
+  /** A rule that came, and that lets everybody in. */
+  readonly opens?: true;
 }
 
 export interface DriftReport {
@@ -59,7 +69,16 @@ export async function findDrift(
         fields:
           change.reason === "gone"
             ? []
-            : change.fields.map(({ field, before, after }) => ({ field, before: after, after: before })),
+            : change.fields.map(
+                ({ field, before, after }): DriftedField => ({
+                  field,
+                  before: after,
+                  after: before,
+                  ...(field === "rules" && after === null && opensToAll(change, before, seen.live)
+                    ? { opens: true }
+                    : {}),
+                }),
+              ),
       }),
     )
     .sort((a, b) => compareAddresses(a.address, b.address));
@@ -74,6 +93,18 @@ export async function findDrift(
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
   return { drifts, compared, recorded: records.length, diagnostics };
 }
+
+/** Whether the rule that is shown as this text lets everybody in. */
+function opensToAll({ id }: Change, text: FieldValue, live: Live): boolean {
+  const sighting = id === undefined ? undefined : live.groups.get(id);
+  const rules = sighting?.seen === "yes" ? (sighting.value.rules ?? []) : [];
+  return rules
+    .map(canonicalLiveRule)
+    .some((rule) => rule.direction === "ingress" && isEverybody(rule.remote) && describeRule(rule) === text);
+}
+
+const isEverybody = (remote: Rule["remote"]): boolean =>
+  remote.kind === "any" || (remote.kind === "cidr" && remote.cidr.endsWith("/0"));
 
 const isLookedAt = ({ kind, id }: RecordedResource, live: Live): boolean =>
   id !== undefined && sight[kind](live, id).seen !== "unobserved";

@@ -5,7 +5,7 @@
 import type { Address } from "../core/model/address";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
-import { applyChange, type FoldedState, type MutableState, scopeOf } from "../core/state/fold";
+import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import { type StateSession, StoreFailed } from "../store/store";
 
@@ -33,7 +33,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     resources: new Map(initial.resources),
     intents: new Map(initial.intents),
     orphans: new Map(initial.orphans),
-    ...scopeOf(initial),
+    ...ownHeadOf(initial),
   };
   const addresses = new Map<string, Address>();
   for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
@@ -72,7 +72,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         intents: state.intents,
         orphans: state.orphans,
         quarantined,
-        ...scopeOf(state),
+        ...headOf(state),
       };
     },
     addressOf: (id) => addresses.get(id),
@@ -114,7 +114,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
               intents: state.intents,
               orphans: state.orphans,
               quarantined,
-              ...scopeOf(state),
+              ...headOf(state),
             }),
           );
       } catch (error) {

@@ -5,7 +5,7 @@
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live } from "../core/model/live";
-import { type Orphan, orphanKey, recordedAt, type Scope } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
@@ -60,7 +60,8 @@ export async function runPlan(
   recorder: Recorder,
   ports: Ports,
   stop: StopSignals,
-  planId: string,
+  /** What the state is to remember of it; a plan that is no run of a state has no id. */
+  remembered: { readonly id: string; readonly run?: Omit<RunStart, "number" | "at" | "id"> },
   scope?: Scope,
 ): Promise<RunReport> {
   const { plan } = permitted;
@@ -155,7 +156,14 @@ export async function runPlan(
 
   const at = new Date(ports.clock.now()).toISOString();
   await recorder.record([
-    { type: "run", plan: planId, at },
+    {
+      type: "run",
+      plan: remembered.id,
+      at,
+      ...(remembered.run === undefined
+        ? {}
+        : { run: { id: remembered.id, number: recorder.state.serial + 1, at, ...remembered.run } }),
+    },
     ...(scope === undefined ? [] : [{ type: "scope" as const, scope }]),
     ...recordedAt(plan.bookkeeping, at),
   ]);

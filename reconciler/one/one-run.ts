@@ -191,7 +191,7 @@ export async function carryOut(
       },
     },
     { soft: context.signal, hard: context.signal },
-    "one",
+    { id: "one" },
   );
   for (const orphan of recorder.state.orphans.values())
     if (!report.orphans.some(({ id }) => id === orphan.id))

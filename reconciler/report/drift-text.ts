@@ -1,7 +1,8 @@
 /** What the service shows that is not as the state has it, for people. */
 import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
-import { columnsOf, countOf, hang, numberText, padTo, painter, type TextOptions, valueText } from "./style";
+import { ruleSign } from "./plan-text";
+import { columnsOf, countOf, hang, listText, numberText, padTo, painter, type TextOptions, valueText } from "./style";
 
 /** The shape of the engine's finding that is shown here. */
 export interface DriftView {
@@ -10,7 +11,12 @@ export interface DriftView {
     readonly name: string;
     readonly id?: string;
     readonly gone: boolean;
-    readonly fields: readonly { readonly field: string; readonly before: FieldValue; readonly after: FieldValue }[];
+    readonly fields: readonly {
+      readonly field: string;
+      readonly before: FieldValue;
+      readonly after: FieldValue;
+      readonly opens?: true;
+    }[];
   }[];
   /** How many resources were compared, of how many. */
   readonly compared: number;
@@ -37,7 +43,13 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
     );
     let label = 12;
     for (const { field } of fields) label = Math.max(label, columnsOf(printable(field)));
-    for (const { field, before, after } of fields)
+    for (const { field, before, after, opens } of fields) {
+      if (field === "rules") {
+        const [sign, hue, rule] = ruleSign(before, after);
+        const world = opens === true ? paint("danger", "  (lets everybody in)") : "";
+        lines.push(`    ${paint(hue, sign)} rule ${valueText(field, rule)}${world}`);
+        continue;
+      }
       lines.push(
         ...hang(
           `    ${padTo(printable(field), label)}  `,
@@ -45,7 +57,18 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
           width,
         ),
       );
+    }
   }
+  const opened = drifts.filter(({ fields }) => fields.some(({ opens }) => opens === true));
+  if (opened.length > 0)
+    lines.push(
+      "",
+      ...hang(
+        "",
+        `The world got in: ${listText(opened.map(({ address }) => printable(address)))} ${opened.length === 1 ? "admits" : "admit"} everybody by a rule that no run applied. reconcile apply takes it away; reconcile exposure shows all that is open.`,
+        width,
+      ).map((line) => paint("danger", line)),
+    );
   const word = drifts.length === 1 ? "differs" : "differ";
   lines.push(
     "",

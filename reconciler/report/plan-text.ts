@@ -179,10 +179,18 @@ function* changedLines(fields: readonly FieldChange[], look: Look) {
 }
 
 function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Look) {
-  const [sign, hue, rule] = before === null ? (["+", "good", after] as const) : (["-", "danger", before] as const);
-  for (const [index, line] of hang("        ", `rule ${valueText(field, rule)}`, width).entries())
+  const [sign, hue, rule] = ruleSign(before, after);
+  const text = before === after ? changeText(field, before, after) : valueText(field, rule);
+  for (const [index, line] of hang("        ", `rule ${text}`, width).entries())
     yield index === 0 ? `      ${paint(hue, sign)} ${line.slice(8)}` : line;
 }
+
+/** A rule towards a group that gets a new one in its place is on both sides. */
+export const ruleSign = (
+  before: FieldChange["before"],
+  after: FieldChange["after"],
+): readonly [sign: string, hue: Hue, rule: FieldChange["after"]] =>
+  before === null ? ["+", "good", after] : after === null ? ["-", "danger", before] : ["~", "change", after];
 
 /** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
 function* orderLines(steps: readonly Step[], { paint, width, titles }: Look) {

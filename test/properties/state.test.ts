@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Intent, Orphan, RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
 import { emptyState, type FoldedState, foldEntries } from "../../reconciler/core/state/fold";
+import { recordsAfter, recordsBefore } from "../../reconciler/core/state/history";
 import { type ReadState, readState, writeEntry, writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { runs } from "./random-desired";
@@ -333,5 +334,83 @@ describe("state", () => {
       ),
       runs(500),
     );
+  });
+});
+
+describe("the runs that a state remembers", () => {
+  const record = (address: string, id: string) =>
+    ({
+      kind: "group",
+      address,
+      id,
+      name: id,
+      rules: [],
+      platformRules: [],
+      preventDestroy: false,
+    }) as const;
+  const begin = (number: number): StateChange => ({
+    type: "run",
+    plan: `p${number}`,
+    at: "2026-01-01T00:00:00Z",
+    run: { id: `p${number}`, number, at: "2026-01-01T00:00:00Z", open: {} },
+  });
+  const resource = (address: string, id: string | null): StateChange => ({
+    type: "resource",
+    address,
+    record: id === null ? null : record(address, id),
+  });
+  const entries = (changes: readonly StateChange[]) =>
+    changes.map((change, index) => ({ serial: index + 1, epoch: 1, change }));
+  const history = [
+    begin(1),
+    resource("group.a", "1"),
+    resource("group.b", "2"),
+    begin(2),
+    resource("group.a", "3"),
+    resource("group.a", "4"),
+    resource("group.b", null),
+    begin(3),
+    resource("group.c", "5"),
+  ];
+  const idsOf = (records: ReadonlyMap<string, { readonly id?: string }> | undefined) =>
+    records === undefined ? undefined : [...records].map(([address, { id }]) => `${address} ${id}`).sort();
+
+  it("tell every earlier state, wherever the journal was folded", () => {
+    for (let cut = 0; cut <= history.length; cut++) {
+      const all = entries(history);
+      const half = foldEntries(emptyState("l"), all.slice(0, cut));
+      const read = opened(readState({ snapshot: writeSnapshot(half), journal: all.slice(cut).map(writeEntry) }, "l"));
+      expect(idsOf(recordsBefore(read, "p1"))).toEqual([]);
+      expect(idsOf(recordsAfter(read, "p1"))).toEqual(["group.a 1", "group.b 2"]);
+      expect(idsOf(recordsAfter(read, "p2"))).toEqual(["group.a 4"]);
+      expect(idsOf(recordsAfter(read, "p3"))).toEqual(["group.a 4", "group.c 5"]);
+    }
+  });
+
+  it("lose what was before a damaged one, and nothing of what is there", () => {
+    const folded = foldEntries(emptyState("l"), entries(history));
+    const text = writeSnapshot(folded)
+      .split("\n")
+      .map((line) => (line.includes('"id":"p2"') ? `${line.slice(0, 40)}\u0000${line.slice(60)}` : line))
+      .join("\n");
+    const read = opened(readState({ snapshot: text, journal: [] }, "l"));
+    expect([...read.resources.keys()]).toEqual(["group.a", "group.c"]);
+    expect(read.quarantined).toEqual([]);
+    expect(read.runs?.map(({ id }) => id)).toEqual(["p1", "p3"]);
+    expect(recordsBefore(read, "p1")).toBeUndefined();
+    expect(idsOf(recordsBefore(read, "p3"))).toEqual(["group.a 4"]);
+  });
+
+  it("are not more than fifty, and their former records not many", () => {
+    const changes = Array.from({ length: 80 }, (_, run) => [
+      begin(run * 100 + 1),
+      ...Array.from({ length: 30 }, (_, index) => resource(`group.g${index}`, `${run}-${index}`)),
+    ]).flat();
+    const { runs = [] } = foldEntries(emptyState("l"), entries(changes));
+    expect(runs).toHaveLength(50);
+    const kept = runs.flatMap(({ before = {} }) => Object.values(before)).length;
+    expect(kept).toBeLessThanOrEqual(600);
+    expect(runs.at(-1)?.before).toBeDefined();
+    expect(runs[0]?.before).toBeUndefined();
   });
 });

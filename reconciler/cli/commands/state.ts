@@ -5,6 +5,7 @@ import { kindOf, parseAddress } from "../../core/model/address";
 import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
+import { recordsAfter } from "../../core/state/history";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
@@ -19,6 +20,7 @@ import { fail, holderOf, newLineage, openStore } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
+import { runNamed, tooLongAgo } from "./history";
 
 export const stateListCommand = command({
   usage: "state list",
@@ -31,11 +33,14 @@ export const stateListCommand = command({
 });
 
 export const stateShowCommand = command({
-  usage: "state show ADDR",
+  usage: "state show ADDR [--at RUN]",
   summary: "what the state knows of a resource",
   section: "The state",
-  examples: [["reconcile state show vm.db", "one record in full"]],
-  flags: ["file", ...commonFlags],
+  examples: [
+    ["reconcile state show vm.db", "one record in full"],
+    ["reconcile state show vm.db --at 3f9a12c4", "as it was when that run of reconcile history had ended"],
+  ],
+  flags: ["file", "at", ...commonFlags],
   positionals: one("an address"),
   complete: unnamed,
   run: onStore(show),
@@ -148,9 +153,10 @@ async function list({ output }: Invocation, store: StateStore): Promise<number> 
   return output.finish({ exitCode: 0, orphans: [...state.orphans.values()] });
 }
 
-async function show({ args, output }: OfOne, store: StateStore): Promise<number> {
+async function show({ args, flags, output }: OfOne, store: StateStore): Promise<number> {
   const [address] = args;
-  const state = await read(store);
+  const present = await read(store);
+  const state = flags.at === undefined ? present : asOf(present, flags.at);
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
@@ -158,6 +164,14 @@ async function show({ args, output }: OfOne, store: StateStore): Promise<number>
   const addressOf = new Map([...state.resources.values()].map((known) => [known.id, known.address]));
   output.print(recordText(address, record, intent, { width: output.width, nameOfId: (id) => addressOf.get(id) }));
   return output.finish({ exitCode: 0 });
+}
+
+/** What was under way then is over. */
+function asOf(state: FoldedState, named: string): State {
+  const run = runNamed(state, named);
+  const resources = recordsAfter(state, run.id);
+  if (resources === undefined) throw tooLongAgo(run);
+  return { ...state, resources, intents: new Map() };
 }
 
 /** The whole state as one document, on standard output with and without --json. */

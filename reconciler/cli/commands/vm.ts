@@ -118,7 +118,7 @@ function act(
         append: async () => undefined,
         replace: async () => undefined,
       });
-      const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, "");
+      const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, { id: "" });
       progress.close();
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
       return output.finish({ exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) });

@@ -27,6 +27,8 @@ export type Reason =
   | "declared"
   | "changed"
   | "drifted"
+  /** Something that it refers to gets another id. */
+  | "follows"
   | "removed"
   /** A removed entry lets it go and leaves it alive. */
   | "let_go"

@@ -5,7 +5,8 @@
 import { type Index, indexCatalogue } from "../canonical/catalogue";
 import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
-import type { Desired, Reference } from "../model/desired";
+import { declarationMark } from "../model/declaration-mark";
+import type { Desired, DesiredResource, Reference } from "../model/desired";
 import {
   type Live,
   type LiveGroup,
@@ -15,7 +16,8 @@ import {
   sightGroup,
   sightVolume,
 } from "../model/live";
-import type { State } from "../model/recorded";
+import type { RecordedRun, State } from "../model/recorded";
+import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
 
 export interface PlanOptions {
@@ -47,6 +49,8 @@ export interface DiffContext {
   /** Which address manages an id. */
   readonly addressOfId: ReadonlyMap<string, Address>;
   readonly replace: ReadonlySet<Address>;
+  /** Whether the last run was to do what is declared here, and did not get it done. */
+  readonly leftOpen: (desired: DesiredResource) => LeftOpen | undefined;
   /** By VM id: the volumes that hang on it by their own records, or by this state's where those do not show it. */
   readonly volumesOn: ReadonlyMap<string, readonly Hanging[]>;
   /** Whether `volumesOn` would show every volume of the project. */
@@ -96,9 +100,18 @@ export function diffContext(input: {
     groupsByName: live.groupsListed ? groupByName(seen(live.groups)) : new Map(),
     addressOfId,
     replace: new Set(input.options.replace ?? []),
+    leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),
   };
 }
+
+const leftOpenBy =
+  (last: RecordedRun | undefined): DiffContext["leftOpen"] =>
+  (desired) => {
+    const declaredThen = last?.open[desired.address];
+    if (declaredThen === undefined || declaredThen !== declarationMark(desired)) return undefined;
+    return last?.outcome === undefined || last.outcome === "interrupted" ? "stopped" : "unfinished";
+  };
 
 function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "hostsShown"> {
   const volumesOn = new Map<string, Hanging[]>();

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
 import type { RecordedResource } from "../model/recorded";
 import type { Action, Change, Reason } from "./changes";
+import type { LeftOpen } from "./explain";
 import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
 import type { DesiredOf, PairOf, RecordedOf } from "./pair";
 
@@ -132,12 +133,14 @@ export function updateReason(options: {
   readonly adopted: Reason | undefined;
   readonly hasFields: boolean;
   readonly isDrift: boolean;
+  readonly left: LeftOpen | undefined;
   readonly otherwise: Reason;
 }): Reason {
   if (options.isRequested) return "requested";
   if (options.adopted !== undefined) return options.adopted;
   if (!options.hasFields) return options.otherwise;
-  return options.isDrift ? "drifted" : "changed";
+  if (options.isDrift) return "drifted";
+  return options.left === undefined ? "changed" : "interrupted";
 }
 
 /** What the intent of a create remembers of the record to keep, for the kind that it created. */

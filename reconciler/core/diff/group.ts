@@ -24,7 +24,7 @@ import {
   unchanged,
   updateReason,
 } from "./difference";
-import { explain } from "./explain";
+import { explain, type LeftOpen } from "./explain";
 import { type Found, find, type Known } from "./find";
 import { goneNote } from "./findings";
 import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
@@ -146,13 +146,17 @@ function updateGroup(
   ];
   const moved = movedField(pair);
   const acts = fields.length > 0 || moved.length > 0 || retired.length > 0;
-  const reason = updateReason({
+  const left = context.leftOpen(desired);
+  const own = fields.filter(({ verb }) => verb !== follows);
+  const usual = updateReason({
     isRequested: context.replace.has(pair.address),
     adopted,
     hasFields: fields.length > 0,
     isDrift: recorded !== undefined && isAsApplied(desired, recorded, context),
+    left,
     otherwise: moved.length > 0 ? "moved" : "interrupted",
   });
+  const reason = fields.length > 0 && own.length === 0 && isOfFields(usual) ? "follows" : usual;
   const action = isReplaced ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
   return {
     live,
@@ -168,7 +172,7 @@ function updateGroup(
       name: live?.name ?? recorded?.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: why(reason, fields, retired),
+      because: why(reason, own, retired, left),
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -294,7 +298,7 @@ function groupFieldChanges(
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
   const added = compared.added.map((rule) => describeRule(rule, label));
   for (const text of added) {
-    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, "point at the new group"));
+    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
     else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
     falling.delete(text);
   }
@@ -365,12 +369,21 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
     }),
   );
 
-function why(reason: Reason, fields: readonly FieldChange[], retired: readonly RetiredGroup[]): string {
-  if (fields.length > 0 && fields.every((field) => field.verb === "point at the new group"))
-    return "a group that its rules name is replaced";
+const follows = "point at the new group";
+
+/** It says of the fields why they differ. */
+const isOfFields = (reason: Reason): boolean =>
+  reason === "changed" || reason === "drifted" || reason === "interrupted";
+
+function why(
+  reason: Reason,
+  fields: readonly FieldChange[],
+  retired: readonly RetiredGroup[],
+  left: LeftOpen | undefined,
+): string {
   if (reason === "interrupted" && retired.length > 0)
     return `the group it replaced (${retired.map((group) => group.name).join(", ")}) still waits to be deleted`;
-  return explain(reason, fields);
+  return explain(reason, fields, left);
 }
 
 /** What an intent says of a group that was created all the same. */

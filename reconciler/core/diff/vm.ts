@@ -27,7 +27,7 @@ import {
   unchanged,
   updateReason,
 } from "./difference";
-import { explain } from "./explain";
+import { explain, type LeftOpen } from "./explain";
 import type { Known } from "./find";
 import { findVm, openCreate } from "./find-vm";
 import { goneNote, letGo, type Vanished } from "./findings";
@@ -262,12 +262,13 @@ function updateVm(
   return { ...factsOf(vm), ...outcome, diagnostics: [...diagnostics, ...outcome.diagnostics] };
 }
 
-const reasonFor = ({ pair, found, comparison }: PresentVm, isRequested: boolean): Reason =>
+const reasonFor = ({ pair, found, comparison, desired, context }: PresentVm, isRequested: boolean): Reason =>
   updateReason({
     isRequested,
     adopted: found.adopted,
     hasFields: comparison.fields.length > 0,
     isDrift: comparison.drifted,
+    left: context.leftOpen(desired),
     otherwise: pair.movedFrom === undefined ? "interrupted" : "moved",
   });
 
@@ -288,12 +289,12 @@ function factsOf(vm: PresentVm) {
 }
 
 /** What every change of a VM that is there says. */
-const changeOf = ({ pair, desired, found, name, comparison }: PresentVm, reason: Reason) => ({
+const changeOf = ({ pair, desired, found, name, comparison, context }: PresentVm, reason: Reason) => ({
   address: desired.address,
   kind: "vm" as const,
   name,
   reason,
-  because: why(reason, name, comparison.fields, found.live, comparison.verify),
+  because: why(reason, name, comparison.fields, found.live, comparison.verify, context.leftOpen(desired)),
   movedFrom: pair.movedFrom,
   source: desired.source,
 });
@@ -385,9 +386,10 @@ function why(
   fields: readonly FieldChange[],
   live: LiveVm | undefined,
   verify: "confirm" | "revert" | undefined,
+  left: LeftOpen | undefined,
 ): string {
   if (reason === "failed") return `VM ${name} never finished building (${live?.status ?? "failed"})`;
   if (reason === "adopted") return `--adopt takes over the VM named ${name}`;
   if (reason === "interrupted" && verify !== undefined) return `its resize waits in VERIFY_RESIZE to be ${verify}ed`;
-  return explain(reason, fields);
+  return explain(reason, fields, left);
 }

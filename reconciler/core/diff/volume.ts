@@ -25,7 +25,7 @@ import {
   unchanged,
   updateReason,
 } from "./difference";
-import { explain } from "./explain";
+import { explain, type LeftOpen } from "./explain";
 import { find, type Known } from "./find";
 import { goneNote, letGo, type Vanished } from "./findings";
 import { isCarriedBy, openMoves } from "./open-moves";
@@ -209,11 +209,13 @@ function updateVolume(
 
   const isRequested = context.replace.has(pair.address);
   const replaces = isRequested || fields.some((field) => field.forces === "replace");
+  const left = context.leftOpen(desired);
   const reason = updateReason({
     isRequested,
     adopted,
     hasFields: fields.length > 0,
     isDrift: !values.isIntended && !isMoveIntended,
+    left,
     otherwise: "moved",
   });
   const moved = movedField(pair);
@@ -232,7 +234,7 @@ function updateVolume(
       name: values.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: why(reason, fields, becomes, whereabouts),
+      because: why(reason, fields, becomes, whereabouts, left),
       losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -298,14 +300,20 @@ function whereaboutsOf(
 }
 
 /** Where the attachment is all that changes, what happens to the VM is the reason. */
-function why(reason: Reason, fields: readonly FieldChange[], becomes: Becomes, { host, target }: Whereabouts): string {
+function why(
+  reason: Reason,
+  fields: readonly FieldChange[],
+  becomes: Becomes,
+  { host, target }: Whereabouts,
+  left: LeftOpen | undefined,
+): string {
   const { cause, verb, isAsked } = consequences[becomes];
   if (cause !== undefined && fields.length === 1)
     return cause === "vm_renewed"
       ? `${target?.address} gets a new VM`
       : `the VM it is attached to, ${host?.address ?? host?.id}, is deleted`;
   const isUnasked = verb !== undefined && !isAsked;
-  return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields);
+  return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields, left);
 }
 
 function volumeNotes(

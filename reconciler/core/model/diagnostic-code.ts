@@ -222,6 +222,7 @@ export type DiagnosticCode =
   | "state/locked"
   | "state/moved-on"
   | "state/no-orphan"
+  | "state/no-run"
   | "state/not-encrypted"
   | "state/nothing-open"
   | "state/occupied"
@@ -235,6 +236,9 @@ export type DiagnosticCode =
   | "state/unknown-address"
   | "state/unreadable"
   | "state/wait-stopped"
+  | "undo/files-ahead"
+  | "undo/later-runs"
+  | "undo/not-known"
   | "watch/files-changing";
 
 /** What a policy of the user's own says; the part behind the slash is its own. */

@@ -134,6 +134,52 @@ export interface Scope {
   readonly sees?: readonly string[];
 }
 
+/** Who started a run, from where. */
+export interface RunBy {
+  readonly who: string;
+  readonly host: string;
+  /** As it was typed, without what may be secret: its first words. */
+  readonly command: string;
+  /** What the checkout of the files was at. */
+  readonly commit?: string;
+}
+
+export interface RunStart {
+  /** The id of the plan that it carried out. */
+  readonly id: string;
+  /** Counts as the serials do: a run that began later has a greater one. */
+  readonly number: number;
+  readonly at: string;
+  readonly by?: RunBy;
+  /** What was permitted, such as `data_loss vm.db`. */
+  readonly consents?: readonly string[];
+  /** What it does to how many resources. */
+  readonly changes?: Readonly<Record<string, number>>;
+  /** What is not done yet, by address, each with a fingerprint of what was declared then. */
+  readonly open: Readonly<Record<Address, string>>;
+}
+
+export interface RunEnd {
+  readonly endedAt: string;
+  readonly outcome: "done" | "failed" | "waiting" | "interrupted";
+  readonly steps: {
+    readonly done: number;
+    readonly failed: number;
+    readonly skipped: number;
+    readonly waiting: number;
+  };
+  readonly open: Readonly<Record<Address, string>>;
+}
+
+/** One run, as the state remembers it. Without an outcome: it runs, or it was killed. */
+export interface RecordedRun extends RunStart, Partial<Omit<RunEnd, "open">> {
+  /**
+   * The records that changed since, as they were when it began (`null`: there was none). Absent for a run that is too
+   * long ago. The one that owns the state adds to it.
+   */
+  readonly before?: Record<Address, RecordedResource | null>;
+}
+
 /** A piece of the state that could not be read. It is kept as it was found, and its address is not touched. */
 export interface Quarantined {
   readonly address: string;
@@ -153,6 +199,8 @@ export interface State {
   readonly quarantined: readonly Quarantined[];
   /** Absent in a state that an older version wrote: the next run that writes remembers it. */
   readonly scope?: Scope;
+  /** The last runs, oldest first; absent where none is remembered. */
+  readonly runs?: readonly RecordedRun[];
 }
 
 /** One thing that became true. The state is the fold of its entries. */
@@ -160,7 +208,9 @@ export type StateChange =
   | { readonly type: "resource"; readonly address: Address; readonly record: RecordedResource | null }
   | { readonly type: "intent"; readonly address: Address; readonly intent: Intent | null }
   | { readonly type: "orphan"; readonly key: string; readonly orphan: Orphan | null }
-  | { readonly type: "run"; readonly plan: string; readonly at: string }
+  /** `run`: absent in what an older version wrote. */
+  | { readonly type: "run"; readonly plan: string; readonly at: string; readonly run?: RunStart }
+  | { readonly type: "run_end"; readonly end: RunEnd }
   | { readonly type: "scope"; readonly scope: Scope }
   | { readonly type: "release"; readonly address: string };
 

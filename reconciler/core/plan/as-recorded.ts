@@ -19,18 +19,26 @@ import {
   vmFields,
   volumeFields,
 } from "../model/fields";
-import type { RecordedGroup, RecordedVm, RecordedVolume, State } from "../model/recorded";
+import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume, State } from "../model/recorded";
 
 const source = { file: "state", line: 1 };
 
 export function desiredAsRecorded(state: State): Desired {
-  const resources: DesiredResource[] = [];
-  for (const record of state.resources.values()) {
-    if (record.kind === "vm") resources.push(vmAsRecorded(record));
-    else if (record.kind === "volume") resources.push(volumeAsRecorded(record));
-    else resources.push(groupAsRecorded(record));
+  return { ...nothingDesired, resources: [...state.resources.values()].map(recordAsDesired) };
+}
+
+/** A field that the record does not know is in `ignoreChanges`. */
+export function recordAsDesired(record: RecordedResource): DesiredResource {
+  switch (record.kind) {
+    case "vm":
+      return vmAsRecorded(record);
+    case "volume":
+      return volumeAsRecorded(record);
+    case "group":
+      return groupAsRecorded(record);
+    default:
+      return record satisfies never;
   }
-  return { ...nothingDesired, resources };
 }
 
 /** What stands for a field that the record does not know, and that is not compared for that. */

@@ -6,7 +6,17 @@
  *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
  */
 import type { Address } from "../model/address";
-import type { Intent, Orphan, Quarantined, RecordedResource, Scope, State, StateChange } from "../model/recorded";
+import type {
+  Intent,
+  Orphan,
+  Quarantined,
+  RecordedResource,
+  RecordedRun,
+  Scope,
+  State,
+  StateChange,
+} from "../model/recorded";
+import { noteFormer, runBegins, runEnds } from "./history";
 
 export interface Entry {
   readonly serial: number;
@@ -37,7 +47,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
   const resources = new Map(snapshot.resources);
   const intents = new Map(snapshot.intents);
   const orphans = new Map(snapshot.orphans);
-  const folded: MutableState = { resources, intents, orphans, ...scopeOf(snapshot) };
+  const folded: MutableState = { resources, intents, orphans, ...ownHeadOf(snapshot) };
   let quarantined = [...snapshot.quarantined];
   let { serial, epoch, journalled } = snapshot;
   for (const entry of entries) {
@@ -57,24 +67,41 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
       quarantined = quarantined.filter((piece) => piece.address !== change.address);
   }
   const { lineage } = snapshot;
-  return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...scopeOf(folded) };
+  return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...headOf(folded) };
 }
 
-/** A state without one has no such field, rather than an empty one. */
-export const scopeOf = ({ scope }: { readonly scope?: Scope }): { readonly scope?: Scope } =>
-  scope === undefined ? {} : { scope };
+interface Head {
+  readonly scope?: Scope;
+  readonly runs?: readonly RecordedRun[];
+}
+
+/** What a state has beside its maps. One that lacks it has no such field, rather than an empty one. */
+export const headOf = ({ scope, runs }: Head): Head => ({
+  ...(scope === undefined ? {} : { scope }),
+  ...(runs === undefined || runs.length === 0 ? {} : { runs }),
+});
+
+/** The same for whoever goes on from it: the former records of the last run are added to. */
+export function ownHeadOf(state: Head): Head {
+  const head = headOf(state);
+  const last = head.runs?.at(-1);
+  if (head.runs === undefined || last?.before === undefined) return head;
+  return { ...head, runs: [...head.runs.slice(0, -1), { ...last, before: { ...last.before } }] };
+}
 
 export interface MutableState {
   readonly resources: Map<Address, RecordedResource>;
   readonly intents: Map<Address, Intent>;
   readonly orphans: Map<string, Orphan>;
   scope?: Scope;
+  runs?: readonly RecordedRun[];
 }
 
 /** For the one holder of the state, which owns its maps. */
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
     case "resource":
+      if (state.runs !== undefined) noteFormer(state.runs, change.address, state.resources.get(change.address));
       if (change.record === null) state.resources.delete(change.address);
       else state.resources.set(change.address, change.record);
       return;
@@ -90,6 +117,11 @@ export function applyChange(state: MutableState, change: StateChange): void {
       state.scope = change.scope;
       return;
     case "run":
+      if (change.run !== undefined) state.runs = runBegins(state.runs ?? [], change.run);
+      return;
+    case "run_end":
+      state.runs = runEnds(state.runs ?? [], change.end);
+      return;
     case "release":
       return;
     default:

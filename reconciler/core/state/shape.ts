@@ -15,7 +15,16 @@ import {
   time,
 } from "../model/checks";
 import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
-import type { Intent, RecordedGroup, RecordedVm, RecordedVolume, Scope } from "../model/recorded";
+import type {
+  Intent,
+  RecordedGroup,
+  RecordedRun,
+  RecordedVm,
+  RecordedVolume,
+  RunEnd,
+  RunStart,
+  Scope,
+} from "../model/recorded";
 
 /** What a record holds beside the fields of its kind. */
 type Memory<R, F extends Rows> = Readonly<
@@ -132,3 +141,50 @@ export function orphanProblem(orphan: unknown): string | undefined {
 
 const scopeShape = shape({ origin: text, project: optional(text), sees: optional(list(text)) });
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
+
+const runStart = shape({
+  id: text,
+  number,
+  at: time,
+  by: optional(shape({ who: text, host: text, command: text, commit: optional(text) })),
+  consents: optional(list(text)),
+  changes: optional(mapOf(number)),
+  open: mapOf(text),
+});
+export const isRunStart = (run: unknown): run is RunStart => runStart(run);
+
+const runEnd = shape({
+  endedAt: time,
+  outcome: oneOf("done", "failed", "waiting", "interrupted"),
+  steps: mapOf(number),
+  open: mapOf(text),
+});
+export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
+
+/**
+ * One that cannot be read is left out, and what was before it is not known any more: runs before it keep no records, so
+ * that nobody is shown a state that never was.
+ */
+export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun[] } {
+  if (!object(section)) return {};
+  const fields = section as Readonly<Record<string, unknown>>;
+  const runs: RecordedRun[] = [];
+  let broken = false;
+  for (const key of Object.keys(fields).sort().reverse()) {
+    const run = fields[key];
+    if (!isRunStart(run)) {
+      broken = true;
+      continue;
+    }
+    const { before, ...rest } = run as RecordedRun;
+    broken ||= before === undefined || !hasReadableRecords(before);
+    runs.unshift(broken || before === undefined ? rest : { ...rest, before });
+  }
+  return runs.length === 0 ? {} : { runs };
+}
+
+const hasReadableRecords = (before: unknown): boolean =>
+  object(before) &&
+  Object.entries(before as object).every(
+    ([address, record]) => record === null || recordProblem(address, record) === undefined,
+  );

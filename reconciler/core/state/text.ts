@@ -2,13 +2,12 @@
  * The state as text: a snapshot that is one JSON document with one record a line, and journal lines with a checksum.
  * Whatever is damaged is set aside with its address, and the rest is read.
  */
-
-import type { Intent, Orphan, Quarantined, RecordedResource, StateChange } from "../model/recorded";
+import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import { isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
-import { intentProblem, isScope, orphanProblem, recordProblem } from "./shape";
+import { intentProblem, isRunEnd, isRunStart, isScope, orphanProblem, recordProblem, runsOf } from "./shape";
 
 const stateFormat = "reconcile-cloud/state";
 
@@ -22,6 +21,7 @@ export function writeSnapshot(state: FoldedState): string {
     `"epoch":${state.epoch},`,
     ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
   ];
+  if (state.runs !== undefined) lines.push(...section("runs", new Map(state.runs.map((run) => [runKey(run), run]))));
   lines.push(
     ...section("resources", state.resources),
     ...section("intents", state.intents),
@@ -30,6 +30,9 @@ export function writeSnapshot(state: FoldedState): string {
   lines.push(`"quarantined":${JSON.stringify(state.quarantined)}`, "}", "");
   return lines.join("\n");
 }
+
+/** In the order of the runs as text, too. */
+const runKey = ({ number }: RecordedRun): string => `run ${String(number).padStart(12, "0")}`;
 
 function section(name: string, entries: ReadonlyMap<string, unknown>): string[] {
   if (entries.size === 0) return [`"${name}":{},`];
@@ -152,6 +155,9 @@ function changeProblem(change: StateChange): string | undefined {
     case "scope":
       return isScope(change.scope) ? undefined : "has a scope that is not readable";
     case "run":
+      return change.run === undefined || isRunStart(change.run) ? undefined : "begins a run that is not readable";
+    case "run_end":
+      return isRunEnd(change.end) ? undefined : "ends a run in a way that is not readable";
     case "release":
       return undefined;
     default:
@@ -207,6 +213,7 @@ function readSnapshot(text: string): FoldedState | string {
     quarantined,
     // A damaged one counts as not remembered: the next run that writes remembers it anew.
     ...(isScope(head.scope) ? { scope: head.scope } : {}),
+    ...runsOf(head.runs),
   };
 }
 
@@ -222,7 +229,7 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       current = undefined;
       continue;
     }
-    const opening = /^"(resources|intents|orphans)":\{$/.exec(line);
+    const opening = /^"(resources|intents|orphans|runs)":\{$/.exec(line);
     if (opening !== null) {
       current = {};
       head[opening[1]!] = current;
@@ -231,6 +238,9 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
     const parsed = parseJson(`{${line}}`);
     if (isObject(parsed)) {
       for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
+    } else if (current !== undefined && current === head.runs) {
+      // What was done is history; what is there is not touched by its loss.
+      current[/^"([^"\\]+)":/.exec(line)?.[1] ?? "~"] = null;
     } else if (current !== undefined) {
       const key = /^"([^"\\]+)":/.exec(line)?.[1];
       broken.push({

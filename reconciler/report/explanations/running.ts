@@ -221,6 +221,22 @@ export const running = {
     "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",
   ),
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
+  "state/no-run": row(
+    "The state remembers no such run, or not any more what it held before it. The last 50 runs are remembered.",
+    "reconcile history lists them.",
+  ),
+  "undo/files-ahead": row(
+    "An undo changes the service and the state, and the files still declare what it takes back.",
+    "Take it back in the files as well, or the next apply does it again.",
+  ),
+  "undo/later-runs": row(
+    "An undo goes back to before its run, and so it takes back what later runs did.",
+    "Read the plan, or undo a later run only.",
+  ),
+  "undo/not-known": row(
+    "A resource of then is gone, and the state never knew all that its create takes.",
+    "Leave it out with --exclude, or declare it in the file.",
+  ),
   "state/no-orphan": row("There is no such orphan.", "reconcile orphans list"),
   "state/not-encrypted": row(
     "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required; or it is a saved plan in the clear where there is a key, and anybody could have written it.",

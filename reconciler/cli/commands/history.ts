@@ -1,0 +1,173 @@
+/** `reconcile history` and `reconcile undo`: what the state remembers of its runs, and the way back. */
+import type { Desired } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { RecordedRun } from "../../core/model/recorded";
+import { desiredBefore } from "../../core/plan/undo";
+import type { FoldedState } from "../../core/state/fold";
+import { findRun, recordsBefore } from "../../core/state/history";
+import { openState } from "../../engine/plan";
+import { historyText, runEvent, shortId } from "../../report/history-text";
+import { command, type Invocation, noArguments, one } from "../command";
+import { fail, newLineage, openStore } from "../compose";
+import { CommandFailed } from "../crash";
+import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
+import {
+  approveAndApply,
+  planOptions,
+  prepare,
+  showPlan,
+  stoppable,
+  stoppedEarly,
+  underLock,
+  withSession,
+} from "../planning";
+import { reviewPlan } from "../review";
+import { nameState, savePlan, writePlan } from "../saved-plan";
+import type { Session } from "../session";
+import { listenForStop } from "../stop-signals";
+import { readWorkspace } from "../workspace";
+
+export const historyCommand = command({
+  usage: "history",
+  summary: "who applied what, when, from which commit, and how it ended",
+  section: "The state",
+  examples: [["reconcile history", "the last runs that wrote this state, the newest first"]],
+  flags: ["file", ...commonFlags],
+  positionals: noArguments,
+  async run(invocation) {
+    const { output, flags } = invocation;
+    const store = openStore(readWorkspace(invocation, { args: [], needed: false }), flags);
+    const { state } = openState(await store.read(), store.location, newLineage());
+    const runs = state.runs ?? [];
+    for (const run of runs) output.event(runEvent(run));
+    output.print(historyText(runs, { colour: output.colour, width: output.width }));
+    return output.finish({ exitCode: 0 });
+  },
+});
+
+export const undoCommand = command({
+  usage: "undo RUN [flags]",
+  summary: "plans back to what was declared before a run, and applies it once approved",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile undo last", "shows the way back to before the last run, asks, and does it"],
+    [
+      "reconcile undo 3f9a12c4 --out back.plan.json",
+      "saves the way back, for a review: reconcile apply back.plan.json",
+    ],
+  ],
+  flags: [...planFlags, ...applyFlags, "allow-empty", "out"],
+  positionals: one("a run of reconcile history, or last"),
+  complete: async (_, known) =>
+    [...((await known.state())?.runs ?? [])].reverse().map(({ id, at }) => ({ word: shortId(id), says: at })),
+  run: undo,
+});
+
+/** The run that is meant, or an error that names those there are. */
+export function runNamed(state: FoldedState, named: string): RecordedRun {
+  const found = findRun(state.runs ?? [], named);
+  if ("run" in found) return found.run;
+  const known = (found.candidates.length > 0 ? found.candidates : (state.runs ?? [])).map(({ id }) => shortId(id));
+  throw fail(
+    "state/no-run",
+    found.candidates.length > 1 ? `several runs begin with ${named}` : `the state remembers no run ${named}`,
+    known.length === 0 ? "reconcile history" : `one of ${known.slice(-8).reverse().join(", ")} (reconcile history)`,
+  );
+}
+
+export const tooLongAgo = (run: RecordedRun) =>
+  fail(
+    "state/no-run",
+    `what the state held before run ${shortId(run.id)} is not remembered any more`,
+    "an older copy of the state, or the file at the commit of that time",
+  );
+
+async function undo(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
+  const [named] = invocation.args;
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  return withSession(invocation, workspace, async (opened) => {
+    const stop = listenForStop(invocation.output);
+    const session = stoppable(opened, stop.soft);
+    try {
+      if (invocation.flags.out !== undefined) return await saveWayBack(session, named, invocation.flags.out);
+      return await underLock(
+        session,
+        invocation,
+        "run",
+        async (held) => {
+          const back = await wayBack(held, named);
+          const prepared = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
+          if (stop.soft.aborted) return stoppedEarly(invocation);
+          const noted = withNotes(held, back.notes);
+          const review = await reviewPlan(noted, prepared);
+          showPlan(invocation, prepared, review);
+          return approveAndApply(noted, prepared, review, {}, stop);
+        },
+        stop.soft,
+      );
+    } finally {
+      stop.close();
+    }
+  });
+}
+
+async function saveWayBack(session: Session, named: string, planFile: string): Promise<number> {
+  const { invocation, service, store, workspace } = session;
+  const back = await wayBack(session, named);
+  const prepared = await prepare(session, planOptions(invocation.flags), back.desired);
+  const review = await reviewPlan(withNotes(session, back.notes), prepared);
+  showPlan(invocation, prepared, review);
+  const { folder } = workspace;
+  const { baseUrl, dialect } = service;
+  const state = nameState(store.location, folder, invocation.flags);
+  const { diagnostics, findings, exitCode } = review;
+  if (exitCode === 0) {
+    const saved = savePlan(prepared.plan, back.desired, { folder, planFile, baseUrl, dialect, state });
+    writePlan(planFile, saved, (text) => invocation.output.masked(text));
+    invocation.output.note(`Saved the plan: reconcile apply ${planFile}`);
+  }
+  return invocation.output.finish({ exitCode, diagnostics, plan: prepared.plan, findings });
+}
+
+async function wayBack(
+  { store, workspace }: Session,
+  named: string,
+): Promise<{ readonly desired: Desired; readonly notes: readonly Diagnostic[] }> {
+  const { state } = openState(await store.read(), store.location, newLineage());
+  const run = runNamed(state, named);
+  const before = recordsBefore(state, run.id);
+  if (before === undefined) throw tooLongAgo(run);
+  const { desired, diagnostics } = desiredBefore(before, state.resources, workspace.desired);
+  if (diagnostics.length > 0) throw new CommandFailed(diagnostics);
+  const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
+  const isDeclared = workspace.desired.resources.length > 0;
+  return {
+    desired,
+    notes: [
+      ...(later === 0
+        ? []
+        : [
+            {
+              severity: "warning" as const,
+              code: "undo/later-runs" as const,
+              summary: `this undoes ${later === 1 ? "the run" : `the ${later} runs`} after ${shortId(run.id)} as well`,
+            },
+          ]),
+      ...(isDeclared
+        ? [
+            {
+              severity: "warning" as const,
+              code: "undo/files-ahead" as const,
+              summary: "the files still declare what this undoes, and the next apply would do it again",
+              fix: "take it back in the files as well (git revert)",
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+const withNotes = (session: Session, notes: readonly Diagnostic[]): Session => ({
+  ...session,
+  workspace: { ...session.workspace, diagnostics: [...session.workspace.diagnostics, ...notes] },
+});

@@ -1,0 +1,102 @@
+/**
+ * What was declared before a run, as far as the records say it: the wish of an `undo`. How the tool behaves (lifecycle,
+ * flush, rules_mode) is as the file says it today, where that still declares the resource.
+ */
+import type { Address } from "../model/address";
+import type { Desired, DesiredResource, Reference } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { fieldsOf } from "../model/fields";
+import type { RecordedResource } from "../model/recorded";
+import { recordAsDesired } from "./as-recorded";
+
+export interface Undo {
+  readonly desired: Desired;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** `present`: what the state has now; what is not in it would be made anew. */
+export function desiredBefore(
+  before: ReadonlyMap<Address, RecordedResource>,
+  present: ReadonlyMap<Address, RecordedResource>,
+  current: Desired,
+): Undo {
+  const addresses = new Map<string, Address>();
+  for (const { id, address } of before.values()) if (id !== undefined) addresses.set(id, address);
+  const declared = new Map(current.resources.map((resource) => [resource.address, resource]));
+  const diagnostics: Diagnostic[] = [];
+  const resources = [...before.values()].map((record) => {
+    const wish = withReferences(recordAsDesired(record), addresses);
+    if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
+    return withBehaviour(wish, declared.get(record.address));
+  });
+  const { imports: _, moved: __, removed: ___, ...rest } = current;
+  return { desired: { ...rest, resources, imports: [], moved: [], removed: [], files: [] }, diagnostics };
+}
+
+/** An id of then may be another one by now; the address is the same. */
+function withReferences(wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
+  const byAddress = (reference: Reference): Reference => {
+    const address = "id" in reference ? addresses.get(reference.id) : undefined;
+    return address === undefined ? reference : { address };
+  };
+  if (wish.kind === "volume")
+    return wish.attachTo === undefined ? wish : { ...wish, attachTo: byAddress(wish.attachTo) };
+  if (wish.kind === "vm") return wish;
+  return {
+    ...wish,
+    rules: wish.rules.map((rule) =>
+      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: byAddress(rule.remote.group) } } : rule,
+    ),
+  };
+}
+
+function withBehaviour(wish: DesiredResource, now: DesiredResource | undefined): DesiredResource {
+  const unknown = wish.lifecycle.ignoreChanges;
+  if (wish.kind === "vm") {
+    if (now?.kind === "vm")
+      return {
+        ...wish,
+        lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
+        ...(now.commandFile === undefined ? {} : { commandFile: now.commandFile }),
+        source: now.source,
+      };
+    const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
+    return { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } };
+  }
+  if (wish.kind === "volume" && now?.kind === "volume")
+    return {
+      ...wish,
+      flush: now.flush,
+      ...(now.commandFile === undefined ? {} : { commandFile: now.commandFile }),
+      lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
+      source: now.source,
+    };
+  if (wish.kind === "group" && now?.kind === "group")
+    return {
+      ...wish,
+      rulesMode: now.rulesMode,
+      lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
+      source: now.source,
+    };
+  return wish;
+}
+
+const joined = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
+
+/** What no record knew cannot be made again. */
+function notKnown(wish: DesiredResource): Diagnostic[] {
+  const needed = Object.values(fieldsOf[wish.kind]).filter(
+    ({ absent }) => absent === "missing" || absent === "inherited",
+  );
+  const missing = needed.map(({ field }) => field).filter((field) => wish.lifecycle.ignoreChanges.includes(field));
+  if (missing.length === 0) return [];
+  return [
+    {
+      severity: "error",
+      code: "undo/not-known",
+      summary: `${wish.address} cannot be made again: the state never knew its ${missing.join(", ")}`,
+      fix: `--exclude ${wish.address}, or declare it in the file and apply that`,
+      address: wish.address,
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+/**
+ * What the state remembers of the runs that wrote it: who applied what, when, and how it ended. Each run keeps the
+ * records that changed from its beginning to the beginning of the next one, as they were before, so that an earlier
+ * state can be told from the present one. Kept with the state, in whatever store that lies.
+ */
+import type { Address } from "../model/address";
+import type { RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
+
+/** So many runs are remembered. */
+const mostRuns = 50;
+
+/** The former records of older runs, all together; those of the last run are kept whatever their number. */
+const mostFormer = 500;
+
+export const runBegins = (runs: readonly RecordedRun[], run: RunStart): RecordedRun[] =>
+  trimmed([...runs, { ...run, before: {} }]);
+
+export const runEnds = (runs: readonly RecordedRun[], { open, ...end }: RunEnd): RecordedRun[] => {
+  const last = runs.at(-1);
+  return last === undefined ? [] : [...runs.slice(0, -1), { ...last, ...end, open }];
+};
+
+/** Adds to the last run in place: for the one that owns it. The first value is what was before the run. */
+export function noteFormer(runs: readonly RecordedRun[], address: Address, former: RecordedResource | undefined): void {
+  const before = runs.at(-1)?.before;
+  if (before !== undefined && !Object.hasOwn(before, address)) before[address] = former ?? null;
+}
+
+/** Oldest first; what does not fit any more loses its former records, and then itself. */
+function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
+  const kept = runs.slice(-mostRuns);
+  let former = 0;
+  let full = false;
+  for (let index = kept.length - 2; index >= 0; index--) {
+    const { before, ...run } = kept[index]!;
+    if (before === undefined) full = true;
+    else if (!full && index < kept.length - 2) former += countFormer(before);
+    full ||= former > mostFormer;
+    // Only the last run is asked whether it got to its end.
+    kept[index] = { ...run, open: {}, ...(full || before === undefined ? {} : { before }) };
+  }
+  return kept;
+}
+
+const countFormer = (before: NonNullable<RecordedRun["before"]>): number =>
+  Object.values(before).filter((record) => record !== null).length;
+
+export interface Remembering {
+  readonly resources: ReadonlyMap<Address, RecordedResource>;
+  readonly runs?: readonly RecordedRun[];
+}
+
+/** The run that a person means: by the beginning of its id, or `last`. */
+export function findRun(
+  runs: readonly RecordedRun[],
+  named: string,
+): { readonly run: RecordedRun } | { readonly candidates: readonly RecordedRun[] } {
+  const last = runs.at(-1);
+  if (named === "last" && last !== undefined) return { run: last };
+  const found = runs.filter(({ id }) => named.length >= 4 && id.startsWith(named.toLowerCase()));
+  return found.length === 1 ? { run: found[0]! } : { candidates: found };
+}
+
+/** The records as they were when the run began; `undefined` when that is not remembered any more. */
+export function recordsBefore(
+  { resources, runs = [] }: Remembering,
+  id: string,
+): ReadonlyMap<Address, RecordedResource> | undefined {
+  const records = new Map(resources);
+  for (const run of [...runs].reverse()) {
+    if (run.before === undefined) return undefined;
+    for (const [address, record] of Object.entries(run.before))
+      if (record === null) records.delete(address);
+      else records.set(address, record);
+    if (run.id === id) return records;
+  }
+  return undefined;
+}
+
+/** The records as the run left them, with what was done by hand until the next one. */
+export function recordsAfter(state: Remembering, id: string): ReadonlyMap<Address, RecordedResource> | undefined {
+  const runs = state.runs ?? [];
+  const index = runs.findIndex((run) => run.id === id);
+  if (index < 0) return undefined;
+  const next = runs[index + 1];
+  return next === undefined ? state.resources : recordsBefore(state, next.id);
+}

@@ -1,0 +1,53 @@
+/** Which commit the files of a folder are at: from the pipeline's variables, or from the checkout's own files. */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const hash = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+export function commitOf(folder: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const checkout = findCheckout(resolve(folder));
+  const read = checkout === undefined ? undefined : headOf(checkout);
+  if (read !== undefined) return read;
+  const told = environment["GITHUB_SHA"] ?? environment["CI_COMMIT_SHA"];
+  return told !== undefined && hash.test(told) ? told : undefined;
+}
+
+/** `.git`, or the folder that a worktree's `.git` file names. */
+function findCheckout(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const git = join(at, ".git");
+    const there = statSync(git, { throwIfNoEntry: false });
+    if (there?.isDirectory()) return git;
+    if (there?.isFile()) {
+      const named = /^gitdir: (.+)$/m.exec(textOf(git) ?? "")?.[1];
+      return named === undefined ? undefined : resolve(at, named);
+    }
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+function headOf(git: string): string | undefined {
+  const head = textOf(join(git, "HEAD"))?.trim();
+  if (head === undefined || hash.test(head)) return head;
+  const ref = /^ref: (.+)$/.exec(head)?.[1];
+  if (ref === undefined) return undefined;
+  // The branches of a worktree lie with those of the checkout that it belongs to.
+  const common = textOf(join(git, "commondir"))?.trim();
+  for (const place of common === undefined ? [git] : [git, resolve(git, common)]) {
+    const direct = textOf(join(place, ref))?.trim();
+    if (direct !== undefined && hash.test(direct)) return direct;
+    const packed = textOf(join(place, "packed-refs"))
+      ?.split("\n")
+      .find((line) => line.endsWith(` ${ref}`));
+    if (packed !== undefined) return packed.slice(0, packed.indexOf(" "));
+  }
+  return undefined;
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+/** The runs that a state remembers, for people and as JSON lines: who applied what, when, from where, and how it ended. */
+import type { RecordedRun } from "../core/model/recorded";
+import { printable } from "../core/text/printable";
+import { countOf, durationText, hang, listText, painter, type TextOptions } from "./style";
+
+/** As it is typed again. */
+export const shortId = (id: string): string => id.slice(0, 8);
+
+export function historyText(runs: readonly RecordedRun[], options: TextOptions = {}): string {
+  if (runs.length === 0) return "The state remembers no run yet.\n";
+  const paint = painter(options.colour === true);
+  const width = Math.max(40, options.width ?? 80);
+  const lines: string[] = [];
+  for (const run of [...runs].reverse()) {
+    const good = run.outcome === "done";
+    lines.push(`${paint("strong", shortId(run.id))}  ${run.at}  ${paint(good ? "good" : "danger", outcomeText(run))}`);
+    const details = [
+      changesText(run),
+      ...(run.by === undefined ? [] : [`${run.by.command} by ${run.by.who} on ${run.by.host}`]),
+      ...(run.by?.commit === undefined ? [] : [`commit ${run.by.commit.slice(0, 12)}`]),
+      ...((run.consents ?? []).length === 0 ? [] : [`permitted: ${(run.consents ?? []).join(", ")}`]),
+      ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openText(run)}`]),
+    ];
+    for (const detail of details) lines.push(...hang("          ", printable(detail), width));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const mostOpen = 5;
+
+function openText({ open }: RecordedRun): string {
+  const addresses = Object.keys(open);
+  return addresses.length <= mostOpen
+    ? addresses.join(", ")
+    : `${addresses.slice(0, mostOpen - 1).join(", ")} and ${addresses.length - mostOpen + 1} more`;
+}
+
+function outcomeText({ outcome, at, endedAt }: RecordedRun): string {
+  const took = endedAt === undefined ? "" : ` in ${durationText(Date.parse(endedAt) - Date.parse(at))}`;
+  switch (outcome) {
+    case "done":
+      return `done${took}`;
+    case "failed":
+      return `failed${took}`;
+    case "waiting":
+      return `something waits for an outside act${took}`;
+    case "interrupted":
+      return `stopped${took}`;
+    default:
+      return "has no end: it runs still, or it was killed";
+  }
+}
+
+function changesText({ changes = {}, steps }: RecordedRun): string {
+  const words = Object.entries(changes).map(([action, count]) => `${count} to ${action}`);
+  const done =
+    steps === undefined
+      ? ""
+      : `; ${countOf(steps.done, "step")} done${steps.failed > 0 ? `, ${steps.failed} failed` : ""}`;
+  return `${words.length === 0 ? "no change of a resource" : listText(words)}${done}`;
+}
+
+export const runEvent = ({
+  id,
+  at,
+  endedAt,
+  by,
+  consents,
+  changes,
+  outcome,
+  steps,
+  open,
+  before,
+}: RecordedRun): object => ({
+  type: "run",
+  run: shortId(id),
+  plan: id,
+  started: at,
+  ended: endedAt ?? null,
+  outcome: outcome ?? null,
+  who: by?.who ?? null,
+  host: by?.host ?? null,
+  command: by?.command ?? null,
+  commit: by?.commit ?? null,
+  consents: consents ?? [],
+  changes: changes ?? {},
+  steps: steps ?? null,
+  open: Object.keys(open),
+  can_undo: before !== undefined,
+});

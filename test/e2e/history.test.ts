@@ -1,0 +1,165 @@
+/** What the state remembers of its runs, and the way back. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(() => emulator.close());
+
+const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
+const options = () => ({ cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const reconcile = (...args: string[]): Promise<Ran> => runCli(args, options());
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+`;
+const first = `${head}vms: { db: { name: db-1 } }
+volumes: { data: { size: 5, attach_to: db } }
+groups: { front: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] }, back: { rules: [ { protocol: tcp, dst_port: 5432, remote_group: front } ] } }
+`;
+const second = first
+  .replace("name: db-1", "name: db-one")
+  .replace("dst_port: 443", "dst_port: 8443")
+  .replace("vms: {", "vms: { web: { name: web-1 },");
+
+async function apply(text: string, ...args: string[]): Promise<void> {
+  write(text);
+  const ran = await reconcile("apply", "-y", ...args);
+  expect(ran.exitCode, ran.stderr).toBe(0);
+}
+
+const historyNow = async () =>
+  jsonLines((await reconcile("history", "--json")).stdout).filter(({ type }) => type === "run");
+
+describe("reconcile history", () => {
+  it("says who applied what, when, from which commit, with which consents and outcome", async () => {
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    write("ref: refs/heads/main\n", "HEAD");
+    const { mkdirSync, renameSync } = await import("node:fs");
+    mkdirSync(join(folder, ".git/refs/heads"), { recursive: true });
+    renameSync(join(folder, "HEAD"), join(folder, ".git/HEAD"));
+    write(`${commit}\n`, ".git/refs/heads/main");
+    await apply(first);
+    await apply(second);
+    const runs = await historyNow();
+    expect(runs).toMatchObject([
+      { outcome: "done", command: "reconcile apply", commit, changes: { create: 4 }, consents: [], open: [] },
+      { outcome: "done", command: "reconcile apply", commit, changes: { create: 1 } },
+    ]);
+    expect(Date.parse(runs[1]!.ended)).toBeGreaterThanOrEqual(Date.parse(runs[1]!.started));
+    const text = (await reconcile("history")).stdout;
+    expect(text.indexOf(runs[1]!.run)).toBeLessThan(text.indexOf(runs[0]!.run));
+    const destroyed = await reconcile("destroy", "-y", "--allow-data-loss");
+    expect(destroyed.exitCode, destroyed.stderr).toBe(0);
+    expect((await historyNow()).at(-1)).toMatchObject({
+      command: "reconcile destroy",
+      consents: expect.arrayContaining(["data_loss vm.db", "data_loss volume.data"]),
+    });
+  });
+
+  it("remembers no run that did nothing", async () => {
+    await apply(first);
+    const before = readFileSync(join(folder, "reconcile.state.json"), "utf8");
+    await apply(first);
+    expect(readFileSync(join(folder, "reconcile.state.json"), "utf8")).toBe(before);
+  });
+
+  it("shows a record as an earlier run left it", async () => {
+    await apply(first);
+    await apply(second);
+    const [one] = await historyNow();
+    expect((await reconcile("state", "show", "vm.db", "--at", one!.run)).stdout).toContain("db-1");
+    expect((await reconcile("state", "show", "vm.db")).stdout).toContain("db-one");
+    const wrong = await reconcile("state", "show", "vm.db", "--at", "ffff0000");
+    expect(wrong.exitCode).toBe(1);
+    expect(wrong.stderr).toContain("the state remembers no run ffff0000");
+    expect(wrong.stderr).toContain(one!.run);
+  });
+
+  it("knows that a killed run has no end, and the next plan says that it stopped before this", async () => {
+    await apply(first);
+    const grown = first
+      .replace("name: db-1", "name: db-1, flavor_id: m1.large")
+      .replace("dst_port: 443", "dst_port: 8443");
+    write(grown);
+    await fetch(`${emulator.url}/_emulator/faults`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ kind: "latency", ms: 600_000, operation: "vm.resize" }),
+    });
+    const run = startCli(["apply", "-y", "--parallelism", "1"], options());
+    await expect.poll(() => emulator.requests().counts["vm.resize"] ?? 0).toBeGreaterThan(0);
+    run.child.kill("SIGKILL");
+    await run.finished;
+    await fetch(`${emulator.url}/_emulator/faults`, { method: "DELETE" });
+    expect((await historyNow()).at(-1)).toMatchObject({
+      outcome: null,
+      open: expect.arrayContaining(["vm.db", "group.front"]),
+    });
+    const plan = await reconcile("plan");
+    expect(plan.stdout).toContain("the last run stopped before this: rules");
+    write(grown.replace("8443", "8444"));
+    expect((await reconcile("plan")).stdout).toContain("the file changed: rules");
+  });
+});
+
+describe("reconcile undo", () => {
+  it("plans back to what was declared before the run, and the file must follow", async () => {
+    await apply(first);
+    const shape = () => {
+      const { vms, rules } = emulator.dump();
+      return {
+        vms: vms.map(({ name }) => name).sort(),
+        rules: rules.map((rule) => String(rule.port_range_min)).sort(),
+      };
+    };
+    const before = shape();
+    await apply(second, "--allow-removal", "all");
+    expect(shape()).not.toEqual(before);
+    const refused = await reconcile("undo", "last", "-y");
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain("--allow-loss vm.web");
+    const undone = await reconcile("undo", "last", "-y", "--allow-loss", "vm.web");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(undone.stderr).toContain("warning[undo/files-ahead]");
+    expect(shape()).toEqual(before);
+    write(first);
+    const plan = await reconcile("plan");
+    expect(plan.stdout).toContain("Nothing to do");
+  });
+
+  it("can be saved, reviewed and applied like any plan", async () => {
+    await apply(first);
+    await apply(second);
+    const saved = await reconcile("undo", "last", "--out", "back.plan.json");
+    expect(saved.exitCode, saved.stderr).toBe(0);
+    const applied = await reconcile("apply", "back.plan.json");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["db-1"]);
+  });
+
+  it("makes again what the run deleted, from what the state knew of it", async () => {
+    await apply(first);
+    await apply(
+      `${head}vms: { db: { name: db-1 } }\nvolumes: { data: { size: 5, attach_to: db } }\n`,
+      "--allow-removal",
+      "all",
+    );
+    const undone = await reconcile("undo", "last", "-y");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    write(first);
+    expect((await reconcile("plan")).stdout).toContain("Nothing to do");
+  });
+});
