@@ -94,7 +94,7 @@ export function typeOf(value: unknown): ValueType {
 }
 
 /** `isText`: it comes from where everything is text, so that `[a, b]` is meant as the list that it would be in a file. */
-export function fit(value: unknown, declaration: Declaration, isText: boolean, fallback?: unknown): Fitted {
+export function fitTo(value: unknown, declaration: Declaration, isText: boolean, fallback?: unknown): Fitted {
   const { type } = declaration;
   if (type === undefined) {
     const meant = fallback === undefined || fallback === null ? undefined : typeOf(fallback);
