@@ -29,6 +29,8 @@ export abstract class CloudResource extends pulumi.CustomResource {
       byPlugin && opts.id === undefined ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
     super(byPlugin ? pluginToken(type) : dynamicToken(type), name, props, {
       ...opts,
+      // The engine's record repeats the inputs, and some of them may be secrets.
+      additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"],
       ...(aliases === undefined ? {} : { aliases }),
     });
   }

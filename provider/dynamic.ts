@@ -13,6 +13,7 @@ import {
   type Props,
 } from "../reconciler/index";
 import { capturedKey, packageName, programKey, programNote } from "./captured";
+import { hiding } from "./secrets";
 import { readSettings } from "./settings";
 
 /** Tells the state of a managed resource from the bare inputs of one that is only looked up. */
@@ -30,14 +31,14 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   const handler: Handler = found;
   let config: dynamic.Config | undefined;
 
-  const context = (raw: Inputs = {}): HandlerContext => ({
+  const context = (raw: Inputs = {}, hide: Hide = (text) => text): HandlerContext => ({
     ...notesFor(raw),
     service: () => connectionFor(config).service(),
     // Nobody can cancel what a dynamic provider does.
     signal: new AbortController().signal,
     // Shown to the user by the process that serves us. What is going on is left out: it would be a line a step.
     log: (severity, message) => {
-      if (severity === "warning") console.log(`warning: ${message}`);
+      if (severity === "warning") console.log(`warning: ${hide(message)}`);
     },
   });
   const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
@@ -58,26 +59,33 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
     async check(before, raw) {
       const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) });
-      return { inputs: { ...clean(inputs), ...noteIn(raw) }, failures: [...failures] };
+      const hide = hidingIn(raw);
+      return {
+        inputs: { ...clean(inputs), ...noteIn(raw) },
+        failures: failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
+      };
     },
     async diff(id, before, raw) {
-      const { changes, replaces, deleteBeforeReplace, warnings } = await guarded(() =>
-        handler.diff(context(raw), id, own(before), own(raw)),
+      const hide = hidingIn(raw, before);
+      const { changes, replaces, deleteBeforeReplace, warnings } = await guarded(hide, () =>
+        handler.diff(context(raw, hide), id, own(before), own(raw)),
       );
-      for (const warning of warnings) context().log("warning", warning);
+      for (const warning of warnings) context(raw, hide).log("warning", warning);
       return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
     },
     async create(raw) {
+      const hide = hidingIn(raw);
       try {
-        const made = await handler.create(context(raw), own(raw));
+        const made = await handler.create(context(raw, hide), own(raw));
         return { id: made.id, outs: kept(raw, made.outputs) };
       } catch (error) {
-        throw asDynamicFailure(error, raw, kept);
+        throw asDynamicFailure(error, raw, kept, hide);
       }
     },
     async read(id, props = {}) {
       const managed = props[managedKey] !== undefined;
-      const seen = await guarded(() => handler.read(context(props), id, managed ? own(props) : undefined));
+      const hide = hidingIn(props);
+      const seen = await guarded(hide, () => handler.read(context(props, hide), id, managed ? own(props) : undefined));
       if (seen === undefined) {
         // A blank id means deleted; for a look-up it would count as found.
         if (managed) return {};
@@ -90,14 +98,16 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       };
     },
     async update(id, before, raw) {
+      const hide = hidingIn(raw, before);
       try {
-        return { outs: kept(raw, (await handler.update(context(raw), id, own(before), own(raw))).outputs) };
+        return { outs: kept(raw, (await handler.update(context(raw, hide), id, own(before), own(raw))).outputs) };
       } catch (error) {
-        throw asDynamicFailure(error, raw, kept);
+        throw asDynamicFailure(error, raw, kept, hide);
       }
     },
     async delete(id, props) {
-      await guarded(() => handler.delete(context(props), id, own(props)));
+      const hide = hidingIn(props);
+      await guarded(hide, () => handler.delete(context(props, hide), id, own(props)));
     },
   };
 }
@@ -130,21 +140,34 @@ const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props)) as Inp
  * captured provider rides along, or nothing could be done with it ever after. Any other error with an id would be
  * taken for this one, so only texts get out.
  */
-function asDynamicFailure(error: unknown, raw: Inputs, kept: (raw: Inputs, outputs: Props) => Inputs): Error {
-  if (!(error instanceof PartialFailure)) return asPlainError(error);
-  return Object.assign(new Error(error.message), {
+function asDynamicFailure(
+  error: unknown,
+  raw: Inputs,
+  kept: (raw: Inputs, outputs: Props) => Inputs,
+  hide: Hide,
+): Error {
+  const plain = asPlainError(error, hide);
+  if (!(error instanceof PartialFailure)) return plain;
+  return Object.assign(plain, {
     id: error.kept.id,
     properties: kept(raw, error.kept.outputs),
-    reasons: [error.message],
+    reasons: [plain.message],
   });
 }
 
-const asPlainError = (error: unknown): Error => new Error(error instanceof Error ? error.message : String(error));
+const asPlainError = (error: unknown, hide: Hide): Error =>
+  new Error(hide(error instanceof Error ? error.message : String(error)));
 
-async function guarded<T>(call: () => Promise<T>): Promise<T> {
+async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw asPlainError(error);
+    throw asPlainError(error, hide);
   }
 }
+
+type Hide = (text: string) => string;
+
+/** The values come plain to a dynamic provider; the program says which of them are secrets. */
+const hidingIn = (raw: Inputs, before: Inputs = {}): Hide =>
+  hiding((programNote(raw)?.secrets ?? []).flatMap((name) => [raw[name], before[name]]));

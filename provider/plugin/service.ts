@@ -24,10 +24,13 @@ import {
   version,
 } from "../../reconciler/index";
 import { packageName, programNote } from "../captured";
+import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { packageSchema } from "./schema";
-import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
-import { ownProps, readStruct, unwrap, wrapSecret, writeStruct } from "./wire";
+import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
+import { ownProps, readStruct, secretsIn, unwrap, wrapSecret, writeStruct } from "./wire";
+
+type Hide = (text: string) => string;
 
 export type Log = (severity: "info" | "warning", urn: string, message: string) => void;
 
@@ -65,21 +68,29 @@ export function createService(log: Log) {
     return connection;
   }
 
-  const context = (urn: string, signal: AbortSignal): HandlerContext => ({
+  const context = (urn: string, signal: AbortSignal, hide: Hide): HandlerContext => ({
     service: () => connected().service(),
     signal,
     notes: connected().notesOf(urn),
-    log: (severity, message) => log(severity, urn, message),
+    log: (severity, message) => log(severity, urn, hide(message)),
   });
 
   /** Ends early when the engine cancels, or after the resource's own custom timeout. */
-  async function within<T>(urn: string, seconds: number, call: (context: HandlerContext) => Promise<T>): Promise<T> {
+  async function within<T>(
+    urn: string,
+    seconds: number,
+    hide: Hide,
+    call: (context: HandlerContext) => Promise<T>,
+  ): Promise<T> {
     const own = new AbortController();
     if (cancelled) own.abort();
     running.add(own);
     const timer = seconds > 0 ? setTimeout(() => own.abort(), seconds * 1000) : undefined;
     try {
-      return await call(context(urn, own.signal));
+      return await call(context(urn, own.signal, hide));
+    } catch (error) {
+      if (error instanceof Error) error.message = hide(error.message);
+      throw error;
     } finally {
       clearTimeout(timer);
       running.delete(own);
@@ -134,6 +145,12 @@ export function createService(log: Log) {
       response.addFailures(failure);
     }
   }
+
+  /** Secrets of the state and of the program, in whatever is said of the call. */
+  const hidingIn = (...structs: (PropertyStruct | undefined)[]): Hide =>
+    hiding(structs.flatMap((struct) => secretsOfInputs(readStruct(struct))));
+  /** The record is secret for what it may repeat; what it holds besides is none. */
+  const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
 
   return {
     async getPluginInfo() {
@@ -196,10 +213,14 @@ export function createService(log: Log) {
         ...ownProps(raw),
         ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, ownProps(readStruct(request.getOlds())), raw) : {}),
       });
-      for (const warning of warnings) log("warning", urn, warning);
+      const hide = hidingIn(request.getNews());
+      for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();
       response.setInputs(writeStruct(inputs, raw));
-      checkFailures(response, failures);
+      checkFailures(
+        response,
+        failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
+      );
       return response;
     },
     async diff(request: DiffRequest) {
@@ -207,8 +228,9 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const before = beforeIn(request);
       const inputs = ownProps(readStruct(request.getNews()));
-      const found = await within(urn, 0, (context) => handler.diff(context, request.getId(), before, inputs));
-      for (const warning of found.warnings) log("warning", urn, warning);
+      const hide = hidingIn(request.getOldInputs(), request.getOlds(), request.getNews());
+      const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
+      for (const warning of found.warnings) log("warning", urn, hide(warning));
       const response = new messages.DiffResponse();
       response.setChanges(found.changes.length > 0 ? changesOf.some : changesOf.none);
       response.setDiffsList(found.changes.map(({ property }) => property));
@@ -236,7 +258,9 @@ export function createService(log: Log) {
         return response;
       }
       const kept = await keeping(inputs, raw, () =>
-        within(urn, request.getTimeout(), (context) => handler.create(context, inputs)),
+        within(urn, request.getTimeout(), hidingIn(request.getProperties()), (context) =>
+          handler.create(context, inputs),
+        ),
       );
       response.setId(kept.id);
       response.setProperties(writeStruct(kept.outputs, raw));
@@ -252,7 +276,9 @@ export function createService(log: Log) {
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
       const isImport = Object.keys(rawInputs).length === 0;
-      const seen = await within(urn, timeout, (context) => handler.read(context, request.getId(), known));
+      const seen = await within(urn, timeout, hidingIn(request.getInputs(), request.getProperties()), (context) =>
+        handler.read(context, request.getId(), known),
+      );
       const response = new messages.ReadResponse();
       // No id and no properties: it is gone, or was never there.
       if (seen === undefined) return response;
@@ -273,7 +299,9 @@ export function createService(log: Log) {
         return response;
       }
       const kept = await keeping(inputs, raw, () =>
-        within(urn, request.getTimeout(), (context) => handler.update(context, request.getId(), before, inputs)),
+        within(urn, request.getTimeout(), hidingIn(request.getOlds(), request.getNews()), (context) =>
+          handler.update(context, request.getId(), before, inputs),
+        ),
       );
       response.setProperties(writeStruct(kept.outputs, raw));
       return response;
@@ -285,7 +313,8 @@ export function createService(log: Log) {
         ...ownProps(readStruct(request.getOldInputs())),
       };
       const handler = handlerFor(urn);
-      await within(urn, request.getTimeout(), (context) => handler.delete(context, request.getId(), before));
+      const hide = hidingIn(request.getOldInputs(), request.getProperties());
+      await within(urn, request.getTimeout(), hide, (context) => handler.delete(context, request.getId(), before));
       return new Empty();
     },
   };

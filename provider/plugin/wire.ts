@@ -21,14 +21,24 @@ export function unwrap(value: unknown): unknown {
   return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
 }
 
+/** The plain values of everything that came wrapped. */
+export function secretsIn(value: unknown): unknown[] {
+  if (isSecret(value)) return [unwrap(value.value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
 const holdsSecret = (value: unknown): boolean =>
   isSecret(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
 
 export const wrapSecret = (value: unknown): unknown =>
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
-/** What came in secret goes out secret. */
-export function writeStruct(props: Props, raw: Props = {}, alwaysSecret: readonly string[] = []): PropertyStruct {
+/** What came in secret goes out secret. The engine's record repeats the inputs, so it is one as a whole. */
+export function writeStruct(
+  props: Props,
+  raw: Props = {},
+  alwaysSecret: readonly string[] = ["recorded"],
+): PropertyStruct {
   const clean = JSON.parse(JSON.stringify(props)) as Record<string, unknown>;
   for (const key of Object.keys(clean))
     if (alwaysSecret.includes(key) || holdsSecret(raw[key])) clean[key] = wrapSecret(clean[key]);

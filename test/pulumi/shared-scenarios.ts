@@ -124,6 +124,44 @@ new cloud.SecurityGroupRule(${JSON.stringify(name)}, { securityGroupId: group.id
     expect(world()).toEqual([[], [], 0]);
   },
 
+  "a secret input is nowhere in the clear": async (stack) => {
+    const canaries = ["canary-vm", "canary-volume", "canary-group", "canary text", "203.0.113.77/32", "canary-1042"];
+    const program = (volume: string, wrong = "") => `${head}
+const s = pulumi.secret;
+const vm = new cloud.Vm("db-1", { ...vmArgs, name: s("canary-vm"), userId: s("canary-1042"), snapshotBefore: s(["rebuild"]) }, opts);
+const volume = new cloud.Volume("data", { name: s("${volume}"), size: 5, flushConfirmed: true }, opts);
+new cloud.SecurityGroup("web-group", { name: s("canary-group"), description: s("canary text"), rules: [{ protocol: "tcp", dstPort: "22", remoteIp: s("203.0.113.77/32") }] }, opts);
+${wrong}`;
+    const said: string[] = [];
+    const told = async (running: Promise<Outcome>) => {
+      const outcome = await running;
+      said.push(outcome.text);
+      return outcome;
+    };
+    const leaks = async () =>
+      canaries
+        .filter((canary) => said.some((text) => text.includes(canary)))
+        .concat(await stack.state().then((state) => canaries.filter((canary) => state.includes(canary))));
+    stack.write({ "index.js": program("canary-volume") });
+    await told(stack.preview());
+    expect((await told(stack.up())).ok, said.at(-1)).toBe(true);
+    expect(stack.emulator.dump().volumes.map(({ name }) => name)).toContain("canary-volume");
+    expect(await leaks()).toEqual([]);
+    await told(stack.refresh());
+    stack.write({
+      "index.js": program(
+        "canary-volume-2",
+        `new cloud.Vm("other", { ...vmArgs, name: pulumi.secret("canary-vm") }, opts);`,
+      ),
+    });
+    await told(stack.preview());
+    expect((await told(stack.up())).ok).toBe(false);
+    await told(stack.refresh());
+    expect(await leaks()).toEqual([]);
+    await told(stack.destroy());
+    expect(await leaks()).toEqual([]);
+  },
+
   "an automatic name stays what it was when the resource gets another one": async (stack) => {
     const program = (name: string, alias: string) =>
       `${head} new cloud.Volume("${name}", { size: 5 }, { ...opts${alias} });`;

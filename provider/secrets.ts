@@ -1,0 +1,24 @@
+/** Secret values in what a provider says: a message names the resource and the property, never the value. */
+
+/** Replaces every secret in a text; a short one only where it stands as a word of its own. */
+export function hiding(secrets: readonly unknown[]): (text: string) => string {
+  const found = new Set<string>();
+  for (const secret of secrets) collect(secret, found);
+  if (found.size === 0) return (text) => text;
+  const patterns = [...found].sort((a, b) => b.length - a.length).map(patternOf);
+  const any = new RegExp(patterns.join("|"), "gi");
+  return (text) => text.replace(any, "[secret]");
+}
+
+function collect(value: unknown, into: Set<string>): void {
+  if (typeof value === "string" && value !== "") into.add(value);
+  else if (typeof value === "number") into.add(String(value));
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) collect(item, into);
+}
+
+const longEnough = 6;
+
+function patternOf(secret: string): string {
+  const escaped = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return secret.length >= longEnough ? escaped : `(?<![\\w.-])${escaped}(?![\\w-]|\\.\\w)`;
+}
