@@ -2,10 +2,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { type DesiredPart, partsOf, readDesired } from "../reconciler/index";
+import { type DesiredPart, openBeside, partsOf, readDesired } from "../reconciler/index";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
 
 export interface FromYamlOptions {
+  /** Of a file that declares environments, the one that is meant. */
+  readonly env?: string;
   /** Values for the file's vars. */
   readonly vars?: Readonly<Record<string, string>>;
   /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
@@ -45,7 +47,11 @@ export class DesiredState extends pulumi.ComponentResource {
   ): DesiredState {
     const paths = typeof files === "string" ? [files] : files;
     const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
-    const { desired, diagnostics } = readDesired(sources, settings.vars === undefined ? {} : { vars: settings.vars });
+    const { desired, diagnostics } = readDesired(sources, {
+      open: openBeside,
+      ...(settings.vars === undefined ? {} : { vars: settings.vars }),
+      ...(settings.env === undefined ? {} : { env: settings.env }),
+    });
     const told = diagnostics.map(
       ({ severity, summary, detail, fix, source }) =>
         `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fix].filter((text) => text !== undefined).join(" — ")}`,

@@ -11,6 +11,7 @@ import { openProtectedStore } from "./store/open";
 import type { StateStore } from "./store/store";
 
 export type { ApplyRequest, Cloud, CloudPlan, PlanRequest } from "./cloud";
+export type { OpenFile } from "./config/read-desired";
 /**
  * YAML text to the desired state, with everything that is wrong with it. `desired` is absent when there is an error.
  *
@@ -138,6 +139,7 @@ export type { DesiredPart, DesiredParts } from "./one/parts";
  */
 export { partsOf } from "./one/parts";
 export type { HandlerType } from "./one/table";
+export { openBeside } from "./outside/beside";
 /**
  * Settings or a plan that cannot be used, with every problem in `diagnostics`; nothing was sent.
  *

@@ -2,23 +2,31 @@
 import { createInterface } from "node:readline";
 
 /** Aborting `signal` takes the question back, which is a no. */
-export function ask(
+export const ask = async (
   question: string,
   signal: AbortSignal,
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
-): Promise<boolean> {
+): Promise<boolean> => /^y(es)?$/i.test((await askForWord(`${question} [y/N]`, signal, input, output)) ?? "");
+
+/** What was typed, without the space around it; `undefined` when the question was left. */
+export function askForWord(
+  question: string,
+  signal: AbortSignal,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string | undefined> {
   const terminal = createInterface({ input, output });
   const withdraw = (): void => terminal.close();
-  return new Promise<boolean>((resolve) => {
+  return new Promise<string | undefined>((resolve) => {
     let answered = false;
     terminal.on("close", () => {
       if (!answered) output.write("\n");
-      resolve(false);
+      resolve(undefined);
     });
-    terminal.question(`${question} [y/N] `, (answer) => {
+    terminal.question(`${question} `, (answer) => {
       answered = true;
-      resolve(/^y(es)?$/i.test(answer.trim()));
+      resolve(answer.trim());
     });
     signal.addEventListener("abort", withdraw);
     if (signal.aborted) withdraw();

@@ -45,6 +45,7 @@ export interface Known {
   state(): Promise<FoldedState | undefined>;
   recorded(kind?: Kind): Promise<readonly Suggestion[]>;
   declared(): readonly Suggestion[];
+  environments(): readonly Suggestion[];
 }
 
 export interface Command<F extends FlagName = FlagName, A extends readonly string[] = readonly string[]> {

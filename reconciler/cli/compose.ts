@@ -151,8 +151,22 @@ function besideFile({ source, path }: { readonly source: { readonly file: string
   return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
-export function openStore(workspace: Pick<Workspace, "folder">, flags: Flags): StateStore {
-  const location = flags.state ?? setting("RECONCILE_STATE") ?? join(workspace.folder, "reconcile.state.json");
+/** Where the state lies: a flag, the environment of this process, the file, and else beside the file. */
+export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags): string {
+  const outside = flags.state ?? setting("RECONCILE_STATE");
+  if (outside !== undefined) return outside;
+  const { state, environment } = desired;
+  if (state === undefined)
+    return join(folder, environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`);
+  if (isUrl(state.location) || isAbsolute(state.location)) return state.location;
+  // A saved plan may be applied in another checkout than it was made in.
+  return join(sources.length === 0 ? folder : dirname(resolve(state.source.file)), state.location);
+}
+
+export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+
+export function openStore(workspace: Workspace, flags: Flags): StateStore {
+  const location = stateLocation(workspace, flags);
   const store = openProtectedStore(location, {
     environment: process.env,
     insecureHttp: flags["insecure-http"] === true,

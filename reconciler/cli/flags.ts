@@ -10,8 +10,8 @@ export interface FlagRow {
   readonly oneOf?: readonly string[];
   /** The value it has when no number follows it. */
   readonly whenBare?: string;
-  /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, or these words. */
-  readonly offers?: "files" | "addresses" | "volumes" | readonly string[];
+  /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
+  readonly offers?: "files" | "addresses" | "volumes" | "environments" | readonly string[];
   readonly help: string;
 }
 
@@ -29,6 +29,12 @@ export const flagTable = {
     value: "FILE",
     offers: "files",
     help: "a file or folder of the desired state; several are one (repeatable)",
+  },
+  env: {
+    type: "string",
+    value: "NAME",
+    offers: "environments",
+    help: "the environment of the file that is meant (RECONCILE_ENV)",
   },
   state: {
     type: "string",
@@ -226,6 +232,7 @@ export type Flags = {
 };
 
 export const commonFlags = [
+  "env",
   "state",
   "base-url",
   "dialect",

@@ -23,6 +23,8 @@ export interface Finish {
   readonly run?: RunReport;
   readonly orphans?: readonly Orphan[];
   readonly findings?: readonly Finding[];
+  /** What one command's summary has beyond the others'. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 const chunkLength = 64 * 1024;
@@ -49,10 +51,14 @@ export interface Output {
   event(event: object): void;
   /** Which service and state it is about, for the summary. */
   locate(where: Where): void;
+  /** What was located, for whatever shows a plan. */
+  readonly where: Where | undefined;
   /** These texts are masked in everything from here on; a word of one or two characters is left alone. */
   hide(texts: readonly string[]): void;
   /** A text with what is hidden masked, for a file. */
   masked(text: string): string;
+  /** Problems, for people. */
+  tell(diagnostics: readonly Diagnostic[]): void;
   /** Problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
 }
@@ -81,6 +87,15 @@ export function createOutput(command: string, flags: Flags): Output {
   const note = (text: string): void => {
     if (!silent)
       process.stderr.write(masked(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`));
+  };
+  const tell = (diagnostics: readonly Diagnostic[]): void => {
+    if (json || diagnostics.length === 0) return;
+    const told = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
+    const text = diagnosticsText(told, {
+      color: colour && process.stderr.isTTY === true,
+      ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
+    });
+    process.stderr.write(masked(text));
   };
   return {
     json,
@@ -118,11 +133,15 @@ export function createOutput(command: string, flags: Flags): Output {
     locate(where) {
       located = where;
     },
+    get where() {
+      return located;
+    },
     hide(texts) {
       for (const text of texts) if (text.length > 2) secrets.add(text);
       if (secrets.size > 0) masking = createMasking(secrets);
     },
     masked,
+    tell,
     finish({
       exitCode,
       diagnostics = [],
@@ -131,6 +150,7 @@ export function createOutput(command: string, flags: Flags): Output {
       run,
       orphans = run?.orphans ?? [],
       findings = [],
+      extra,
     }) {
       if (json || into !== undefined) {
         const durationMs = Math.round(performance.now() - startedAt);
@@ -145,18 +165,12 @@ export function createOutput(command: string, flags: Flags): Output {
             ...(located === undefined ? {} : { where: located }),
             ...(plan === undefined ? {} : { plan }),
             ...(run === undefined ? {} : { run }),
+            ...(extra === undefined ? {} : { extra }),
           }),
         );
         into?.close();
       }
-      if (!json && diagnostics.length > 0) {
-        const shown = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
-        const text = diagnosticsText(shown, {
-          color: colour && process.stderr.isTTY === true,
-          ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
-        });
-        process.stderr.write(masked(text));
-      }
+      tell(diagnostics);
       return exitCode;
     },
   };

@@ -69,6 +69,9 @@ const resource: Check = (value) => isResource(value) && kindFits(value);
 const desired = shape({
   project: optional(text),
   region: optional(text),
+  environment: optional(text),
+  isProtected: optional(flag),
+  state: optional(shape({ location: text, source })),
   service: shape({
     baseUrl: optional(text),
     dialect: optional(either(shape({ path: text, source }), shape({ inline: anything, source }))),

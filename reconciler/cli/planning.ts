@@ -1,5 +1,6 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
 
+import { relative, resolve } from "node:path";
 import type { PlanOptions } from "../core/diff/context";
 import { asDiagnostic } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
@@ -16,16 +17,28 @@ import { commitOf } from "../outside/commit";
 import { writePrivately } from "../outside/private-file";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
-import { changeEvents, findingEvent, plannedStepEvents } from "../report/json-lines";
+import { changeEvents, findingEvent, plannedStepEvents, type Where } from "../report/json-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
+import { whereBriefly, whereText } from "../report/where-text";
 import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import { version } from "../version";
-import { ask as askOn } from "./ask";
+import { askForWord, ask as askOn } from "./ask";
 import type { Invocation } from "./command";
-import { createPorts, fail, holderOf, newLineage, openService, openStore, readCount, systemClock } from "./compose";
+import {
+  createPorts,
+  fail,
+  holderOf,
+  isUrl,
+  newLineage,
+  openService,
+  openStore,
+  readCount,
+  type Service,
+  systemClock,
+} from "./compose";
 import type { Flags } from "./flags";
 import { startProgress } from "./progress";
 import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
@@ -43,18 +56,32 @@ export async function withSession(
 ): Promise<number> {
   const store = openStore(workspace, invocation.flags);
   const service = await openService(workspace, invocation);
-  const { project } = workspace.desired;
-  invocation.output.locate({
-    service: service.baseUrl,
-    state: store.location,
-    ...(project === undefined ? {} : { project }),
-  });
+  invocation.output.locate(whereOf(workspace, service, store));
   try {
     return await use({ invocation, workspace, service, store });
   } finally {
     await service.close();
   }
 }
+
+function whereOf({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
+  const { project, environment } = desired;
+  const commit = sources.length === 0 ? undefined : commitOf(folder);
+  return {
+    service: service.baseUrl,
+    state: shownLocation(store.location),
+    ...(project === undefined ? {} : { project }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(commit === undefined ? {} : { commit }),
+  };
+}
+
+/** A file as it is called from here. */
+const shownLocation = (location: string): string => {
+  if (isUrl(location)) return location;
+  const path = relative(process.cwd(), resolve(location));
+  return path.startsWith("..") ? resolve(location) : path;
+};
 
 /** The same for what writes the state or the service without a plan of the whole. */
 export const withLockedSession = (
@@ -146,6 +173,7 @@ const manyResources = 200;
 /** The plan for people or as JSON lines; its diagnostics go with the summary. */
 export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure, findings }: Review): void {
   const { output } = invocation;
+  if (output.where !== undefined) output.print(`${whereText(output.where)}\n`);
   // The plan's last line sums it up and is read first, so what groups admit comes before it.
   if (exposure !== undefined && !output.json) {
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
@@ -270,7 +298,7 @@ export async function approveAndApply(
   };
   if (review.exitCode !== 0) return finish(review.exitCode);
   if (hasNothingToDo(plan, prepared)) return finish(0);
-  const answer = await getConsent(invocation, plan, approval, stop.soft);
+  const answer = await getConsent(session, plan, approval, stop.soft);
   const { grants, refused, cancelled } = answer;
   if (refused.length > 0) {
     const full = refused.map(consentMissing);
@@ -294,11 +322,19 @@ const inReport = ({ findings }: Review): Diagnostic[] =>
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
   { service, invocation: { command, flags, output } }: Session,
-  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded">,
+  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded" | "where">,
 ): void {
   if (flags.report === undefined) return;
   const { embedded } = service;
-  const page = htmlReport({ ...finished, command, version, at: new Date().toISOString(), embedded });
+  const { where } = output;
+  const page = htmlReport({
+    ...finished,
+    ...(where === undefined ? {} : { where: whereText(where) }),
+    command,
+    version,
+    at: new Date().toISOString(),
+    embedded,
+  });
   try {
     writePrivately(flags.report, output.masked(page));
   } catch (error) {
@@ -387,7 +423,7 @@ interface Answer {
 }
 
 async function getConsent(
-  { flags, output }: Invocation,
+  { invocation: { flags, output }, workspace }: Session,
   plan: Plan,
   approval: Approval,
   signal: AbortSignal,
@@ -424,11 +460,17 @@ async function getConsent(
     if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
       return { grants: given, refused: [consent], cancelled: `${consent.address ?? "a volume"} is not flushed` };
   const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
-  const question =
+  const what =
     losses === 0
-      ? "Apply this plan?"
-      : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})?`;
-  if (await ask(question)) return { grants: asked, refused: [] };
+      ? "Apply this plan"
+      : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})`;
+  const place = output.where === undefined ? "" : `${whereBriefly(output.where)}: `;
+  const typed = workspace.desired.isProtected === true ? workspace.desired.environment : undefined;
+  const isYes =
+    typed === undefined
+      ? await ask(`${place}${what}?`)
+      : (await askForWord(`${place}${what}? Its name, ${typed}, is the yes:`, signal, process.stdin, screen)) === typed;
+  if (isYes) return { grants: asked, refused: [] };
   return {
     grants: asked,
     refused: [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],

@@ -16,9 +16,10 @@ import { setting } from "../outside/environment";
 import { writePrivately } from "../outside/private-file";
 import { readKeys, sealFile, unsealFile } from "../store/seal";
 import { version } from "../version";
-import { fail } from "./compose";
+import { fail, isUrl } from "./compose";
 import type { Flags } from "./flags";
 import { unreadablePart } from "./plan-shape";
+import type { Workspace } from "./workspace";
 
 const planFormat = "reconcile-cloud/plan";
 
@@ -86,9 +87,9 @@ function essenceOf(plan: Plan) {
 export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
 
 /** How a plan names its state, so that another checkout finds the same one. */
-export function nameState(location: string, folder: string, flags: Flags): string {
-  const given = flags.state ?? setting("RECONCILE_STATE");
-  if (given !== undefined && (/^[a-z][a-z0-9+.-]*:\/\//i.test(given) || isAbsolute(given))) return location;
+export function nameState(location: string, { desired, folder }: Workspace, flags: Flags): string {
+  const given = flags.state ?? setting("RECONCILE_STATE") ?? desired.state?.location;
+  if (given !== undefined && (isUrl(given) || isAbsolute(given))) return location;
   return relative(folder, resolve(location));
 }
 

@@ -8,9 +8,9 @@ import type { FoldedState } from "../core/state/fold";
 import { openState } from "../engine/plan";
 import { setting } from "../outside/environment";
 import { allCommands, type Commands, findCommand, type Known, type NamedCommand, type Suggestion } from "./command";
-import { newLineage, openStore } from "./compose";
+import { isUrl, newLineage, openStore, stateLocation } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagTable, rowOf } from "./flags";
-import { readWorkspace } from "./workspace";
+import { environmentsOf, nothingHere, readWorkspace } from "./workspace";
 
 /** Files of the shell's own finding. */
 export const files: readonly Suggestion[] = [{ word: ":files" }];
@@ -102,6 +102,7 @@ function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Sugg
 
 async function flagValues({ offers, oneOf }: FlagRow, known: Known): Promise<readonly Suggestion[]> {
   if (offers === "files") return files;
+  if (offers === "environments") return known.environments();
   if (offers === "volumes") return [...(await known.recorded("volume")), { word: "all" }];
   if (offers === "addresses") {
     const both = [...(await known.recorded()), ...known.declared()];
@@ -124,7 +125,16 @@ const knownHere = (flags: Flags): Known => ({
   state: () => stateOf(flags),
   recorded: (kind) => recorded(flags, kind),
   declared: () => declared(flags),
+  environments: () => environments(flags),
 });
+
+function environments(flags: Flags): Suggestion[] {
+  try {
+    return environmentsOf({ args: [], flags }).map((word) => ({ word }));
+  } catch {
+    return [];
+  }
+}
 
 async function recorded(flags: Flags, kind?: Kind): Promise<Suggestion[]> {
   const state = await stateOf(flags);
@@ -148,11 +158,12 @@ function workspaceOf(flags: Flags) {
 
 /** Only of a state on this machine: a key press is no reason to ask a bucket, or a command for the state's key. */
 async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
-  if ((flags.state ?? setting("RECONCILE_STATE") ?? "").includes("://")) return undefined;
   if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
   try {
     // A file that is half-written is the usual case while typing; its state lies beside it all the same.
-    const store = openStore(workspaceOf(flags) ?? { folder: process.cwd() }, flags);
+    const workspace = workspaceOf(flags) ?? nothingHere;
+    if (isUrl(stateLocation(workspace, flags))) return undefined;
+    const store = openStore(workspace, flags);
     return openState(await store.read(), store.location, newLineage()).state;
   } catch {
     return undefined;

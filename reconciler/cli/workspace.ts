@@ -8,6 +8,8 @@ import { type ConfigSource, readDesired } from "../config/read-desired";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Dialect } from "../dialect/dialect";
+import { openBeside } from "../outside/beside";
+import { setting } from "../outside/environment";
 import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
 import { assertKnown } from "./denials";
@@ -33,15 +35,33 @@ export function readWorkspace(
 ): Workspace {
   const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
   if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
-    return { desired: nothingDesired, diagnostics: [], sources: [], folder: process.cwd() };
+    return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
-  const { desired, diagnostics, sensitive = [] } = readDesired(sources, readOptions(invocation.flags));
+  const { desired, diagnostics, sensitive = [], opened = [] } = readDesired(sources, readOptions(invocation.flags));
   invocation.output?.hide(sensitive);
   if (desired === undefined) throw new CommandFailed(diagnostics);
   if (desired.deny !== undefined) assertKnown(desired.deny);
-  return { desired, diagnostics, sources, folder: dirname(resolve(paths[0]!)) };
+  return { desired, diagnostics, sources: [...sources, ...opened], folder: dirname(resolve(paths[0]!)) };
+}
+
+/** Where there are no files, or none that can be read. */
+export const nothingHere: Workspace = { desired: nothingDesired, diagnostics: [], sources: [], folder: process.cwd() };
+
+/** Without a file the environment still says which state is meant. */
+function withoutFile(flags: Flags): Desired {
+  const environment = chosenEnvironment(flags);
+  return environment === undefined ? nothingDesired : { ...nothingDesired, environment };
+}
+
+export const chosenEnvironment = (flags: Flags): string | undefined => flags.env ?? setting("RECONCILE_ENV");
+
+/** The environments that the files declare, whatever else is wrong with them. */
+export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
+  const given = [...invocation.args, ...(invocation.flags.file ?? [])];
+  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+  return readDesired(withoutRepeats(paths).map(readSource)).environments ?? [];
 }
 
 /** Reading a large file holds the program for seconds; the first word comes before that, not after. */
@@ -115,5 +135,12 @@ function readOptions(flags: Flags) {
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECONCILE_VAR_") && value !== undefined)
       environment[name.slice("RECONCILE_VAR_".length)] = value;
-  return { vars, environment, varFiles: (flags["var-file"] ?? []).map(readSource) };
+  const env = chosenEnvironment(flags);
+  return {
+    vars,
+    environment,
+    varFiles: (flags["var-file"] ?? []).map(readSource),
+    open: openBeside,
+    ...(env === undefined ? {} : { env }),
+  };
 }

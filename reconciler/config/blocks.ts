@@ -7,7 +7,7 @@ import { formatAddress, type Kind, sectionOf } from "../core/model/address";
 import { expandForEach } from "./for-each";
 import { type Each, interpolate, type Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
-import type { Defaults, Entry } from "./sources";
+import { type Defaults, type Entry, findIn } from "./sources";
 import { isMap, keyOffset, offsetAt, type Path, type Place, type YamlMap } from "./yaml-file";
 
 export interface Block {
@@ -50,7 +50,7 @@ export function expandBlocks(
   const blocks = new Map<string, Block>();
   const instances: Instance[] = [];
   const disabled = new Set<string>();
-  const sources = new Set([...entries.map(({ source }) => source), ...defaults.sources.values()]);
+  const sources = new Set([...entries.map(({ source }) => source), ...defaults.layers.map(({ source }) => source)]);
   const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
   for (const entry of entries) {
     const { key, value } = entry;
@@ -173,12 +173,7 @@ export function placeInBlock({ kind, entry, defaults }: Block, path: Path, on: "
   const whole = [sectionOf[kind], entry.key, ...path];
   const own = offsetAt(entry.source.root, whole, path.length === 0 ? "key" : on);
   if (own.found || path.length === 0) return { source: entry.source, offset: own.offset };
-  const source = defaults.sources.get(String(path[0]));
-  if (source !== undefined) {
-    const inherited = offsetAt(source.root, ["defaults", kind, ...path], on);
-    if (inherited.found) return { source, offset: inherited.offset };
-  }
-  return { source: entry.source, offset: own.offset };
+  return findIn(defaults.layers, path, on) ?? { source: entry.source, offset: own.offset };
 }
 
 export const placeOfBlock = ({ kind, entry }: Block): Place => ({

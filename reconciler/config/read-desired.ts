@@ -10,6 +10,7 @@ import { compareAddresses, type Kind, kinds, sectionOf } from "../core/model/add
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import { expandBlocks, type Instance, placeInBlock, storedInTheClear } from "./blocks";
+import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { validate } from "./generated/desired-state";
 import { interpolate, type Scope, type Variables } from "./interpolation";
@@ -24,16 +25,22 @@ import { readVolume } from "./read-volume";
 import { type Declared, declare } from "./references";
 import { schemaProblems } from "./schema-problems";
 import { patternWords } from "./schema-words";
-import { type Merged, mergeSources, placeOf } from "./sources";
+import { type Merged, mergeSources, placeIn } from "./sources";
 import { parseTemplate } from "./template";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
-import { type ConfigSource, isMap, type Path, type YamlFile, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
+export type { OpenFile } from "./environments";
 export type { ConfigSource } from "./yaml-file";
 
 /** What the files are read with. */
-export interface ReadOptions extends GivenVars {}
+export interface ReadOptions extends GivenVars {
+  /** --env */
+  readonly env?: string;
+  /** How another file is read that one of them names: a file of variables, a component. Left out: none is. */
+  readonly open?: OpenFile;
+}
 
 export interface ReadResult {
   /** Present when there is no error. */
@@ -42,6 +49,10 @@ export interface ReadResult {
   readonly diagnostics: Diagnostic[];
   /** The texts of sensitive values, which nothing may show. */
   readonly sensitive?: readonly string[];
+  /** The names of the environments that the files declare. */
+  readonly environments?: readonly string[];
+  /** The files that those that were given name, as far as they were read. */
+  readonly opened?: readonly ConfigSource[];
 }
 
 export function readDesired(sources: readonly ConfigSource[], options: ReadOptions = {}): ReadResult {
@@ -52,34 +63,58 @@ export function readDesired(sources: readonly ConfigSource[], options: ReadOptio
     for (const file of files) addShapeProblems(file, problems);
     return { diagnostics: sortDiagnostics(problems.diagnostics) };
   }
-  const merged = mergeSources(files, problems);
-  const vars = readVars(merged.vars, options, problems);
-  const desired = readMerged(merged, files, vars, problems);
+  const written = mergeSources(files, problems);
+  const opened: ConfigSource[] = [];
+  const open: OpenFile = (path, beside) => {
+    const found = openBeside(path, beside, options.open);
+    if ("source" in found) opened.push(found.source);
+    return found;
+  };
+  const chosen = chooseEnvironment(
+    written,
+    { ...(options.env === undefined ? {} : { env: options.env }), open },
+    problems,
+  );
+  const environments = written.environments.map(({ key }) => key);
+  if (chosen === undefined) {
+    for (const file of files) addShapeProblems(file, problems);
+    return { diagnostics: sortDiagnostics(problems.diagnostics), environments };
+  }
+  const { merged } = chosen;
+  const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
+  const desired = readMerged(merged, files, { vars, environment: chosen.name }, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = sensitiveTexts(vars);
-  const result = { diagnostics, ...(sensitive.length === 0 ? {} : { sensitive }) };
+  const result = { diagnostics, environments, opened, ...(sensitive.length === 0 ? {} : { sensitive }) };
   return hasErrors(diagnostics) ? result : { desired, ...result };
 }
 
-function readMerged(merged: Merged, files: readonly YamlFile[], vars: Variables, problems: Problems): Desired {
+function readMerged(
+  merged: Merged,
+  files: readonly YamlFile[],
+  { vars, environment }: { readonly vars: Variables; readonly environment: string | undefined },
+  problems: Problems,
+): Desired {
   checkVersion(merged, files, problems);
-  const setting = (name: "project" | "region" | "service"): { subject: Subject; values: Values; raw: Values } => {
+  const scope: Scope = { vars, ...(environment === undefined ? {} : { environment }) };
+  const setting = (
+    name: "project" | "region" | "service" | "state",
+  ): { subject: Subject; values: Values; raw: Values } => {
     const found = merged.settings.get(name);
-    const path = name === "service" ? [name] : [];
     const subject: Subject = {
       problems,
       place: (inner, on) =>
         found === undefined
           ? { source: files[0]!, offset: 0 }
-          : placeOf(found.source, [...path, ...inner], on ?? "value"),
+          : placeIn(found.layers, name === "service" ? inner : inner.slice(1), on ?? "value"),
     };
     const raw =
       found === undefined ? {} : name !== "service" ? { [name]: found.value } : isMap(found.value) ? found.value : {};
     const { dialect, ...plain } = raw;
     const kept = isMap(dialect) ? plain : raw;
     const told: Scope = {
-      vars,
+      ...scope,
       onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
     };
     const values = interpolate(kept, told, (problem, at) =>
@@ -93,7 +128,6 @@ function readMerged(merged: Merged, files: readonly YamlFile[], vars: Variables,
     project: readText(project.subject, project.values, "project") ?? (merged.settings.has("project") ? "" : undefined),
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
-  const scope: Scope = { vars };
   const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], scope, problems);
   const expanded = { vm: expand("vm"), volume: expand("volume"), group: expand("group") };
   const declared = declare(expanded);
@@ -104,6 +138,9 @@ function readMerged(merged: Merged, files: readonly YamlFile[], vars: Variables,
   return {
     ...(top.project === undefined ? {} : { project: top.project }),
     ...(top.region === undefined ? {} : { region: top.region }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(merged.isProtected ? { isProtected: true as const } : {}),
+    ...readState(setting("state")),
     service: readService(service.subject, service.values, service.raw),
     resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
@@ -138,6 +175,27 @@ function readInstances(
   });
 }
 
+/** Where the state lies, when the file says so. */
+function readState({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {
+  const location = readText(subject, values, "state");
+  if (location === undefined) return {};
+  const source = positionOf(subject.place(["state"]));
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) return { state: { location, source } };
+  const url = URL.canParse(location) ? new URL(location) : undefined;
+  if (url?.password || url?.searchParams.has("password")) {
+    subject.problems.add({
+      code: "config/invalid-value",
+      summary: "state holds a password",
+      detail: "the file is read by everybody who may plan",
+      fix: "take it out of the URL: PGPASSWORD, RECONCILE_STATE_PASSWORD, or the credentials of the store's own tools",
+      at: subject.place(["state"]),
+      withoutExcerpt: true,
+    });
+    return {};
+  }
+  return { state: { location, source } };
+}
+
 function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Problems): void {
   const version = merged.settings.get("version");
   if (version === undefined) {
@@ -156,7 +214,7 @@ function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Prob
       summary: `version cannot be ${shown(version.value)}`,
       detail: "this program reads version 1",
       fix: "write version: 1",
-      at: placeOf(version.source, ["version"], "value"),
+      at: placeIn(version.layers, [], "value"),
     });
   }
 }

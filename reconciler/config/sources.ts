@@ -23,24 +23,35 @@ export interface Entry {
   readonly source: YamlFile;
 }
 
-/** A top-level setting and the file that gives it. */
+/** Where a map or a value stands in a file: what goes over others comes before them in a list. */
+export interface Layer {
+  readonly source: YamlFile;
+  readonly path: Path;
+}
+
+/** A top-level setting and what gives it. */
 export interface Setting {
   readonly value: unknown;
-  readonly source: YamlFile;
+  readonly layers: readonly [Layer, ...Layer[]];
 }
 
-/** The defaults of one kind, each with the file it comes from. */
+/** The defaults of one kind. */
 export interface Defaults {
   readonly values: Readonly<YamlMap>;
-  readonly sources: ReadonlyMap<string, YamlFile>;
+  readonly layers: readonly Layer[];
 }
 
+export type SettingName = "version" | "project" | "region" | "service" | "state";
+
 export interface Merged {
-  readonly settings: ReadonlyMap<"version" | "project" | "region" | "service", Setting>;
+  readonly settings: ReadonlyMap<SettingName, Setting>;
+  readonly environments: readonly Entry[];
   readonly vars: ReadonlyMap<string, VarDeclaration>;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
+  /** The environment that is meant says `protect: true`. */
+  readonly isProtected?: boolean;
 }
 
 export type ListName = "imports" | "moved" | "removed" | "deny";
@@ -50,11 +61,11 @@ export interface ListItem {
   readonly index: number;
 }
 
-const settingNames = ["version", "project", "region", "service"] as const;
+const settingNames = ["version", "project", "region", "service", "state"] as const satisfies readonly SettingName[];
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
   const roots = sources.filter(({ root }) => isMap(root));
-  const settings = new Map<(typeof settingNames)[number], Setting>();
+  const settings = new Map<SettingName, Setting>();
   for (const name of settingNames) {
     const setting = mergeSetting(name, roots, problems);
     if (setting !== undefined) settings.set(name, setting);
@@ -66,7 +77,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     const found = mergeMaps(["defaults", kind], roots, problems);
     return {
       values: Object.fromEntries(found.map(({ key, value }) => [key, value])),
-      sources: new Map(found.map(({ key, source }) => [key, source])),
+      layers: [...new Set(found.map(({ source }) => source))].map((source) => ({ source, path: ["defaults", kind] })),
     };
   });
   const entries = perKind((kind) => mergeMaps([sectionOf[kind]], roots, problems));
@@ -77,6 +88,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     });
   return {
     settings,
+    environments: mergeMaps(["environments"], roots, problems),
     vars,
     defaults,
     entries,
@@ -84,7 +96,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
   };
 }
 
-const perKind = <T>(make: (kind: Kind) => T): Record<Kind, T> =>
+export const perKind = <T>(make: (kind: Kind) => T): Record<Kind, T> =>
   Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
@@ -93,12 +105,12 @@ function mergeSetting(name: string, roots: readonly YamlFile[], problems: Proble
     const root = source.root as YamlMap;
     const value = Object.hasOwn(root, name) ? root[name] : undefined;
     if (value === undefined || value === null) continue;
-    if (first === undefined) first = { value, source };
+    if (first === undefined) first = { value, layers: [{ source, path: [name] }] };
     else if (canonicalJson(first.value) !== canonicalJson(value))
       problems.add({
         code: "config/conflicting-setting",
         summary: `${name} is given twice with different values`,
-        detail: `here ${shown(value)}, and ${shown(first.value)} in ${lineOf(placeOf(first.source, [name]))}`,
+        detail: `here ${shown(value)}, and ${shown(first.value)} in ${lineOf(placeIn(first.layers, []))}`,
         fix: "keep one of the two",
         at: placeOf(source, [name]),
       });
@@ -137,6 +149,22 @@ export const placeOf = (source: YamlFile, path: Path, on: "key" | "value" = "key
   source,
   offset: offsetAt(source.root, path, on).offset,
 });
+
+/** Where a value under one of the layers was written: in the first that has it, else as far as the first one leads. */
+export function placeIn(layers: readonly [Layer, ...Layer[]], path: Path, on: "key" | "value" = "key"): Place {
+  const found = findIn(layers, path, on);
+  if (found !== undefined) return found;
+  const [{ source, path: prefix }] = layers;
+  return placeOf(source, [...prefix, ...path], on);
+}
+
+export function findIn(layers: readonly Layer[], path: Path, on: "key" | "value"): Place | undefined {
+  for (const { source, path: prefix } of layers) {
+    const { offset, found } = offsetAt(source.root, [...prefix, ...path], on);
+    if (found) return { source, offset };
+  }
+  return undefined;
+}
 
 export function lineOf(place: Place): string {
   const { file, line } = positionOf(place);

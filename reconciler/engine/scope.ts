@@ -5,7 +5,7 @@
 
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { acceptService, compareScopes, type ScopeDoubt } from "../core/model/evidence";
+import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
 import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
@@ -24,9 +24,13 @@ export class ScopeRefused extends Error {
 }
 
 /** What a state made here, with this file, is of. */
-export const scopeOf = (client: Pick<ServiceClient, "origin">, desired: Pick<Desired, "project">): Scope => ({
+export const scopeOf = (
+  client: Pick<ServiceClient, "origin">,
+  { project, environment, files }: Pick<Desired, "project" | "environment" | "files">,
+): Scope => ({
   origin: client.origin,
-  ...(desired.project === undefined ? {} : { project: desired.project }),
+  ...(project === undefined ? {} : { project }),
+  ...(environment === undefined ? (files.length === 0 ? {} : { environment: noEnvironment }) : { environment }),
 });
 
 /** Asks nothing, so it comes before the first request. */
@@ -49,6 +53,7 @@ export function assertShown(state: State, live: Live): void {
 const rightWay: Record<ScopeDoubt["about"], string> = {
   origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,
   project: `give the project's own file or state; if everything of this state is in that project now: reconcile apply ${acceptService}`,
+  environment: `choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file); if this state is the other environment's from now on: reconcile apply ${acceptService}`,
   credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each that shall be made anew`,
 };
 
@@ -71,13 +76,21 @@ const mostWitnesses = 5;
 /** What a run that writes has the state remember of its scope; `undefined`: it remembers that already. */
 export function scopeToRemember(state: State, now: Scope, live: Live, accepted: boolean): Scope | undefined {
   const { scope } = state;
+  const { environment: chosen, ...place } = now;
+  const here: Scope = {
+    ...place,
+    ...(chosen === undefined || chosen === noEnvironment ? {} : { environment: chosen }),
+  };
   const known = new Set([...state.resources.values()].map(({ id }) => id));
   const sees: string[] = [];
   for (const [id, sighting] of live.groups)
     if (sighting.seen === "yes" && sighting.value.name === "default" && !known.has(id)) sees.push(`group:${id}`);
-  const fresh: Scope = { ...now, ...(sees.length === 0 ? {} : { sees: sees.sort().slice(0, mostWitnesses) }) };
-  if (scope !== undefined && !accepted)
-    return scope.project === undefined && now.project !== undefined ? { ...scope, project: now.project } : undefined;
-  const next = { ...scope, ...fresh };
+  const fresh: Scope = { ...here, ...(sees.length === 0 ? {} : { sees: sees.sort().slice(0, mostWitnesses) }) };
+  if (scope !== undefined && !accepted) {
+    const learnt = { ...here, ...scope };
+    return deepEqual(learnt, scope) ? undefined : learnt;
+  }
+  const { environment: _, ...rest } = scope ?? {};
+  const next = { ...rest, ...fresh };
   return deepEqual(next, scope) ? undefined : next;
 }

@@ -27,6 +27,8 @@ export interface HtmlReport {
   readonly diagnostics: readonly Diagnostic[];
   /** Carried out on the embedded service, which is faster than what the plan reckons with. */
   readonly embedded?: boolean;
+  /** Which service, project, environment and state it was for. */
+  readonly where?: string;
 }
 
 /** A picture of more steps is no picture; the table of steps has them all. */
@@ -104,6 +106,7 @@ function header(report: HtmlReport): string {
   return [
     "<header>",
     `<h1>reconcile ${escapeHtml(report.command)}</h1>`,
+    ...(report.where === undefined ? [] : [`<p>${escapeHtml(report.where)}</p>`]),
     `<p class="r-quiet">${escapeHtml(report.at)} · reconcile ${escapeHtml(report.version)} · state ${code(plan.lineage)}, serial ${plan.serial}</p>`,
     `<p class="r-verdict r-${hue}" role="status">${escapeHtml(word)}</p>`,
     `<p>${escapeHtml(summaryText(plan))}</p>`,

@@ -79,6 +79,8 @@ export interface Where {
   readonly project?: string;
   readonly environment?: string;
   readonly state: string;
+  /** What is checked out where the files are. */
+  readonly commit?: string;
 }
 
 export interface SummaryInput {
@@ -120,6 +122,7 @@ export function summaryLine(input: SummaryInput): object {
     project: where?.project ?? null,
     environment: where?.environment ?? null,
     state: where?.state ?? null,
+    commit: where?.commit ?? null,
     outputs: {},
     findings: (input.findings ?? []).map(findingEntry),
     ...input.extra,

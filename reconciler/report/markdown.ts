@@ -7,15 +7,19 @@ import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
+import type { Where } from "./json-lines";
 import { type Block, consentBlocks, outlinePlan, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type Look, signs, stepLines } from "./plan-text";
 import { countOf, durationText, fitTo, numberText, painter, wrapWords } from "./style";
+import { whereText } from "./where-text";
 
 export interface MarkdownOptions {
   /** In characters; the default is what the usual hosts take. */
   readonly limit?: number;
   /** Where the whole plan is kept: a name or a URL. */
   readonly artifact?: string;
+  /** Which service, project, environment and state it is for. */
+  readonly where?: Where;
   /** Tells the comments of several projects on one merge request apart. */
   readonly key?: string;
   /** All that the plan has for its reviewer; left out, what it says by itself. */
@@ -29,11 +33,14 @@ const share = { consents: 0.4, findings: 0.1, downtime: 0.05, block: 0.15, steps
 
 const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
 
+const whereLine = (where: Where | undefined): string =>
+  where === undefined ? "" : `${escapeText(whereText(where))}\n\n`;
+
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = options.limit ?? commentLimit;
   const { blocks, touched } = outlinePlan(plan);
   const look: Look = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
-  const opening = `${markerOf(options.key)}\n### ${summaryText(plan)}\n`;
+  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${summaryText(plan)}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,

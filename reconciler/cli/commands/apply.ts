@@ -1,9 +1,11 @@
 /** `reconcile apply`: plans, asks, and makes it so; or applies exactly the plan that was saved and reviewed. */
+
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
+import { setting } from "../../outside/environment";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
-import type { FlagName } from "../flags";
+import type { FlagName, Flags } from "../flags";
 import { applyFlags, planFlags } from "../flags";
 import {
   approveAndApply,
@@ -105,13 +107,25 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: ReturnType<ty
 
 /** Whatever a flag or a variable of this machine says: the reviewed plan is for one service and one state. */
 function refuseElsewhere({ service, store, workspace, invocation }: Session, saved: SavedPlan): void {
-  const state = nameState(store.location, workspace.folder, invocation.flags);
+  const state = nameState(store.location, workspace, invocation.flags);
   const differences = [
     ...(service.baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${service.baseUrl}`]),
+    ...elsewhere(saved.desired.environment, invocation.flags),
     ...(state === saved.state ? [] : [`it is for the state ${saved.state}, not ${state}`]),
     ...(canonicalJson(service.dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
   ];
   if (differences.length > 0) throw stale(differences);
+}
+
+/** A plan is of one environment; whoever names another one meant another plan. */
+function elsewhere(planned: string | undefined, flags: Flags): string[] {
+  const named = flags.env ?? setting("RECONCILE_ENV");
+  if (named === undefined || named === planned) return [];
+  return [
+    planned === undefined
+      ? `it is for no environment, not ${named}`
+      : `it is for the environment ${planned}, not ${named}`,
+  ];
 }
 
 const stale = (differences: readonly string[]) =>

@@ -4,7 +4,10 @@ import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { command, type Invocation } from "../command";
+import { fail } from "../compose";
+import { forEachEnvironment, isForAll } from "../each-environment";
 import { planFlags } from "../flags";
+import type { Output } from "../output";
 import { planOptions, prepareBeside, showPlan, withSession } from "../planning";
 import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
@@ -20,9 +23,23 @@ export const planCommand = command({
     ["reconcile plan --out change.plan.json", "saves what you reviewed, for: reconcile apply change.plan.json"],
     ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
     ["reconcile plan --target vm.db", "only this VM and what it stands on"],
+    ["reconcile plan --env all", "each environment that the file declares, in turn"],
   ],
   flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
-  run: (invocation) => annotated(invocation, () => plan(invocation)),
+  run: (invocation) => annotated(invocation, () => planHere(invocation)),
+});
+
+function planHere(invocation: Invocation): Promise<number> {
+  if (!isForAll(invocation)) return plan(invocation);
+  if (invocation.flags.out !== undefined)
+    throw fail("cli/bad-flag", "--out saves the plan of one environment, not of all", "--env NAME --out FILE for each");
+  return forEachEnvironment(invocation, plan);
+}
+
+/** Comments of several environments on one merge request are told apart by it. */
+const placeOf = ({ where }: Output) => ({
+  ...(where === undefined ? {} : { where }),
+  ...(where?.environment === undefined ? {} : { key: where.environment }),
 });
 
 async function plan(invocation: Invocation): Promise<number> {
@@ -37,13 +54,15 @@ async function plan(invocation: Invocation): Promise<number> {
     if (format !== undefined) printAnnotations(invocation, format, findings);
     else if (flags.markdown === true) {
       const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, commentLimit / 8);
-      output.print(planMarkdown(plan, { limit: commentLimit - exposure.length, findings }) + exposure);
+      output.print(
+        planMarkdown(plan, { limit: commentLimit - exposure.length, findings, ...placeOf(output) }) + exposure,
+      );
     } else showPlan(invocation, prepared, review);
     const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
       const { baseUrl, dialect } = session.service;
       const { folder } = workspace;
-      const state = nameState(session.store.location, folder, flags);
+      const state = nameState(session.store.location, workspace, flags);
       const saved = savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state });
       writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);

@@ -39,6 +39,7 @@ const headOf = ({ id, created_by, base_url, state, serial, desired }: SavedPlan)
     `Plan ${id.slice(0, 12)}, made by ${created_by}`,
     `  service      ${base_url}`,
     ...(desired.project === undefined ? [] : [`  project      ${desired.project}`]),
+    ...(desired.environment === undefined ? [] : [`  environment  ${desired.environment}`]),
     `  state        ${state}, serial ${serial}`,
     `  files        ${desired.files.length === 0 ? "none" : desired.files.join(", ")}`,
     "",

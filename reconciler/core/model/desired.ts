@@ -117,6 +117,12 @@ export interface Denial {
 export interface Desired {
   readonly project?: string;
   readonly region?: string;
+  /** Of the files' environments, the one that is meant; absent where they declare none. */
+  readonly environment?: string;
+  /** The environment's name is typed before anything is applied. */
+  readonly isProtected?: true;
+  /** Where the state lies, as the files say; a path is relative to the file. */
+  readonly state?: { readonly location: string; readonly source: SourcePosition };
   readonly service: ServiceSettings;
   /** Sorted by address. */
   readonly resources: readonly DesiredResource[];

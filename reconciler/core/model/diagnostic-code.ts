@@ -49,6 +49,8 @@ export type DiagnosticCode =
   | "config/duplicate-name"
   | "config/duplicate-rule"
   | "config/encoding"
+  | "config/environment"
+  | "config/file-unreadable"
   | "config/for-each"
   | "config/forbidden-key"
   | "config/interpolation"

@@ -56,7 +56,7 @@ export interface ScopeProof {
 
 export interface ScopeDoubt {
   /** `origin` and `project`: told before anything was asked; the others from what was seen. */
-  readonly about: "origin" | "project" | "credential";
+  readonly about: "origin" | "project" | "environment" | "credential";
   /** A sentence for people. */
   readonly reason: string;
 }
@@ -106,6 +106,9 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   return { [proven]: true };
 }
 
+/** Of files that declare no environments; without a file, nothing is said about one. */
+export const noEnvironment = "";
+
 /** What can be told without asking the service anything. */
 export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeDoubt | undefined {
   if (remembered === undefined) return undefined;
@@ -115,6 +118,12 @@ export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeD
     return {
       about: "project",
       reason: `this state is of the project ${remembered.project}, and the file names ${now.project}`,
+    };
+  const { environment } = now;
+  if (remembered.environment !== undefined && environment !== undefined && remembered.environment !== environment)
+    return {
+      about: "environment",
+      reason: `this state is of the environment ${remembered.environment}, and ${environment === noEnvironment ? "the file declares none" : `${environment} was chosen`}`,
     };
   return undefined;
 }

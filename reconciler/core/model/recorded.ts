@@ -122,7 +122,7 @@ export interface Orphan {
 }
 
 /**
- * Which service, project and credential the records were made against. What another one does not show is no evidence of
+ * Which service, project, environment and credential the records were made against. What another one does not show is no evidence of
  * anything.
  */
 export interface Scope {
@@ -130,6 +130,8 @@ export interface Scope {
   readonly origin: string;
   /** The file's top-level project; absent where no file has named one. */
   readonly project?: string;
+  /** The environment that was chosen; absent where the files declare none. */
+  readonly environment?: string;
   /** What the credential was shown beside the records, as `group:ID`: seeing one of them again proves that it still sees the same. */
   readonly sees?: readonly string[];
 }

@@ -139,7 +139,12 @@ export function orphanProblem(orphan: unknown): string | undefined {
   return recordProblem(typeof address === "string" ? address : "", record);
 }
 
-const scopeShape = shape({ origin: text, project: optional(text), sees: optional(list(text)) });
+const scopeShape = shape({
+  origin: text,
+  project: optional(text),
+  environment: optional(text),
+  sees: optional(list(text)),
+});
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
 
 const runStart = shape({

@@ -64,6 +64,14 @@ export const input = {
     "Remove one; both places are named.",
   ),
   "config/encoding": row("The file is not UTF-8 text.", "Save it as UTF-8."),
+  "config/environment": row(
+    "The file declares environments and none of them was chosen, or one that it does not declare.",
+    "--env NAME, or RECONCILE_ENV; there is no default, so that nobody changes one environment and means another.",
+  ),
+  "config/file-unreadable": row(
+    "A file that the desired state names (a file of variables, a component) cannot be read.",
+    "Paths are relative to the file that names them; `npm:` files are in node_modules.",
+  ),
   "config/for-each": row(
     "for_each is neither a list, nor a map, nor a number, or has keys an address cannot hold.",
     "Use letters, digits, dots, hyphens and underscores as keys, each once.",

@@ -1,0 +1,194 @@
+/**
+ * Which environment is meant, and the files with what it says put over them: settings and defaults field by field,
+ * variables below everything that is given from outside. A file with environments and none chosen is an error that
+ * lists them: no default can be the one that somebody did not mean.
+ */
+import { nearestName } from "../core/text/nearest";
+import { mergeUnder } from "./blocks";
+import { interpolate } from "./interpolation";
+import { listed, type Problems, shown } from "./problems";
+import {
+  type Defaults,
+  type Entry,
+  type Layer,
+  type Merged,
+  perKind,
+  placeOf,
+  type Setting,
+  type SettingName,
+} from "./sources";
+import { type GivenValue, readVarFile } from "./vars";
+import { type ConfigSource, isMap, type Path, type Place, type YamlMap } from "./yaml-file";
+
+/** Reads a file that another one names, by the name as it is written there. */
+export type OpenFile = (
+  path: string,
+  beside: string,
+) => { readonly source: ConfigSource } | { readonly problem: string; readonly fix?: string };
+
+/** What no environment may be called: `--env all` means each in turn. */
+const reserved = "all";
+
+interface Chosen {
+  readonly name: string | undefined;
+  readonly merged: Merged;
+  readonly vars: ReadonlyMap<string, GivenValue>;
+}
+
+/** `undefined`: none can be told, which is reported. */
+export function chooseEnvironment(
+  merged: Merged,
+  { env, open }: { readonly env?: string; readonly open?: OpenFile },
+  problems: Problems,
+): Chosen | undefined {
+  const names = merged.environments.map(({ key }) => key);
+  for (const entry of merged.environments) checkEntry(entry, merged, problems);
+  if (names.length === 0 && env === undefined) return { name: undefined, merged, vars: new Map() };
+  const entry = merged.environments.find(({ key }) => key === env);
+  if (entry === undefined) {
+    reportChoice(env, names, merged, problems);
+    return undefined;
+  }
+  const said = isMap(entry.value) ? entry.value : {};
+  const layerOf = (path: Path): Layer => ({ source: entry.source, path: ["environments", entry.key, ...path] });
+  return {
+    name: entry.key,
+    merged: {
+      ...merged,
+      settings: overSettings(merged, said, layerOf),
+      defaults: overDefaults(merged, said, layerOf),
+      isProtected: said["protect"] === true,
+    },
+    vars: readEnvironmentVars(entry, said, merged, open, problems),
+  };
+}
+
+function reportChoice(env: string | undefined, names: readonly string[], merged: Merged, problems: Problems): void {
+  const [first] = merged.environments;
+  const at = first === undefined ? undefined : placeOf(first.source, ["environments"]);
+  if (env === undefined)
+    problems.add({
+      code: "config/environment",
+      summary: "no environment is chosen",
+      detail: `the file declares ${listed(names)}`,
+      fix: `give --env ${names[0]}, or set RECONCILE_ENV`,
+      at,
+    });
+  else if (names.length === 0)
+    problems.add({
+      code: "config/environment",
+      summary: `there is no environment ${env}: the file declares none`,
+      fix: `leave --env and RECONCILE_ENV out, or declare it: environments: { ${env}: {} }`,
+    });
+  else {
+    const nearest = nearestName(env, names);
+    problems.add({
+      code: "config/environment",
+      summary: env === reserved ? "this needs one environment" : `there is no environment ${env}`,
+      detail: `the file declares ${listed(names)}`,
+      fix: nearest === undefined ? `give --env ${names[0]}` : `write --env ${nearest}`,
+      at,
+    });
+  }
+}
+
+/** What is wrong with one whether it is chosen or not; its shape is the schema's to judge. */
+function checkEntry({ key, value, source }: Entry, merged: Merged, problems: Problems): void {
+  if (key === reserved)
+    problems.add({
+      code: "config/environment",
+      summary: "no environment can be called all",
+      detail: "--env all means each of them in turn",
+      fix: "choose another name",
+      at: placeOf(source, ["environments", key]),
+    });
+  const vars = isMap(value) ? value["vars"] : undefined;
+  if (!isMap(vars)) return;
+  for (const name of Object.keys(vars)) {
+    if (merged.vars.has(name)) continue;
+    const nearest = nearestName(name, merged.vars.keys());
+    problems.add({
+      code: "config/unknown-variable",
+      summary: `the environment ${key} sets a variable that is not declared: ${name}`,
+      fix: nearest === undefined ? `declare it: vars: { ${name}: {} }` : `write ${nearest}`,
+      at: placeOf(source, ["environments", key, "vars", name]),
+    });
+  }
+}
+
+const settingsOfEnvironment = ["project", "region", "service", "state"] as const satisfies readonly SettingName[];
+
+function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => Layer): Merged["settings"] {
+  const settings = new Map(merged.settings);
+  for (const name of settingsOfEnvironment) {
+    const own = Object.hasOwn(said, name) ? said[name] : undefined;
+    if (own === undefined || own === null) continue;
+    const below = merged.settings.get(name);
+    const layers: Setting["layers"] = [layerOf([name]), ...(below?.layers ?? [])];
+    const value = isMap(own) && isMap(below?.value) ? overService(own, below.value) : own;
+    settings.set(name, { value, layers });
+  }
+  return settings;
+}
+
+/** A dialect is one whole: a file's name, or all that it says. */
+const overService = (own: YamlMap, below: YamlMap): YamlMap => ({
+  ...mergeUnder(own, below),
+  ...(Object.hasOwn(own, "dialect") ? { dialect: own["dialect"] } : {}),
+});
+
+function overDefaults(merged: Merged, said: YamlMap, layerOf: (path: Path) => Layer): Merged["defaults"] {
+  const own = isMap(said["defaults"]) ? said["defaults"] : {};
+  const guard = { lifecycle: { prevent_destroy: true } };
+  return perKind((kind): Defaults => {
+    const { values, layers } = merged.defaults[kind];
+    const mine = own[kind];
+    const over = isMap(mine) ? mergeUnder(mine, values) : values;
+    return {
+      values: said["protect"] === true ? mergeUnder(guard, over) : over,
+      layers: isMap(mine) ? [layerOf(["defaults", kind]), ...layers] : layers,
+    };
+  });
+}
+
+function readEnvironmentVars(
+  entry: Entry,
+  said: YamlMap,
+  merged: Merged,
+  open: OpenFile | undefined,
+  problems: Problems,
+): Map<string, GivenValue> {
+  const given = new Map<string, GivenValue>();
+  const placeIn = (path: Path, on: "key" | "value" = "value"): Place =>
+    placeOf(entry.source, ["environments", entry.key, ...path], on);
+  const written = said["vars_file"];
+  if (typeof written === "string") {
+    const scope = { vars: new Map(), environment: entry.key };
+    const path = interpolate(written, scope, (problem) => problems.add({ ...problem, at: placeIn(["vars_file"]) }));
+    if (typeof path === "string") {
+      const opened = openBeside(path, entry.source.file, open);
+      if ("source" in opened)
+        for (const [name, value] of readVarFile(opened.source, merged.vars, problems)) given.set(name, value);
+      else
+        problems.add({
+          code: "config/file-unreadable",
+          summary: opened.problem,
+          fix: opened.fix,
+          at: placeIn(["vars_file"]),
+        });
+    }
+  }
+  const vars = isMap(said["vars"]) ? said["vars"] : {};
+  for (const [name, value] of Object.entries(vars))
+    given.set(name, {
+      value,
+      at: placeIn(["vars", name]),
+      within: (path) => placeIn(["vars", name, ...path]),
+      isText: false,
+      isTemplate: true,
+    });
+  return given;
+}
+
+export const openBeside = (path: string, beside: string, open: OpenFile | undefined): ReturnType<OpenFile> =>
+  open?.(path, beside) ?? { problem: `${shown(path)} is not read: whoever reads this text gave no way to open files` };

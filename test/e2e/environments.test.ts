@@ -1,0 +1,108 @@
+/** Environments of one file, each on its own state, tried with the command as a process. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+  mkdirSync(join(folder, "states"));
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    `version: 1
+project: acme
+region: in-west-1
+service: { base_url: "${emulator.url}", timing: { poll_interval: 20ms } }
+vars: { tier: { one_of: [small, large] } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: "m1.\${var.tier}", size: 10 } }
+environments:
+  dev: { vars: { tier: small } }
+  prod: { vars: { tier: large }, protect: true, state: states/prod.json }
+vms: { web: { name: "web-\${env}" } }
+`,
+  );
+});
+afterEach(() => emulator.close());
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
+const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+
+it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
+  const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
+  expect(all.exitCode, all.stderr).toBe(2);
+  const lines = jsonLines(all.stdout);
+  expect(
+    lines.filter(({ type }) => type === "change").map(({ environment, address }) => [environment, address]),
+  ).toEqual([
+    ["dev", "vm.web"],
+    ["prod", "vm.web"],
+  ]);
+  expect(lines.at(-1)).toMatchObject({
+    type: "summary",
+    changes: { create: 2 },
+    environment: "all",
+    environments: [{ environment: "dev" }, { environment: "prod", state: "states/prod.json" }],
+  });
+
+  const none = await reconcile("plan");
+  expect(none.exitCode).toBe(1);
+  expect(none.stderr).toContain("no environment is chosen");
+
+  const dev = await reconcile("apply", "--env", "dev", "-y", "--json");
+  expect(jsonLines(dev.stdout).at(-1)).toMatchObject({
+    exit_code: 0,
+    environment: "dev",
+    state: "reconcile.dev.state.json",
+    service: emulator.url,
+    project: "acme",
+  });
+  const prod = await runCli(["apply", "-y"], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_ENV: "prod" },
+  });
+  expect(prod.exitCode, prod.stderr).toBe(0);
+  expect(prod.stdout).toMatch(/^environment prod · project acme · service \S+ · state states\/prod.json\n/);
+  expect(
+    emulator
+      .dump()
+      .vms.map(({ name }) => name)
+      .sort(),
+  ).toEqual(["web-dev", "web-prod"]);
+
+  // The other environment's state, once by a flag and once by a forgotten one: refused before anything is sent.
+  const sent = writes();
+  const before = readFileSync(join(folder, "reconcile.dev.state.json"), "utf8");
+  for (const args of [["plan"], ["apply", "-y"], ["destroy", "-y", "--allow-data-loss"]]) {
+    const ran = await reconcile(...args, "--env", "prod", "--state", "reconcile.dev.state.json");
+    expect(ran.exitCode, args.join(" ") + ran.stdout + ran.stderr).toBe(3);
+    expect(ran.stderr).toContain("this state is of the environment dev, and prod was chosen");
+    expect(ran.stderr).toContain("--accept-service");
+  }
+  expect(writes()).toBe(sent);
+  expect(readFileSync(join(folder, "reconcile.dev.state.json"), "utf8")).toBe(before);
+
+  // What is protected goes by no consent, and a second run of each changes nothing.
+  const gone = await reconcile("destroy", "--env", "prod", "-y", "--allow-data-loss");
+  expect(gone.exitCode).toBe(3);
+  expect(gone.stderr).toContain("prevent_destroy");
+  for (const name of ["dev", "prod"])
+    expect((await reconcile("plan", "--env", name, "--detailed-exitcode")).exitCode).toBe(0);
+  expect(existsSync(join(folder, "reconcile.state.json"))).toBe(false);
+});
+
+it("bind a saved plan", async () => {
+  const planned = await reconcile("plan", "--env", "dev", "--out", "x.plan.json");
+  expect(planned.exitCode, planned.stderr).toBe(0);
+  const other = await reconcile("apply", "x.plan.json", "--env", "prod");
+  expect(other.exitCode).toBe(1);
+  expect(other.stderr).toContain("it is for the environment dev, not prod");
+  expect(writes()).toBe(0);
+  const applied = await reconcile("apply", "x.plan.json");
+  expect(applied.exitCode, applied.stderr).toBe(0);
+  expect(existsSync(join(folder, "reconcile.dev.state.json"))).toBe(true);
+});
