@@ -38,9 +38,10 @@ export function desiredTables(root) {
   const lines = [];
   const top = Object.entries(schema.properties).filter(([, value]) => !["object"].includes(kindOf(value)));
   lines.push("### The file", "", ...table(schema, Object.fromEntries(top)), "");
-  section(lines, schema, "service", schema.properties.service);
-  section(lines, schema, "service.timing", schema.properties.service.properties.timing);
-  section(lines, schema, "vars.NAME", schema.properties.vars.additionalProperties);
+  section(lines, schema, "service", schema.$defs.service);
+  section(lines, schema, "service.timing", schema.$defs.service.properties.timing);
+  section(lines, schema, "environments.NAME", schema.$defs.environment);
+  section(lines, schema, "vars.NAME", schema.$defs.value_type);
   for (const [kind, plural] of [
     ["vm", "vms"],
     ["volume", "volumes"],
