@@ -119,7 +119,7 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
   showPlan(invocation, prepared, review);
   const { folder } = workspace;
   const { baseUrl, dialect } = service;
-  const state = nameState(store.location, folder, invocation.flags);
+  const state = nameState(store.location, workspace, invocation.flags);
   const { diagnostics, findings, exitCode } = review;
   if (exitCode === 0) {
     const saved = savePlan(prepared.plan, back.desired, { folder, planFile, baseUrl, dialect, state });
