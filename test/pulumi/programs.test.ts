@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { eventually } from "../support/eventually";
 import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
+import { hurried } from "../support/hurried";
 import { makeProgramFolder } from "../support/pulumi-sdk";
 
 const common = `{ flavorId: config.get("flavor") ?? "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: config.get("region") ?? "in-west-1", size: 10 }`;
@@ -192,14 +193,14 @@ it.each([
   ["plugin", "ends early, with its id in the state; the next update goes on from there", false],
 ] as const)("an interrupt during a create, %s: it %s", async (mode, _, ends) => {
   await emulator.close();
-  emulator = await startEmulator({ timeScale: 6, with: everything });
+  emulator = await startEmulator({ timeScale: 1, with: everything });
   const engine = engineFor(programs["JavaScript (CommonJS)"], mode);
   const running = engine.up();
   await eventually("a VM", () => vms()[0]);
   for (const provider of await engine.providers()) await provider.cancel();
-  expect((await running).ok).toBe(ends);
+  expect((await hurried(emulator, running)).ok).toBe(ends);
   const id = vms()[0]?.id;
   expect([...engine.state.values()].find(({ type }) => type.endsWith(":Vm"))?.id).toBe(id);
-  expect((await engine.up()).errors).toEqual([]);
+  expect((await hurried(emulator, engine.up())).errors).toEqual([]);
   expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
 });
