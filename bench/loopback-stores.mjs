@@ -12,7 +12,8 @@ const built = join(root, "node_modules", ".cache", "reconcile-bench");
 function load(name) {
   mkdirSync(built, { recursive: true });
   const source = readFileSync(join(root, "test", "support", `${name}.ts`), "utf8");
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: "commonjs", target: "es2022" } });
+  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
+  const { outputText } = ts.transpileModule(source, { compilerOptions });
   const path = join(built, `${name}.cjs`);
   writeFileSync(path, outputText);
   return require(path);

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
+const { abilitiesOf } = require("../dist/reconciler/core/model/abilities.js");
 const { makePlan } = require("../dist/reconciler/core/plan/plan.js");
 const { groupRecord, vmRecord, volumeRecord } = require("../dist/reconciler/core/plan/records.js");
 const { createScheduler } = require("../dist/reconciler/core/schedule/scheduler.js");
@@ -84,13 +85,17 @@ const stateOf = (resources) => ({
         ? { ...vmRecord(one, image), id: idOf(one.address) }
         : one.kind === "volume"
           ? { ...volumeRecord(one), id: idOf(one.address), attachedTo: idOf(one.attachTo.address) }
-          : { ...groupRecord(one, (ref) => ref.id ?? idOf(ref.address), []), id: idOf(one.address) },
+          : { ...groupRecord(one, (ref) => ("id" in ref ? ref.id : idOf(ref.address)), []), id: idOf(one.address) },
     ]),
   ),
   intents: new Map(),
   orphans: new Map(),
   quarantined: [],
 });
+/** @type {import("../reconciler/core/model/evidence.js").Unobserved} */
+const unseen = { seen: "unobserved", reason: "every resource is in a list of this bench" };
+
+/** @returns {import("../reconciler/core/model/live.js").Live} */
 const liveOf = (resources) => {
   const vms = resources
     .filter((one) => one.kind === "vm")
@@ -150,6 +155,7 @@ const liveOf = (resources) => {
         ]),
     ),
     groupsListed: true,
+    unlisted: { vm: unseen, volume: unseen, group: unseen },
     catalogue: {
       flavors: [{ id: "f", name: "m1.small" }],
       images: [{ id: image, name: "i" }],
@@ -185,7 +191,7 @@ for (const [name, make] of Object.entries(scenarios)) {
       desired: desiredOf(desired),
       state: stateOf(before),
       live: liveOf(before),
-      has: (operation) => operation !== "group.rule.delete",
+      can: abilitiesOf((operation) => operation !== "group.rule.delete"),
       options: {},
     };
     let best = Number.POSITIVE_INFINITY;

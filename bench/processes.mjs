@@ -55,7 +55,13 @@ function highWaterMb(pid) {
   }
 }
 
-/** Each of `runs` (name -> options, or a function that prepares and runs) `times` times, in turns. */
+/**
+ * Each of `runs` (name -> options, or a function that prepares and runs) `times` times, in turns.
+ *
+ * @param {Record<string, any>} runs
+ * @param {number} times
+ * @param {{ memory?: boolean, before?: (name: string, turn: number) => unknown }} [options]
+ */
 export async function inTurns(runs, times, { memory = false, before } = {}) {
   const results = Object.fromEntries(Object.keys(runs).map((name) => [name, []]));
   for (let turn = 0; turn < times; turn++)

@@ -39,6 +39,7 @@ const stores = {
 };
 const chosen = values.stores?.split(",") ?? Object.keys(stores);
 
+/** @returns {import("../reconciler/core/model/recorded.js").RecordedVolume} */
 const volume = (index, sizeGb) => ({
   kind: "volume",
   address: `volume.v[${index}]`,

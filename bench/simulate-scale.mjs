@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const input = Object.fromEntries(Object.entries(values).map(([name, text]) => [name, Number(text)]));
 
 /** Requests go out as fast as the slower of connections and rate limit lets them; polls take their share first. */
-function drain({ writes, polled, pagesPerPoll, perSecond, latencyS, parallelism, pollS, buildS }) {
+function drain({ writes, polled, pagesPerPoll = 0, perSecond, latencyS, parallelism, pollS, buildS }) {
   const rate = Math.min(perSecond, parallelism / latencyS);
   // One poll after the other: its pages one by one, then the interval.
   const pollPeriodS = pollS + pagesPerPoll * Math.max(latencyS, 1 / rate);

@@ -25,7 +25,14 @@ export const over = (what, figure, floor, floorName, mostMs) => ({
   met: figure.ms <= floor.ms + mostMs,
 });
 
-/** A number on its own; `most` or `least` is what is aimed for. */
+/**
+ * A number on its own; `most` or `least` is what is aimed for.
+ *
+ * @param {string} what
+ * @param {number} value
+ * @param {string} unit
+ * @param {{ most?: number, least?: number, floor?: string, spread?: string }} [more]
+ */
 export const number = (what, value, unit, { most, least, floor = "", spread = "" } = {}) => ({
   what,
   figure: `${round(value)}${unit === "" ? "" : ` ${unit}`}`,

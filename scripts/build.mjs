@@ -10,13 +10,13 @@ import { lazily } from "./lazy.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 try {
-  execFileSync(process.execPath, [tsc, "-p", join(root, "tsconfig.json")], { stdio: "inherit", cwd: root });
+  execFileSync(process.execPath, [tsc, "-b", join(root, "tsconfig.json")], { stdio: "inherit", cwd: root });
 } catch (error) {
   process.exit(typeof error?.status === "number" ? error.status : 1);
 }
 // What Pulumi captures of the provider is written down as text, so its files stay as they were compiled.
 for (const part of ["reconciler", "emulator"])
-  for (const entry of readdirSync(join(root, "dist", part), { recursive: true })) {
+  for (const entry of readdirSync(join(root, "dist", part), { recursive: true, encoding: "utf8" })) {
     if (!entry.endsWith(".js") || entry.endsWith("bundle.js")) continue;
     const file = join(root, "dist", part, entry);
     const code = readFileSync(file, "utf8");

@@ -6,7 +6,11 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Folder (longest match wins) -> folders it may import besides itself, packages it may import, and why. */
+/**
+ * Folder (longest match wins) -> folders it may import besides itself, packages it may import, and why.
+ *
+ * @type {[folder: string, folders: string[], packages: string[], reason: string][]}
+ */
 const rules = [
   ["reconciler/core/text", [], [], "text is the bottom layer"],
   ["reconciler/core/model", ["reconciler/core/text"], [], "the model knows values only"],

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 const typescript = require("typescript");
-require.extensions[".ts"] = (module, path) => {
+require.extensions[".ts"] = (/** @type {any} */ module, path) => {
   const compilerOptions = {
     module: typescript.ModuleKind.CommonJS,
     target: typescript.ScriptTarget.ES2022,

@@ -9,13 +9,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const require = createRequire(import.meta.url);
+const typescript = createRequire(import.meta.url)("typescript");
 
 /** The table imports types alone, so that it is read without a build. */
 function readTable() {
-  const typescript = require("typescript");
   const source = readFileSync(join(root, "reconciler/core/model/fields.ts"), "utf8");
-  const { outputText } = typescript.transpileModule(source, { compilerOptions: { module: "commonjs" } });
+  const { outputText } = typescript.transpileModule(source, {
+    compilerOptions: { module: typescript.ModuleKind.CommonJS },
+  });
   const exports = {};
   new Function("exports", outputText)(exports);
   return exports;

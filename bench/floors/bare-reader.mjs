@@ -17,6 +17,7 @@ async function get(path) {
 async function list() {
   const vms = [];
   for (let page = ""; ; ) {
+    /** @type {any} */
     const answer = await get(`/api/v1/vm/list${page === "" ? "" : `?page=${encodeURIComponent(page)}`}`);
     vms.push(...answer.data);
     const next = answer.page?.next;

@@ -27,6 +27,7 @@ async function poll() {
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     if (waiting.size === 0) continue;
     for (let page = ""; ; ) {
+      /** @type {any} */
       const answer = await send("GET", `/api/v1/vm/list${page === "" ? "" : `?page=${encodeURIComponent(page)}`}`);
       for (const vm of answer.data) {
         if (vm.status !== "ACTIVE") continue;
@@ -42,6 +43,7 @@ async function poll() {
 
 async function vm(n) {
   const name = `web-${n}`;
+  /** @type {[string, any]} */
   const [id, volume] = await Promise.all([
     send("POST", "/api/v1/vm/create", {
       name,

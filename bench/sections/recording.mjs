@@ -12,6 +12,7 @@ const { emptyState } = require("../../dist/reconciler/core/state/fold.js");
 const { writeSnapshot } = require("../../dist/reconciler/core/state/text.js");
 
 const steps = 500;
+/** @returns {import("../../reconciler/core/model/recorded.js").RecordedVolume} */
 const record = (n) => ({
   kind: "volume",
   address: `volume.disk[${n}]`,

@@ -125,9 +125,7 @@ export function dialectTables(root) {
     );
     if (nested.length > 0 && Object.keys(own).length > 0) lines.push(...table(schema, own), "");
     if (name === "names") section(lines, schema, "names.vm, names.volume, names.group", schema.$defs.nameRule);
-    else
-      for (const [key, value] of nested)
-        section(lines, schema, `${name}.${key}`, resolve(schema, value), undefined, `${name}.${key}.`);
+    else for (const [key, value] of nested) section(lines, schema, `${name}.${key}`, resolve(schema, value));
   }
   lines.push("### The rest", "", ...table(schema, alone), "");
   return lines.join("\n").trimEnd();
@@ -143,7 +141,7 @@ export function fallbackTable(root) {
   return lines.join("\n");
 }
 
-function section(lines, schema, title, part, changes) {
+function section(lines, schema, title, part, changes = undefined) {
   lines.push(`### ${title}`, "");
   if (part.description !== undefined) lines.push(cell(part.description), "");
   lines.push(...table(schema, part.properties ?? {}, changes, part.required), "");
@@ -152,7 +150,7 @@ function section(lines, schema, title, part, changes) {
       section(lines, schema, `${title}.${key}`, value);
 }
 
-function table(schema, properties, changes, required = []) {
+function table(schema, properties, changes = undefined, required = []) {
   const last = changes === undefined ? "" : " a change of it |";
   const lines = [
     `| field | value | default | meaning |${last}`,
