@@ -87,6 +87,7 @@ const desired = shape({
   moved: list(shape({ from: address, to: address, source })),
   removed: list(shape({ from: address, destroy: flag, source })),
   deny: optional(list(shape({ code: text, source }))),
+  outputs: optional(list(shape({ name: text, value: shape({ is: oneOf("text", "plain", "list", "map") }), source }))),
   files: list(text),
 });
 
@@ -106,6 +107,7 @@ const parts: Readonly<Record<string, Check>> = {
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
   attached: optional(mapOf(list(text))),
+  outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 

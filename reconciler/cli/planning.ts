@@ -18,6 +18,7 @@ import { writePrivately } from "../outside/private-file";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
 import { changeEvents, findingEvent, plannedStepEvents, type Where } from "../report/json-lines";
+import { outputEvents } from "../report/output-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
 import { whereBriefly, whereText } from "../report/where-text";
@@ -187,6 +188,7 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
   if (output.events) {
     for (const event of changeEvents(plan)) output.event(event);
     for (const event of plannedStepEvents(plan.steps)) output.event(event);
+    for (const event of outputEvents(plan)) output.event(event);
   }
   if (output.json) return;
   output.printLines(

@@ -30,6 +30,7 @@ import { historyCommand, undoCommand } from "./commands/history";
 import { importCommand } from "./commands/import";
 import { initCommand } from "./commands/init";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
+import { outputCommand } from "./commands/output";
 import { planCommand } from "./commands/plan";
 import { pullCommand } from "./commands/pull";
 import { rehearseCommand } from "./commands/rehearse";
@@ -46,7 +47,7 @@ import {
 } from "./commands/state";
 import { validateCommand } from "./commands/validate";
 import { versionCommand } from "./commands/version";
-import { vmRebootCommand, vmSnapshotCommand, vmStartCommand, vmStopCommand } from "./commands/vm";
+import { vmListCommand, vmRebootCommand, vmSnapshotCommand, vmStartCommand, vmStopCommand } from "./commands/vm";
 import { watchCommand } from "./commands/watch";
 
 export const commands: Commands = {
@@ -62,6 +63,8 @@ export const commands: Commands = {
   "group import": () => groupImportCommand,
   pull: () => pullCommand,
   exposure: () => exposureCommand,
+  output: () => outputCommand,
+  "vm list": () => vmListCommand,
   "vm start": () => vmStartCommand,
   "vm stop": () => vmStopCommand,
   "vm reboot": () => vmRebootCommand,

@@ -49,6 +49,8 @@ export interface SavedPlan {
   readonly unchanged: number;
   /** Absent where nothing could be seen, and in a plan that an older version saved. */
   readonly attached?: Plan["attached"];
+  /** Absent where there are none. */
+  readonly outputs?: Plan["outputs"];
 }
 
 export interface Origin {
@@ -76,10 +78,11 @@ export function savePlan(plan: Plan, desired: Desired, origin: Origin): SavedPla
 
 function essenceOf(plan: Plan) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
-  const { attached } = plan;
+  const { attached, outputs } = plan;
   return {
     ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
     ...(attached === undefined ? {} : { attached }),
+    ...(outputs === undefined ? {} : { outputs }),
   };
 }
 
@@ -191,6 +194,8 @@ export function whatChanged(saved: SavedPlan, now: Plan): string[] {
       );
   for (const address of before.keys()) if (!after.has(address)) differences.push(`${address} needs no change any more`);
   differences.push(...(saved.attached === undefined ? [] : otherAttachments(saved.attached, now.attached ?? {})));
+  if (differences.length === 0 && canonicalJson(saved.outputs ?? []) !== canonicalJson(now.outputs ?? []))
+    differences.push("the outputs would be others now");
   if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps))
     differences.push("the steps would be others now");
   return differences;

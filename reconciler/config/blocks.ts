@@ -32,7 +32,8 @@ export interface Instance {
 
 export interface ExpandedBlocks {
   readonly blocks: Map<string, Block>;
-  readonly instances: Instance[];
+  /** Once it is known which addresses there are, which values may refer to. */
+  readonly instances: (scope: Scope) => Instance[];
   /** The keys of blocks that say `enabled: false`: as if they were not written, but for a message that says so. */
   readonly disabled: ReadonlySet<string>;
 }
@@ -48,7 +49,8 @@ export function expandBlocks(
   problems: Problems,
 ): ExpandedBlocks {
   const blocks = new Map<string, Block>();
-  const instances: Instance[] = [];
+  const makers: ((scope: Scope) => Instance[])[] = [];
+  let count = 0;
   const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...defaults.layers.map(({ source }) => source)]);
   const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
@@ -65,11 +67,12 @@ export function expandBlocks(
         continue;
       }
       blocks.set(key, block);
-      instances.push(
+      count++;
+      makers.push((whole) => [
         interpolates || isSwitched
-          ? makeInstance(block, undefined, merged, scope, problems)
+          ? makeInstance(block, undefined, merged, whole, problems)
           : { block, address: formatAddress({ kind, key }), values: merged },
-      );
+      ]);
       continue;
     }
     const switchedEach = isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
@@ -78,15 +81,16 @@ export function expandBlocks(
       continue;
     }
     const { for_each: written, ...rest } = merged;
-    const all = expandForEach(written, entry, kind, scope, mostInstances - instances.length, problems);
+    const all = expandForEach(written, entry, kind, scope, mostInstances - count, problems);
     const items = switchedEach
       ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, merged, { ...scope, each }, problems))
       : all;
     const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key) };
     blocks.set(key, block);
-    for (const each of items) instances.push(makeInstance(block, each, rest, { ...scope, each }, problems));
+    count += items.length;
+    makers.push((whole) => items.map((each) => makeInstance(block, each, rest, { ...whole, each }, problems)));
   }
-  return { blocks, instances, disabled };
+  return { blocks, instances: (whole) => makers.flatMap((make) => make(whole)), disabled };
 }
 
 /** Decided before anything else of the block is looked at; what cannot be read is reported, and counts as enabled. */

@@ -2,9 +2,11 @@
  * Reads single fields of a map whose values are final (merged, interpolated). Each function answers with the value, or
  * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
  */
+import type { Text } from "../core/model/computed";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";
+import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
 import { type ConfigCode, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 
@@ -32,11 +34,24 @@ export function reportValue(
   { code = "config/invalid-value", fix }: { code?: ConfigCode; fix?: string | undefined } = {},
 ): undefined {
   const field = path.findLast((step) => typeof step === "string") ?? "value";
+  if (typeof value === "string" && holdsOpen(value)) return reportOpen(subject, path, field, value);
   subject.problems.add({
     code,
     summary: `${field} cannot be ${shown(value)}`,
     detail: `expected ${expected}`,
     fix,
+    address: subject.address,
+    at: subject.place(path),
+  });
+  return undefined;
+}
+
+/** What only the service knows, in a place that needs its value before anything is planned. */
+function reportOpen(subject: Subject, path: Path, field: string, value: string): undefined {
+  subject.problems.add({
+    code: "config/not-known-yet",
+    summary: `${field} cannot be ${withoutMarks(value)}`,
+    detail: placesOfOpen,
     address: subject.address,
     at: subject.place(path),
   });
@@ -67,6 +82,7 @@ export function readText(
   if (typeof value === "object")
     return reportValue(subject, [...within, key], value, "text", { code: "config/wrong-type" });
   const text = String(value);
+  if (holdsOpen(text)) return reportValue(subject, [...within, key], text, "text");
   if (unprintable.test(text) || (!lines && /[\n\t]/.test(text)))
     return reportValue(
       subject,
@@ -78,6 +94,20 @@ export function readText(
       },
     );
   return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
+}
+
+/** The same, where a value may stand in it that only the service knows. */
+export function readOpenText(
+  subject: Subject,
+  values: Values,
+  key: string,
+  within: Path = [],
+  lines = false,
+): Text | undefined {
+  const value = fieldOf(values, key);
+  if (typeof value !== "string" || !holdsOpen(value)) return readText(subject, values, key, within, lines);
+  const read = readText(subject, { ...values, [key]: withoutMarks(value) }, key, within, lines);
+  return read === undefined ? undefined : openText(value);
 }
 
 /** The id of something that exists: text that a request can carry and a terminal can show. */
@@ -194,7 +224,7 @@ export function readEnumList<T extends string>(
 }
 
 /** A program and its arguments; `undefined` when there is none. */
-export function readArgv(subject: Subject, values: Values, key: string, within: Path): string[] | undefined {
+export function readArgv(subject: Subject, values: Values, key: string, within: Path): Text[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const expected = "a list: the program and its arguments";
@@ -206,5 +236,5 @@ export function readArgv(subject: Subject, values: Values, key: string, within: 
   for (const [index, item] of value.entries())
     if (typeof item === "object" || (typeof item === "string" && item.includes("\u0000")))
       return reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
-  return value.includes(undefined) ? undefined : value.map(String);
+  return value.includes(undefined) ? undefined : value.map((word) => openText(String(word)));
 }

@@ -39,7 +39,7 @@ export interface Scope {
   readonly environment?: string;
   readonly component?: WithinComponent;
   /** `undefined`: there is nothing there, and that was reported. */
-  readonly elsewhere?: (expression: Expression, report: Report) => unknown;
+  readonly elsewhere?: (expression: Expression, report: Report, scope: Scope) => unknown;
   /** Told where a reference gave a map or a list. */
   readonly onShape?: (path: Path) => void;
   /** Told where the value of a sensitive variable went. */
@@ -148,7 +148,7 @@ type Evaluate = (expression: Expression, scope: Scope, report: Report, path: Pat
 const elsewhere: Evaluate = (expression, scope, report) =>
   scope.elsewhere === undefined
     ? fail(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
-    : scope.elsewhere(expression, report);
+    : scope.elsewhere(expression, report, scope);
 
 const evaluators: Record<Root, Evaluate> = {
   var: (expression, scope, report, path) =>

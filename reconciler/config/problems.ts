@@ -6,6 +6,7 @@
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { printable } from "../core/text/printable";
+import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml-file";
 
 export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
@@ -114,6 +115,7 @@ export function shown(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a map";
+  if (typeof value === "string" && holdsOpen(value)) return withoutMarks(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

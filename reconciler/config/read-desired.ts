@@ -14,11 +14,13 @@ import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { validate } from "./generated/desired-state";
 import { interpolate, type Scope, type Variables } from "./interpolation";
+import { openValue } from "./open-values";
 import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
 import { readGroup } from "./read-group";
 import { readGuards } from "./read-guards";
 import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
+import { readOutputs } from "./read-outputs";
 import { readService } from "./read-service";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
@@ -131,9 +133,14 @@ function readMerged(
   const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], scope, problems);
   const expanded = { vm: expand("vm"), volume: expand("volume"), group: expand("group") };
   const declared = declare(expanded);
+  const whole: Scope = {
+    ...scope,
+    elsewhere: (expression, report, inner) => openValue(expression, inner, declared, report),
+  };
   const resources = (["group", "vm", "volume"] as const).flatMap((kind) =>
-    readInstances(kind, expanded[kind].instances, declared, top, problems),
+    readInstances(kind, expanded[kind].instances(whole), declared, top, problems),
   );
+  const outputs = readOutputs(merged.outputs, whole, problems);
   const lists = readLists(merged.lists, { scope, declared, problems });
   return {
     ...(top.project === undefined ? {} : { project: top.project }),
@@ -144,6 +151,7 @@ function readMerged(
     service: readService(service.subject, service.values, service.raw),
     resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
+    ...(outputs.length === 0 ? {} : { outputs }),
     ...readGuards(merged),
     files: files.map(({ file }) => file),
   };

@@ -1,5 +1,6 @@
 /** The lifecycle block of each kind: how changes are carried out. */
 import type { Kind } from "../core/model/address";
+import type { Text } from "../core/model/computed";
 import type { DesiredGroup, DesiredVm, HealthCheck, VerifyResize } from "../core/model/desired";
 import { ignorable } from "../core/model/fields";
 import {
@@ -10,8 +11,8 @@ import {
   readEnum,
   readEnumList,
   readMap,
+  readOpenText,
   readPort,
-  readText,
   reportValue,
   type Subject,
   type Values,
@@ -85,11 +86,15 @@ function readCheck(subject: Subject, verify: Values, within: readonly string[]):
   if (port !== undefined) return { kind: "tcp", port };
   const argv = readArgv(subject, check, "command", path);
   if (argv !== undefined) return { kind: "command", argv };
-  const url = readText(subject, check, "http", path);
+  const url = readOpenText(subject, check, "http", path);
   if (url === undefined) return undefined;
-  return isHttpUrl(url)
+  return isHttpUrl(withSample(url))
     ? { kind: "http", url }
     : reportValue(subject, [...path, "http"], url, "a URL that begins with http:// or https://");
 }
+
+/** What is not known yet is an address or a name in the end. */
+const withSample = (text: Text): string =>
+  typeof text === "string" ? text : text.parts.map((part) => (typeof part === "string" ? part : "192.0.2.1")).join("");
 
 export const isHttpUrl = (text: string): boolean => /^https?:\/\/[^\s/?#]/i.test(text) && URL.canParse(text);

@@ -1,8 +1,18 @@
 /** The fields of a block that are plain values, each read as its row in the table of fields says. */
 import type { Kind } from "../core/model/address";
+import type { Text } from "../core/model/computed";
 import { type DesiredFields, type FieldRow, fieldsOf, type Rows } from "../core/model/fields";
 import type { Instance } from "./blocks";
-import { isGiven, readBoolean, readEnum, readSize, readText, reportMissing, type Subject } from "./fields";
+import {
+  isGiven,
+  readBoolean,
+  readEnum,
+  readOpenText,
+  readSize,
+  readText,
+  reportMissing,
+  type Subject,
+} from "./fields";
 import { readName } from "./read-names";
 
 /** What the top of the file says for every block. */
@@ -10,12 +20,12 @@ export type TopValues = Readonly<Record<string, string | undefined>>;
 
 const nouns: Record<Kind, string> = { vm: "VM", volume: "volume", group: "group" };
 
-type Read = (subject: Subject, instance: Instance, row: FieldRow) => string | number | boolean | undefined;
+type Read = (subject: Subject, instance: Instance, row: FieldRow) => Text | number | boolean | undefined;
 
 const readers = {
   name: (subject, { values }, { field }) => readText(subject, values, field),
   text: (subject, { values }, { field }) => readText(subject, values, field),
-  remark: (subject, { values }, { field }) => readText(subject, values, field, [], true),
+  remark: (subject, { values }, { field }) => readOpenText(subject, values, field, [], true),
   size: (subject, { values }, { field }) => readSize(subject, values, field),
   flag: (subject, { values }, { field }) => readBoolean(subject, values, field),
 } satisfies Record<string, Read>;

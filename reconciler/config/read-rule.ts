@@ -1,10 +1,11 @@
 /** One rule as it is written to the one form in which rules are compared, and every combination that is none. */
 import { parseCidr } from "../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../core/canonical/rules";
+import { computedName, isAddressAttribute, type OpenText } from "../core/model/computed";
 import type { Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
-import { fieldOf, isGiven, readEnum, readText, reportValue, type Subject, type Values } from "./fields";
+import { fieldOf, isGiven, readEnum, readOpenText, reportValue, type Subject, type Values } from "./fields";
 import { type Declared, readReference } from "./references";
-import type { Path } from "./yaml-file";
+import { type Path, positionOf } from "./yaml-file";
 
 /** Of one rule, those that take a list: each combination of their items is a rule. */
 const listed = ["protocol", "dst_port", "remote_ip", "remote_group"] as const;
@@ -60,7 +61,7 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
   const protocol = readProtocol(subject, written, path);
   const ports = readPorts(subject, written, path, protocol);
   const { remote, ethertype } = readRemote(subject, written, path, declared);
-  const description = readText(subject, written, "description", path, true);
+  const description = readOpenText(subject, written, "description", path, true);
   if (subject.problems.reported > before || hasUnreadable(written)) return undefined;
   return {
     direction,
@@ -143,7 +144,9 @@ function readRemote(
     const group = readReference(subject, target, "group", [...path, "remote_group"], declared);
     return { remote: group === undefined ? any : { kind: "group", group }, ethertype: stated ?? "IPv4" };
   }
-  const text = readText(subject, written, "remote_ip", path);
+  const text = readOpenText(subject, written, "remote_ip", path);
+  if (typeof text === "object")
+    return { remote: readOpenRemote(subject, text, stated, path), ethertype: stated ?? "IPv4" };
   if (text === undefined) return { remote: any, ethertype: stated ?? "IPv4" };
   const cidr = parseCidr(text);
   if (cidr === undefined) {
@@ -164,4 +167,33 @@ function readRemote(
       at: subject.place([...path, "remote_ip"]),
     });
   return { remote: canonicalRemote(text, cidr.ethertype), ethertype: cidr.ethertype };
+}
+
+/** One address, alone or with the length of its prefix. */
+function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | undefined, path: Path): RuleRemote {
+  const at = subject.place([...path, "remote_ip"]);
+  const [computed, suffix = "", ...more] = text.parts;
+  if (
+    typeof computed !== "object" ||
+    more.length > 0 ||
+    typeof suffix !== "string" ||
+    !/^(?:\/[0-9]{1,3})?$/.test(suffix)
+  )
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: "remote_ip takes the address of one VM, alone or with a prefix such as /32",
+      fix: `write "\${vm.KEY.private_ip}", or a list of them`,
+      address: subject.address,
+      at,
+    });
+  else if (!isAddressAttribute(computed.attribute))
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: `remote_ip cannot be \${${computedName(computed)}}`,
+      detail: "expected an address: the private_ip or the floating_ip of a VM",
+      ...(computed.address.includes("vm.") ? { fix: `write \${${computed.address}.private_ip}` } : {}),
+      address: subject.address,
+      at,
+    });
+  return { kind: "computed", text: { ...text, source: positionOf(at) }, ...(family === undefined ? {} : { family }) };
 }

@@ -18,7 +18,10 @@ export interface Declared {
 
 export function declare(expanded: Record<Kind, ExpandedBlocks>): Declared {
   const addresses = new Set<string>();
-  for (const { instances } of Object.values(expanded)) for (const { address } of instances) addresses.add(address);
+  for (const { blocks } of Object.values(expanded))
+    for (const { kind, key, eachKeys } of blocks.values())
+      if (eachKeys === undefined) addresses.add(formatAddress({ kind, key }));
+      else for (const each of eachKeys) addresses.add(formatAddress({ kind, key, each }));
   return {
     addresses,
     blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },

@@ -49,6 +49,7 @@ export interface Merged {
   readonly vars: ReadonlyMap<string, VarDeclaration>;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
+  readonly outputs: readonly Entry[];
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
   /** The environment that is meant says `protect: true`. */
   readonly isProtected?: boolean;
@@ -92,6 +93,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     vars,
     defaults,
     entries,
+    outputs: mergeMaps(["outputs"], roots, problems),
     lists: { imports: list("imports"), moved: list("moved"), removed: list("removed"), deny: list("deny") },
   };
 }

@@ -33,12 +33,18 @@ export function parseValue(text: string): unknown {
 }
 
 function checkEncoding(source: YamlFile, problems: Problems): boolean {
-  const odd = /[\ufffd\u0000]/.exec(source.text);
+  // Two characters that no text has mark values that only the service knows (open-values.ts).
+  const odd = /[\ufffd\u0000\ufdd0\ufdd1]/.exec(source.text);
   if (odd !== null)
     problems.add({
       code: "config/encoding",
       summary: "the file is not text in UTF-8",
-      detail: `byte sequence shown as ${odd[0] === "\u0000" ? "NUL" : "\ufffd"}`,
+      detail:
+        odd[0] === "\u0000"
+          ? "byte sequence shown as NUL"
+          : odd[0] === "\ufffd"
+            ? "byte sequence shown as \ufffd"
+            : "a character that no text has",
       fix: "save the file as UTF-8",
       at: { source, offset: odd.index },
     });

@@ -3,10 +3,12 @@ import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
 import type { RunEnd, RunStart } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
+import { changesOutputs, outputsNow } from "../core/plan/outputs";
 import { PermittedPlan } from "../core/plan/permitted";
 import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
+import { deepEqual } from "../core/text/deep-equal";
 import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
@@ -17,7 +19,10 @@ import { type RunReport, runPlan, type StopSignals } from "./run-plan";
 
 /** A service that was accepted is remembered, whatever else there is to do. */
 export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = {}): boolean =>
-  isEmpty(plan) && plan.bookkeeping.length === 0 && (scope === undefined || plan.options.acceptService !== true);
+  isEmpty(plan) &&
+  plan.bookkeeping.length === 0 &&
+  !changesOutputs(plan.outputs) &&
+  (scope === undefined || plan.options.acceptService !== true);
 
 export class StateMovedOn extends Error {
   override readonly name = "StateMovedOn";
@@ -59,6 +64,23 @@ export interface ApplyInput {
   readonly commit?: string;
   /** What the user permits; left out: nothing that needs a consent. */
   readonly grants?: Grants;
+}
+
+/** What the project hands out from now on. What a run did not get to, it does not hand out. */
+async function recordOutputs(
+  { desired }: Prepared,
+  plan: Plan,
+  recorder: Recorder,
+): Promise<Pick<RunReport, "outputs" | "broken">> {
+  if (plan.outputs === undefined) return {};
+  const { resources, outputs: before = {} } = recorder.state;
+  const outputs = outputsNow(plan.options.destroy === true ? [] : (desired.outputs ?? []), resources);
+  try {
+    if (!deepEqual(before, outputs)) await recorder.record([{ type: "outputs", outputs }]);
+    return { outputs };
+  } catch (error) {
+    return { broken: error instanceof Error ? error : new Error(String(error)) };
+  }
 }
 
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
@@ -140,6 +162,7 @@ export async function carryOutPermitted(
     const run = startOf(permitted.plan, prepared.desired, input);
     const remembered = { id: input.planId, run };
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
+    if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };
     report = await rememberEnd(report, run.open, opened.recorder, ports);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);

@@ -13,7 +13,7 @@ import {
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
-import { computedOf } from "../core/plan/computed-of";
+import { computedOf, recordedValue } from "../core/plan/computed-of";
 import type { Step, StepAction } from "../core/plan/step";
 import { patchRecord } from "./recorder";
 import type { Run, StepResult } from "./run";
@@ -106,29 +106,10 @@ export function filledRule(rule: Rule, value: Value): Rule {
 
 /** The same rule as far as its address is known by now, for comparing; nothing is waited for. */
 export const knownRule = (rule: Rule, run: Run): Rule =>
-  filledRule(rule, (computed) => recordedValue(computed, run) ?? computed);
-
-function recordedValue({ address, attribute }: Computed, run: Run): string | undefined {
-  const record = run.recorder.state.resources.get(address);
-  if (record === undefined) return undefined;
-  switch (attribute) {
-    case "id":
-      return record.id;
-    case "name":
-      return record.name;
-    case "size":
-      return record.kind === "volume" && record.sizeGb !== undefined ? String(record.sizeGb) : undefined;
-    case "private_ip":
-      return record.kind === "vm" ? record.privateIp : undefined;
-    case "floating_ip":
-      return record.kind === "vm" ? record.floatingIp : undefined;
-    default:
-      return attribute satisfies never;
-  }
-}
+  filledRule(rule, (computed) => recordedValue(computed, run.recorder.state.resources) ?? computed);
 
 async function findValue(computed: Computed, step: Step, run: Run): Promise<string> {
-  const known = recordedValue(computed, run);
+  const known = recordedValue(computed, run.recorder.state.resources);
   if (known !== undefined) return known;
   const { address, attribute } = computed;
   const record = run.recorder.state.resources.get(address);

@@ -5,6 +5,7 @@
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live } from "../core/model/live";
+import type { Outputs } from "../core/model/output";
 import { type Orphan, orphanKey, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
@@ -38,6 +39,8 @@ export interface RunReport {
     readonly waiting: number;
   };
   readonly orphans: readonly Orphan[];
+  /** What the project hands out after it; absent where nothing is declared. */
+  readonly outputs?: Outputs;
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
   /** A step stopped on a bug of this program: the state is fine, and nothing more was started. */

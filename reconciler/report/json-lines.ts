@@ -11,6 +11,7 @@ import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
+import { outputsForPrograms } from "./output-lines";
 
 /** Control characters and direction marks leave as escapes: the same value to a reader, harmless on a terminal. */
 export const jsonLine = (value: object): string => `${printable(JSON.stringify(value))}\n`;
@@ -123,7 +124,7 @@ export function summaryLine(input: SummaryInput): object {
     environment: where?.environment ?? null,
     state: where?.state ?? null,
     commit: where?.commit ?? null,
-    outputs: {},
+    outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
     ...input.extra,
   };

@@ -289,6 +289,9 @@ export function summaryText(plan: Plan): string {
     if (unseen > 0 && plan.options.destroy !== true)
       return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
     if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
+    const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;
+    if (outputs > 0)
+      return `Nothing to do in the service, which matches the file (${known}); ${countOf(outputs, "output changes", "outputs change")}.`;
     return plan.bookkeeping.length === 0
       ? `Nothing to do: the service matches the file (${known}).`
       : `Nothing to do in the service, which matches the file (${known}); the state learns ${countOf(plan.bookkeeping.length, "thing")}.`;

@@ -10,6 +10,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
+import { plannedOutputLines } from "./output-lines";
 import {
   type Alike,
   type Block,
@@ -76,6 +77,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     yield look.paint("note", `${countOf(plan.orphans.length, "orphan")} of earlier runs: reconcile orphans list`);
     yield "";
   }
+  yield* plannedOutputLines(plan, look.width);
   yield* consentLines(plan, options.grants, look);
   for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
 }

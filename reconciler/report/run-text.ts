@@ -8,6 +8,7 @@ import type { Orphan } from "../core/model/recorded";
 import { type Plan, sortChanges } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import { outputLines } from "./output-lines";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
 
@@ -22,6 +23,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
     ...skippedLines(run, width),
     ...waitingLines(run, paint, width),
     ...orphanLines(run.orphans, paint, width),
+    ...outputLines(run.outputs, width),
   ];
   if (lines.length > 0) lines.unshift("");
   lines.push("");

@@ -16,7 +16,7 @@ export function stateListText(state: State): string {
   for (const piece of state.quarantined) rows.push([piece.address, "(damaged)", "", piece.problem]);
   if (rows.length === 0) return "The state holds nothing.\n";
   const orphans = state.orphans.size === 0 ? "" : `; ${countOf(state.orphans.size, "orphan")} (reconcile orphans list)`;
-  return `${table([["ADDRESS", "ID", "NAME", ""], ...rows])}\n${countOf(state.resources.size, "resource")}${orphans}.\n`;
+  return `${columnsTable([["ADDRESS", "ID", "NAME", ""], ...rows])}\n${countOf(state.resources.size, "resource")}${orphans}.\n`;
 }
 
 function remarkOf(record: RecordedResource | undefined, intent: Intent | undefined): string {
@@ -59,7 +59,7 @@ export function orphansText(
   const gone = orphans.some((orphan) => seen?.(orphan).seen === "gone")
     ? "Not found: deleted since, or no longer shown to this credential. None is forgotten by itself.\n"
     : "";
-  return `${table([head, ...rows])}\n${gone}End one with: reconcile orphans delete ID\n`;
+  return `${columnsTable([head, ...rows])}\n${gone}End one with: reconcile orphans delete ID\n`;
 }
 
 function sightingText(sighting: Sighting<LiveVolume | LiveVm | LiveGroup>): string {
@@ -74,7 +74,7 @@ export const sortOrphans = (orphans: readonly Orphan[]): Orphan[] =>
   [...orphans].sort((a, b) => (a.kind + a.name + a.id < b.kind + b.name + b.id ? -1 : 1));
 
 /** Columns as wide as their widest cell; the last runs on. */
-function table(rows: readonly (readonly string[])[]): string {
+export function columnsTable(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(printable));
   const widths: number[] = [];
   for (const row of cells)

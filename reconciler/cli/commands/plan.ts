@@ -1,5 +1,6 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 
+import { changesOutputs } from "../../core/plan/outputs";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
@@ -67,7 +68,7 @@ async function plan(invocation: Invocation): Promise<number> {
       writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }
-    const pending = plan.changes.length > 0 || plan.steps.length > 0;
+    const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
     return output.finish({
       exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
       diagnostics,

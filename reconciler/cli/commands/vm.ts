@@ -1,4 +1,4 @@
-/** `reconcile vm start|stop|reboot|snapshot`: actions, which the state does not remember. */
+/** `reconcile vm …`: the VMs there are, and actions on one, which the state does not remember. */
 
 import { nothingDesired } from "../../core/model/desired";
 import { noGrants } from "../../core/plan/consent";
@@ -9,12 +9,14 @@ import type { StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
+import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
 import { runText } from "../../report/run-text";
-import { command, type Invocation, type Known, one } from "../command";
+import { vmListText, vmRows } from "../../report/vm-list";
+import { command, type Invocation, type Known, noArguments, one } from "../command";
 import { createPorts, fail, holderOf, newLineage } from "../compose";
 import { commonFlags } from "../flags";
-import { prepare, withLockedSession } from "../planning";
+import { prepare, withLockedSession, withSession } from "../planning";
 import { startProgress } from "../progress";
 import { exitCodeOf, runDiagnostics } from "../run-end";
 import { readWorkspace } from "../workspace";
@@ -23,6 +25,18 @@ const flags = ["file", "lock-timeout", ...commonFlags] as const;
 const positionals = one("the address of a VM");
 const section = "Acting on a VM";
 const complete = (_: unknown, known: Known) => known.recorded("vm");
+
+export const vmListCommand = command({
+  usage: "vm list",
+  summary: "every VM of the project with its id and addresses, managed or not",
+  section: "Looking",
+  examples: [
+    ["reconcile vm list", "looks at the service; what nobody manages here has no address in the first column"],
+  ],
+  flags: ["file", ...commonFlags],
+  positionals: noArguments,
+  run: list,
+});
 
 export const vmStartCommand = command({
   usage: "vm start ADDR",
@@ -125,5 +139,24 @@ function act(
     } finally {
       progress.close();
     }
+  });
+}
+
+/** What the service shows; where it has no list, what the state remembers. */
+function list(invocation: Invocation): Promise<number> {
+  const { output } = invocation;
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  return withSession(invocation, workspace, async ({ store, service }) => {
+    const { state } = openState(await store.read(), store.location, newLineage());
+    const listed = service.client.can.seesVms === "list" ? await service.client.listVms({}) : undefined;
+    if (listed !== undefined && listed.status !== "accepted") {
+      const { code = "service/unavailable", message = "the VMs could not be listed", fix } = failedBy(listed);
+      throw fail(code, `the VMs could not be listed: ${message}`, fix);
+    }
+    const rows = vmRows(state, listed?.value);
+    for (const row of rows) output.event({ type: "vm", ...row });
+    output.print(vmListText(rows));
+    if (listed === undefined) output.note("This service has no list of VMs: these are as the state remembers them.");
+    return output.finish({ exitCode: 0, diagnostics: service.diagnostics });
   });
 }

@@ -4,7 +4,7 @@
  */
 import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
-import { shownText } from "../model/computed";
+import { computedIn, shownText } from "../model/computed";
 import type { DesiredGroup, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
@@ -172,7 +172,7 @@ function updateGroup(
       name: live?.name ?? recorded?.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: why(reason, own, retired, left),
+      because: newAddresses(reason, own, rules.added) ?? why(reason, own, retired, left),
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -374,6 +374,15 @@ const follows = "point at the new group";
 /** It says of the fields why they differ. */
 const isOfFields = (reason: Reason): boolean =>
   reason === "changed" || reason === "drifted" || reason === "interrupted";
+
+/** The file says what it said; a VM that it names gets another address. */
+function newAddresses(reason: Reason, fields: readonly FieldChange[], added: readonly Rule[]): string | undefined {
+  if (reason !== "changed" || fields.some(({ field }) => field !== groupFields.rules.field)) return undefined;
+  const texts = added.flatMap(({ remote }) => (remote.kind === "computed" ? [remote.text] : []));
+  if (texts.length === 0 || texts.length < added.length) return undefined;
+  const vms = [...new Set(texts.flatMap((text) => computedIn(text).map(({ address }) => address)))];
+  return `${vms.length > 3 ? `${vms.length} VMs` : vms.join(", ")} ${vms.length === 1 ? "gets another address" : "get other addresses"}`;
+}
 
 function why(
   reason: Reason,

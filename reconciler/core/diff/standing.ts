@@ -18,7 +18,13 @@ export type Standing =
   | { readonly is: "known"; readonly text: string }
   | { readonly is: "open"; readonly computed: Computed }
   /** `quiet`: something else is said about the resource already. */
-  | { readonly is: "missing"; readonly why: string; readonly fix?: string; readonly quiet?: true };
+  | {
+      readonly is: "missing";
+      readonly why: string;
+      readonly fix?: string;
+      readonly quiet?: true;
+      readonly leftOut?: true;
+    };
 
 export interface StandingInput {
   readonly differences: readonly (VmDifference | VolumeDifference | GroupDifference)[];
@@ -49,6 +55,8 @@ export function standingsOf({ differences, wanted, state, context, isYoung }: St
           why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
           fix: "operations: { vm.list: … } in the dialect, where the service has one",
         };
+      if (attribute === "floating_ip" && difference.kind === "vm" && difference.desired.skipFloatingIp)
+        return withoutFloatingIp(address);
       return { is: "open", computed };
     }
     const id = difference?.change?.id ?? recorded?.id;
@@ -56,6 +64,7 @@ export function standingsOf({ differences, wanted, state, context, isYoung }: St
       return difference === undefined
         ? {
             is: "missing",
+            leftOut: true,
             why: `${address} does not exist yet, and this plan leaves it out`,
             fix: `--target ${address} as well, or plan everything`,
           }
@@ -108,12 +117,7 @@ function addressOf(
 }
 
 function notShown({ address, attribute }: Computed, live: LiveVm | undefined, hasNone: boolean): Standing {
-  if (attribute === "floating_ip" && hasNone)
-    return {
-      is: "missing",
-      why: `${address} has no floating IP: its skip_floating_ip is true`,
-      fix: `write \${${address}.private_ip}`,
-    };
+  if (attribute === "floating_ip" && hasNone) return withoutFloatingIp(address);
   if (live === undefined)
     return {
       is: "missing",
@@ -131,3 +135,9 @@ function notShown({ address, attribute }: Computed, live: LiveVm | undefined, ha
     fix: `${where} in the dialect says where the record has it; reconcile doctor shows what the records look like`,
   };
 }
+
+const withoutFloatingIp = (address: Address): Standing => ({
+  is: "missing",
+  why: `${address} has no floating IP: its skip_floating_ip is true`,
+  fix: `write \${${address}.private_ip}`,
+});

@@ -7,6 +7,8 @@ import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
 
+import type { DesiredOutput } from "./output";
+
 export type { FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
@@ -129,6 +131,8 @@ export interface Desired {
   readonly imports: readonly ImportRequest[];
   readonly moved: readonly MovedRequest[];
   readonly removed: readonly RemovedRequest[];
+  /** What the project hands out; absent: it declares none. */
+  readonly outputs?: readonly DesiredOutput[];
   /** Codes of findings that keep a plan from being carried out. Absent: the file says nothing of it. */
   readonly deny?: readonly Denial[];
   /** The files it was read from, as given. */

@@ -5,6 +5,7 @@
  */
 import type { Address, Kind } from "./address";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
+import type { Outputs } from "./output";
 
 export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly kind: "vm";
@@ -203,6 +204,8 @@ export interface State {
   readonly scope?: Scope;
   /** The last runs, oldest first; absent where none is remembered. */
   readonly runs?: readonly RecordedRun[];
+  /** What the project hands out, as of the end of its last run; absent where it hands out nothing. */
+  readonly outputs?: Outputs;
 }
 
 /** One thing that became true. The state is the fold of its entries. */
@@ -214,6 +217,8 @@ export type StateChange =
   | { readonly type: "run"; readonly plan: string; readonly at: string; readonly run?: RunStart }
   | { readonly type: "run_end"; readonly end: RunEnd }
   | { readonly type: "scope"; readonly scope: Scope }
+  /** All of them. */
+  | { readonly type: "outputs"; readonly outputs: Outputs }
   | { readonly type: "release"; readonly address: string };
 
 /** What a plan has the state learn. Since when something is missing is told by the clock of the run that records it. */

@@ -5,6 +5,7 @@ import type { Address } from "../model/address";
 import { type Computed, computedIn, computedName, type Text } from "../model/computed";
 import type { DesiredResource, HealthCheck } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Step, StepAction } from "./step";
 
@@ -83,3 +84,23 @@ export const valuesMissing = (
       ];
     });
   });
+
+/** What the records say of it. */
+export function recordedValue({ address, attribute }: Computed, resources: State["resources"]): string | undefined {
+  const record = resources.get(address);
+  if (record === undefined) return undefined;
+  switch (attribute) {
+    case "id":
+      return record.id;
+    case "name":
+      return record.name;
+    case "size":
+      return record.kind === "volume" && record.sizeGb !== undefined ? String(record.sizeGb) : undefined;
+    case "private_ip":
+      return record.kind === "vm" ? record.privateIp : undefined;
+    case "floating_ip":
+      return record.kind === "vm" ? record.floatingIp : undefined;
+    default:
+      return attribute satisfies never;
+  }
+}

@@ -28,6 +28,7 @@ import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesRefused } from "./names-refused";
 import { namesTaken } from "./names-taken";
+import { type PlannedOutput, planOutputs } from "./outputs";
 import { rangesRefused } from "./port-ranges";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
@@ -67,6 +68,8 @@ export interface Plan {
   readonly attached?: Readonly<Record<Address, readonly string[]>>;
   readonly estimate: Estimate;
   readonly unchanged: number;
+  /** Every output before and after; absent where there are none. */
+  readonly outputs?: readonly PlannedOutput[];
 }
 
 export function makePlan(input: PlanInput): Plan {
@@ -124,6 +127,8 @@ export function makePlan(input: PlanInput): Plan {
     if (many !== undefined) consents.unshift(many);
   }
 
+  const planned = planOutputs(desired.outputs, state, found.standings);
+  diagnostics.push(...planned.diagnostics);
   const attached = attachmentsOf(
     vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
     context,
@@ -145,6 +150,7 @@ export function makePlan(input: PlanInput): Plan {
     diagnostics: sortDiagnostics(diagnostics),
     orphans: [...state.orphans.values()],
     ...(Object.keys(attached).length === 0 ? {} : { attached }),
+    ...(planned.outputs === undefined ? {} : { outputs: planned.outputs }),
     estimate: estimate(steps),
     unchanged: differences.filter(
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),

@@ -6,6 +6,7 @@
  *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
  */
 import type { Address } from "../model/address";
+import type { Outputs } from "../model/output";
 import type {
   Intent,
   Orphan,
@@ -72,12 +73,14 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
 
 interface Head {
   readonly scope?: Scope;
+  readonly outputs?: Outputs;
   readonly runs?: readonly RecordedRun[];
 }
 
 /** What a state has beside its maps. One that lacks it has no such field, rather than an empty one. */
-export const headOf = ({ scope, runs }: Head): Head => ({
+export const headOf = ({ scope, outputs, runs }: Head): Head => ({
   ...(scope === undefined ? {} : { scope }),
+  ...(outputs === undefined || Object.keys(outputs).length === 0 ? {} : { outputs }),
   ...(runs === undefined || runs.length === 0 ? {} : { runs }),
 });
 
@@ -95,6 +98,7 @@ export interface MutableState {
   readonly orphans: Map<string, Orphan>;
   scope?: Scope;
   runs?: readonly RecordedRun[];
+  outputs?: Outputs;
 }
 
 /** For the one holder of the state, which owns its maps. */
@@ -115,6 +119,9 @@ export function applyChange(state: MutableState, change: StateChange): void {
       return;
     case "scope":
       state.scope = change.scope;
+      return;
+    case "outputs":
+      state.outputs = change.outputs;
       return;
     case "run":
       if (change.run !== undefined) state.runs = runBegins(state.runs ?? [], change.run);

@@ -15,6 +15,7 @@ import {
   time,
 } from "../model/checks";
 import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import type { Outputs } from "../model/output";
 import type {
   Intent,
   RecordedGroup,
@@ -145,6 +146,11 @@ const scopeShape = shape({
   environment: optional(text),
   sees: optional(list(text)),
 });
+const outputsShape = mapOf(
+  shape({ value: (value) => value !== undefined, description: optional(text), sensitive: optional(flag) }),
+);
+export const areOutputs = (outputs: unknown): outputs is Outputs => outputsShape(outputs);
+
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
 
 const runStart = shape({

@@ -7,7 +7,16 @@ import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import { isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
-import { intentProblem, isRunEnd, isRunStart, isScope, orphanProblem, recordProblem, runsOf } from "./shape";
+import {
+  areOutputs,
+  intentProblem,
+  isRunEnd,
+  isRunStart,
+  isScope,
+  orphanProblem,
+  recordProblem,
+  runsOf,
+} from "./shape";
 
 const stateFormat = "reconcile-cloud/state";
 
@@ -20,6 +29,7 @@ export function writeSnapshot(state: FoldedState): string {
     `"serial":${state.serial},`,
     `"epoch":${state.epoch},`,
     ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
+    ...(state.outputs === undefined ? [] : [`"outputs":${canonicalJson(state.outputs)},`]),
   ];
   if (state.runs !== undefined) lines.push(...section("runs", new Map(state.runs.map((run) => [runKey(run), run]))));
   lines.push(
@@ -154,6 +164,8 @@ function changeProblem(change: StateChange): string | undefined {
       return change.orphan === null ? undefined : orphanProblem(change.orphan);
     case "scope":
       return isScope(change.scope) ? undefined : "has a scope that is not readable";
+    case "outputs":
+      return areOutputs(change.outputs) ? undefined : "has outputs that are not readable";
     case "run":
       return change.run === undefined || isRunStart(change.run) ? undefined : "begins a run that is not readable";
     case "run_end":
@@ -214,6 +226,8 @@ function readSnapshot(text: string): FoldedState | string {
     // A damaged one counts as not remembered: the next run that writes remembers it anew.
     ...(isScope(head.scope) ? { scope: head.scope } : {}),
     ...runsOf(head.runs),
+    // So with these: they are made anew from the records.
+    ...(areOutputs(head.outputs) ? { outputs: head.outputs } : {}),
   };
 }
 

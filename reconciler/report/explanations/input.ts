@@ -44,6 +44,10 @@ export const input = {
     "The command line has a word, flag or number of words that the command does not take.",
     "`reconcile help COMMAND` shows what it takes.",
   ),
+  "cli/unknown-output": row(
+    "The state has no output of that name.",
+    "reconcile output lists those there are; they are recorded at the end of reconcile apply.",
+  ),
   "cli/unknown-shell": row("There is no completion for that shell.", "bash, zsh or fish"),
   "config/alias-limit": row(
     "The YAML aliases of the file expand to more than is reasonable.",
@@ -107,6 +111,10 @@ export const input = {
   "config/invalid-value": row("A value is out of its range.", "The message says what is expected."),
   "config/missing": row("A required field is missing.", "Write it, or put it under defaults."),
   "config/not-allowed": row("A value is none of those allowed.", "The message lists them and the nearest."),
+  "config/not-known-yet": row(
+    "A value that only the service knows, such as the address of a VM, stands where its value is needed before anything is planned.",
+    "It may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs.",
+  ),
   "config/reference-needs-key": row("A reference names a for_each block as a whole.", "Name one of its keys: web[a]."),
   "config/reserved-name": row("The name belongs to the platform.", "Choose another."),
   "config/sensitive": row(

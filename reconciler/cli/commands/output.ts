@@ -1,0 +1,194 @@
+/** `reconcile output`: what the project hands out, and its VMs for the tools that come next. Asks nothing of the service. */
+import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
+import { nearestName } from "../../core/text/nearest";
+import { openState } from "../../engine/plan";
+import {
+  ansibleHost,
+  ansibleList,
+  envText,
+  hostsText,
+  type Inventory,
+  inventoryOf,
+  prometheusTargets,
+  sshConfigText,
+  variableName,
+} from "../../report/inventory";
+import { outputText, shownOutputs } from "../../report/output-lines";
+import { command, type Invocation, maybeOne } from "../command";
+import { fail, newLineage, openStore } from "../compose";
+import { commonFlags, type FlagName } from "../flags";
+import { readWorkspace } from "../workspace";
+
+export const outputCommand = command({
+  usage: "output [NAME] [--format FORMAT]",
+  summary: "what the project hands out, and its VMs for the tools that come next",
+  section: "Looking",
+  examples: [
+    ["reconcile output", "every output; a sensitive one is hidden"],
+    ["reconcile output db_ip", "one, and nothing beside it, for a script"],
+    ["reconcile output --format env", 'shell variables: eval "$(reconcile output --format env)"'],
+    ["reconcile output --format hosts", "lines for /etc/hosts: the private address of each VM, or else the public one"],
+    ["reconcile output --format ssh-config", "a Host for each VM, with its public address where it has one"],
+    ["reconcile output --format ansible --list", "an inventory; a script that runs this is one of Ansible's own"],
+    ["reconcile output --format prometheus-sd --port 9100", "targets for file_sd or http_sd"],
+  ],
+  flags: ["file", "format", "list", "host", "port", ...commonFlags],
+  positionals: maybeOne,
+  complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
+  run,
+});
+
+type Of = Invocation<FlagName, readonly [] | readonly [string]>;
+
+async function run(invocation: Of): Promise<number> {
+  const { args, flags, output } = invocation;
+  const workspace = readWorkspace(invocation, { args: [], needed: false });
+  const store = openStore(workspace, flags);
+  const { state } = openState(await store.read(), store.location, newLineage());
+  const { outputs = {} } = state;
+  const [name] = args;
+  const format = flags.format;
+  if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
+  if (format === undefined) {
+    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    return show(invocation, name, outputs);
+  }
+  const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
+  const inventory = inventoryOf(state);
+  const text = formats[format as Format]?.({ invocation, outputs: asked, inventory });
+  if (text === undefined) throw badFormat(format);
+  if (name !== undefined && format !== "env")
+    throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
+  if (format !== "env" && inventory.without.length > 0)
+    output.note(
+      `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
+    );
+  process.stdout.write(text);
+  return 0;
+}
+
+interface Asked {
+  readonly invocation: Of;
+  readonly outputs: Outputs;
+  readonly inventory: Inventory;
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+const formats = {
+  env: ({ invocation, outputs }) => {
+    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    refuseTwins(outputs);
+    return envText(outputs);
+  },
+  hosts: ({ invocation, inventory }) => {
+    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    return hostsText(inventory);
+  },
+  "ssh-config": ({ invocation, inventory }) => {
+    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    return sshConfigText(inventory);
+  },
+  ansible: ({ invocation, outputs, inventory }) => {
+    refuse(invocation, ["port"], "--format prometheus-sd");
+    const { host } = invocation.flags;
+    return json(host === undefined ? ansibleList(inventory, outputs) : ansibleHost(inventory, host));
+  },
+  "prometheus-sd": ({ invocation, inventory }) => {
+    refuse(invocation, ["list", "host"], "--format ansible");
+    return json(prometheusTargets(inventory, readPort(invocation.flags.port)));
+  },
+} satisfies Record<string, (asked: Asked) => string>;
+type Format = keyof typeof formats;
+
+function show({ output }: Of, name: string | undefined, outputs: Outputs): number {
+  const chosen = name === undefined ? outputs : pick(outputs, name);
+  for (const [one, { value, sensitive, description }] of Object.entries(chosen)) {
+    const shown = sensitive === true && name === undefined ? hiddenValue : value;
+    output.event({
+      type: "output",
+      name: one,
+      before: shown,
+      after: shown,
+      known: true,
+      ...(description === undefined ? {} : { description }),
+      ...(sensitive === undefined ? {} : { sensitive }),
+    });
+  }
+  if (name !== undefined) output.print(rawText(chosen[name]?.value ?? null));
+  else if (Object.keys(outputs).length === 0)
+    output.print("No outputs: none is declared, or nothing was applied since.\n");
+  else
+    output.print(
+      Object.entries(shownOutputs(outputs))
+        .map(([one, value]) => `${one} = ${outputText(value)}\n`)
+        .join(""),
+    );
+  return output.finish({ exitCode: 0, extra: { outputs: shownOutputs(outputs) } });
+}
+
+/** Asked for by its name, for a script: text as it is, everything else as JSON. */
+const rawText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const pick = (outputs: Outputs, name: string): Outputs => {
+  const found = outputs[name];
+  return found === undefined ? {} : { [name]: found };
+};
+
+/** A file that other programs read is no place for what is hidden everywhere else. */
+function readable({ output }: Of, outputs: Outputs): Outputs {
+  const hidden = Object.keys(outputs).filter((name) => outputs[name]?.sensitive === true);
+  if (hidden.length > 0)
+    output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. Its name gives it: reconcile output NAME`);
+  return Object.fromEntries(Object.entries(outputs).filter(([, { sensitive }]) => sensitive !== true));
+}
+
+function refuseTwins(outputs: Outputs): void {
+  const byVariable = new Map<string, string>();
+  for (const name of Object.keys(outputs)) {
+    const variable = variableName(name);
+    const first = byVariable.get(variable);
+    if (first !== undefined)
+      throw fail(
+        "cli/bad-flag",
+        `${first} and ${name} would both be ${variable}`,
+        "give one of the outputs another name",
+      );
+    byVariable.set(variable, name);
+  }
+}
+
+function refuse({ flags }: Of, names: readonly ("list" | "host" | "port")[], where: string): void {
+  const given = names.filter((name) => flags[name] !== undefined);
+  if (given.length > 0) throw fail("cli/bad-flag", `--${given[0]} has no meaning here`, `it belongs to ${where}`);
+}
+
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw fail("cli/bad-flag", `--port ${text} is no port`, "a number from 1 to 65535");
+}
+
+function unknownOutput(name: string, outputs: Outputs): Error {
+  const names = Object.keys(outputs);
+  const near = nearestName(name, names);
+  return fail(
+    "cli/unknown-output",
+    names.length === 0
+      ? `there is no output ${name}: the state has none`
+      : `there is no output ${name}; the state has ${names.join(", ")}`,
+    near === undefined
+      ? "outputs are declared in the file, and recorded by reconcile apply"
+      : `reconcile output ${near}`,
+  );
+}
+
+const badFormat = (format: string): Error => {
+  const near = nearestName(format, Object.keys(formats));
+  return fail(
+    "cli/bad-flag",
+    `--format ${format} is not known`,
+    near === undefined ? `one of ${Object.keys(formats).join(", ")}` : `--format ${near}`,
+  );
+};

@@ -1,0 +1,40 @@
+/**
+ * Values that only the service knows, while a file is read: text between two marks that no file can hold, so that they
+ * travel through variables, lists and components like any other text. The readers of fields that take them make an open
+ * text of it; every other reader refuses them.
+ */
+import type { Attribute, Computed, Text } from "../core/model/computed";
+
+const opens = "\ufdd0";
+const closes = "\ufdd1";
+const marked = /\ufdd0([^\ufdd1]*)\ufdd1/g;
+
+export const mark = ({ address, attribute }: Computed): string => `${opens}${address}.${attribute}${closes}`;
+
+export const holdsOpen = (text: string): boolean => text.includes(opens);
+
+/** As a file has it, for messages. */
+export const withoutMarks = (text: string): string => text.replace(marked, (_, name: string) => `\${${name}}`);
+
+/** Where such values may stand, for whoever wrote one elsewhere. */
+export const placesOfOpen =
+  "only the service knows it; it may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs";
+
+export function openText(text: string): Text {
+  if (!holdsOpen(text)) return text;
+  const parts: (string | Computed)[] = [];
+  let at = 0;
+  for (const match of text.matchAll(marked)) {
+    if (match.index > at) parts.push(text.slice(at, match.index));
+    parts.push(computedOf(match[1] ?? ""));
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  return { parts };
+}
+
+function computedOf(name: string): Computed {
+  const dot = name.lastIndexOf(".");
+  // Marked by `mark` alone, and no file can hold the marks.
+  return { address: name.slice(0, dot), attribute: name.slice(dot + 1) as Attribute };
+}

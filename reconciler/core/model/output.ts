@@ -1,0 +1,94 @@
+/** What a project hands out: values by name, made of its texts and of what only the service knows. */
+import { type Computed, computedIn, fillText, shownText, type Text } from "./computed";
+import type { SourcePosition } from "./diagnostic";
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** A value of the file in which texts may be open. */
+export type Shaped =
+  | { readonly is: "text"; readonly text: Text }
+  | { readonly is: "plain"; readonly value: number | boolean | null }
+  | { readonly is: "list"; readonly items: readonly Shaped[] }
+  | { readonly is: "map"; readonly entries: Readonly<Record<string, Shaped>> };
+
+export interface DesiredOutput {
+  readonly name: string;
+  readonly value: Shaped;
+  readonly description?: string;
+  /** Never shown; only its own command gives it, asked for by name. */
+  readonly sensitive?: true;
+  readonly source: SourcePosition;
+}
+
+/** As the state keeps it. */
+export interface RecordedOutput {
+  readonly value: Json;
+  readonly description?: string;
+  readonly sensitive?: true;
+}
+
+export type Outputs = Readonly<Record<string, RecordedOutput>>;
+
+/** In place of a sensitive value, wherever one is shown. */
+export const hiddenValue = "(sensitive)";
+
+export function computedInShaped(shaped: Shaped): readonly Computed[] {
+  switch (shaped.is) {
+    case "text":
+      return computedIn(shaped.text);
+    case "plain":
+      return [];
+    case "list":
+      return shaped.items.flatMap(computedInShaped);
+    case "map":
+      return Object.values(shaped.entries).flatMap(computedInShaped);
+    default:
+      return shaped satisfies never;
+  }
+}
+
+export function fillShaped(shaped: Shaped, value: (computed: Computed) => string | Computed): Shaped {
+  switch (shaped.is) {
+    case "text": {
+      const text = fillText(shaped.text, value);
+      const [only] = typeof shaped.text === "string" ? [] : shaped.text.parts;
+      const isSize = typeof only === "object" && only.attribute === "size" && computedIn(shaped.text).length === 1;
+      return isSize && typeof text === "string" && /^[0-9]+$/.test(text)
+        ? { is: "plain", value: Number(text) }
+        : { is: "text", text };
+    }
+    case "plain":
+      return shaped;
+    case "list":
+      return { is: "list", items: shaped.items.map((item) => fillShaped(item, value)) };
+    case "map":
+      return {
+        is: "map",
+        entries: Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, fillShaped(one, value)])),
+      };
+    default:
+      return shaped satisfies never;
+  }
+}
+
+/** What is still open is shown in words. */
+export function jsonOf(shaped: Shaped): Json {
+  switch (shaped.is) {
+    case "text":
+      return shownText(shaped.text);
+    case "plain":
+      return shaped.value;
+    case "list":
+      return shaped.items.map(jsonOf);
+    case "map":
+      return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, jsonOf(one)]));
+    default:
+      return shaped satisfies never;
+  }
+}
+
+export const recordOutput = ({ description, sensitive }: DesiredOutput, value: Json): RecordedOutput => ({
+  value,
+  ...(description === undefined ? {} : { description }),
+  ...(sensitive === undefined ? {} : { sensitive }),
+});

@@ -1,0 +1,108 @@
+/** What this plan makes of the outputs: which change and to what, as far as that is known before it is carried out. */
+import type { Standings } from "../diff/standing";
+import { computedName } from "../model/computed";
+import type { Diagnostic } from "../model/diagnostic";
+import {
+  computedInShaped,
+  type DesiredOutput,
+  fillShaped,
+  type Json,
+  jsonOf,
+  type Outputs,
+  type RecordedOutput,
+  recordOutput,
+} from "../model/output";
+import type { State } from "../model/recorded";
+import { deepEqual } from "../text/deep-equal";
+import { recordedValue } from "./computed-of";
+
+export interface PlannedOutput {
+  readonly name: string;
+  /** Absent: there was none. */
+  readonly before?: Json;
+  /** Absent: it is taken away, or nothing of it is known. What is open in it stands there in words. */
+  readonly after?: Json;
+  readonly known: boolean;
+  readonly changes: boolean;
+  readonly sensitive?: true;
+  readonly description?: string;
+}
+
+export interface OutputsPlanned {
+  /** `undefined`: there are none, before or after. */
+  readonly outputs?: readonly PlannedOutput[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function planOutputs(
+  desired: readonly DesiredOutput[] | undefined,
+  { outputs: before = {} }: State,
+  standings: Standings,
+): OutputsPlanned {
+  const wanted = desired ?? [];
+  const diagnostics: Diagnostic[] = [];
+  const planned = new Map(wanted.map((output) => [output.name, planOutput(output, before, standings, diagnostics)]));
+  for (const [name, { value, sensitive }] of Object.entries(before))
+    if (!planned.has(name))
+      planned.set(name, {
+        name,
+        before: value,
+        known: true,
+        changes: true,
+        ...(sensitive === undefined ? {} : { sensitive }),
+      });
+  const outputs = [...planned.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { ...(outputs.length === 0 ? {} : { outputs }), diagnostics };
+}
+
+function planOutput(
+  output: DesiredOutput,
+  outputs: Outputs,
+  standings: Standings,
+  diagnostics: Diagnostic[],
+): PlannedOutput {
+  const { name, sensitive, description } = output;
+  const before = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
+  let isLeftOut = false;
+  const filled = fillShaped(output.value, (computed) => {
+    const standing = standings(computed);
+    if (standing.is === "known") return standing.text;
+    if (standing.is === "open") return standing.computed;
+    if (standing.leftOut === true || standing.quiet === true) isLeftOut = true;
+    else
+      diagnostics.push({
+        severity: "error",
+        code: "plan/value-not-shown",
+        summary: `\${${computedName(computed)}} in the output ${name} has no value: ${standing.why}`,
+        ...(standing.fix === undefined ? {} : { fix: standing.fix }),
+        source: output.source,
+      });
+    return computed;
+  });
+  const known = computedInShaped(filled).length === 0;
+  const after = jsonOf(filled);
+  return {
+    name,
+    ...(before === undefined ? {} : { before: before.value }),
+    ...(isLeftOut ? {} : { after }),
+    known,
+    changes: isLeftOut
+      ? before !== undefined
+      : !known || before === undefined || !deepEqual(before, recordOutput(output, after)),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** The outputs as the records have them by now. One of which something is missing is none: an old address would be a lie. */
+export function outputsNow(desired: readonly DesiredOutput[], resources: State["resources"]): Outputs {
+  const outputs: Record<string, RecordedOutput> = {};
+  for (const output of desired) {
+    const filled = fillShaped(output.value, (computed) => recordedValue(computed, resources) ?? computed);
+    if (computedInShaped(filled).length === 0) outputs[output.name] = recordOutput(output, jsonOf(filled));
+  }
+  return outputs;
+}
+
+export const changesOutputs = (outputs: readonly PlannedOutput[] | undefined): boolean =>
+  outputs?.some(({ changes }) => changes) === true;

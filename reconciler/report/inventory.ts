@@ -1,0 +1,169 @@
+/**
+ * The state for the tools that come next: its outputs as shell variables, its VMs as lines of /etc/hosts, as ssh_config, as
+ * a dynamic inventory of Ansible and as targets of Prometheus. Made of what is recorded, so no service is asked.
+ */
+import { type Address, compareAddresses, parseAddress } from "../core/model/address";
+import type { Json, Outputs } from "../core/model/output";
+import type { State } from "../core/model/recorded";
+
+/** A VM that has an address. */
+export interface Host {
+  readonly address: Address;
+  readonly id: string;
+  readonly name: string;
+  readonly privateIp?: string;
+  readonly floatingIp?: string;
+  /** The key of its block, and its key of that block's for_each. */
+  readonly block: string;
+  readonly each?: string;
+}
+
+export interface Inventory {
+  readonly hosts: readonly Host[];
+  /** Recorded VMs of which the state knows no address. */
+  readonly without: readonly Address[];
+}
+
+export function inventoryOf(state: Pick<State, "resources">): Inventory {
+  const hosts: Host[] = [];
+  const without: Address[] = [];
+  for (const record of [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address))) {
+    if (record.kind !== "vm") continue;
+    const { address, id, name, privateIp, floatingIp } = record;
+    const parts = parseAddress(address);
+    if (id === undefined || parts === undefined || (privateIp === undefined && floatingIp === undefined)) {
+      without.push(address);
+      continue;
+    }
+    hosts.push({
+      address,
+      id,
+      name: word(name),
+      ...(privateIp === undefined ? {} : { privateIp }),
+      ...(floatingIp === undefined ? {} : { floatingIp }),
+      block: parts.key,
+      ...(parts.each === undefined ? {} : { each: parts.each }),
+    });
+  }
+  return { hosts: withoutTwins(hosts), without };
+}
+
+/** As it can stand in a file of lines and words. */
+const word = (text: string): string => text.replace(/[^A-Za-z0-9._-]+/g, "-");
+
+/** Two VMs of one name are told apart by their addresses. */
+function withoutTwins(hosts: readonly Host[]): Host[] {
+  const count = new Map<string, number>();
+  for (const { name } of hosts) count.set(name, (count.get(name) ?? 0) + 1);
+  return hosts.map((host) => ((count.get(host.name) ?? 0) > 1 ? { ...host, name: word(host.address) } : host));
+}
+
+/** From within the network. */
+const insideOf = ({ privateIp, floatingIp }: Host): string => privateIp ?? floatingIp ?? "";
+/** From anywhere, where there is a way. */
+const outsideOf = ({ privateIp, floatingIp }: Host): string => floatingIp ?? privateIp ?? "";
+
+export const hostsText = ({ hosts }: Inventory): string =>
+  hosts.map((host) => `${insideOf(host)}\t${host.name}\t# ${host.address}\n`).join("");
+
+export const sshConfigText = ({ hosts }: Inventory): string =>
+  hosts.map((host) => `# ${host.address}\nHost ${host.name}\n  HostName ${outsideOf(host)}\n`).join("\n");
+
+/** `port`: where the exporter listens on every VM; left out, a rule of relabelling has to say it. */
+export function prometheusTargets({ hosts }: Inventory, port?: number): object[] {
+  return hosts.map((host) => {
+    const ip = insideOf(host);
+    const target = ip.includes(":") && port !== undefined ? `[${ip}]` : ip;
+    return {
+      targets: [port === undefined ? target : `${target}:${port}`],
+      labels: {
+        __meta_reconcile_address: host.address,
+        __meta_reconcile_id: host.id,
+        __meta_reconcile_name: host.name,
+        __meta_reconcile_block: host.block,
+        ...(host.each === undefined ? {} : { __meta_reconcile_each: host.each }),
+        ...(host.privateIp === undefined ? {} : { __meta_reconcile_private_ip: host.privateIp }),
+        ...(host.floatingIp === undefined ? {} : { __meta_reconcile_floating_ip: host.floatingIp }),
+      },
+    };
+  });
+}
+
+const hostVariables = (host: Host): object => ({
+  ansible_host: outsideOf(host),
+  ...(host.privateIp === undefined ? {} : { private_ip: host.privateIp }),
+  ...(host.floatingIp === undefined ? {} : { floating_ip: host.floatingIp }),
+  reconcile_address: host.address,
+  reconcile_id: host.id,
+  reconcile_block: host.block,
+  ...(host.each === undefined ? {} : { reconcile_each: host.each }),
+});
+
+/** What `--host NAME` answers; nothing for one that is not there, as Ansible expects. */
+export function ansibleHost({ hosts }: Inventory, name: string): object {
+  const host = hosts.find((one) => one.name === name);
+  return host === undefined ? {} : hostVariables(host);
+}
+
+/** What `--list` answers: a group for each block, one for each key of a for_each, and the outputs as variables of all. */
+export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
+  const groups = new Map<string, string[]>();
+  const names = groupNames(hosts);
+  for (const host of hosts)
+    for (const group of groupsOf(host)) {
+      const name = names.get(group) ?? group;
+      const members = groups.get(name);
+      if (members === undefined) groups.set(name, [host.name]);
+      else members.push(host.name);
+    }
+  const variables = Object.fromEntries(
+    Object.entries(outputs).map(([name, { value }]): [string, Json] => [groupName(name), value]),
+  );
+  return {
+    _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host)])) },
+    all: {
+      children: [...groups.keys()],
+      ...(Object.keys(variables).length === 0 ? {} : { vars: variables }),
+    },
+    ...Object.fromEntries([...groups].map(([name, members]) => [name, { hosts: members }])),
+  };
+}
+
+const groupsOf = ({ block, each }: Host): string[] => [block, ...(each === undefined ? [] : [`each_${each}`])];
+
+/** Ansible takes letters, digits and underscores. */
+const groupName = (text: string): string => {
+  const name = text.replace(/[^A-Za-z0-9_]/g, "_");
+  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
+};
+
+/** Two keys that would have one name there get different ones, and none takes what Ansible means by itself. */
+function groupNames(hosts: readonly Host[]): Map<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set(["all", "ungrouped", "_meta"]);
+  for (const group of new Set(hosts.flatMap(groupsOf))) {
+    let name = groupName(group);
+    for (let n = 2; taken.has(name); n++) name = `${groupName(group)}_${n}`;
+    taken.add(name);
+    names.set(group, name);
+  }
+  return names;
+}
+
+/** As a shell reads them: `eval "$(reconcile output --format env)"`. */
+export function envText(outputs: Outputs): string {
+  return Object.entries(outputs)
+    .map(([name, { value }]) => `${variableName(name)}=${quoted(plainText(value))}\n`)
+    .join("");
+}
+
+export const variableName = (name: string): string => groupName(name).toUpperCase();
+
+/** A list of plain values as words, everything else as JSON. */
+function plainText(value: Json): string {
+  if (typeof value === "string") return value;
+  const isWords = Array.isArray(value) && value.every((item) => typeof item === "string" && !/\s/.test(item));
+  return isWords ? value.join(" ") : JSON.stringify(value);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

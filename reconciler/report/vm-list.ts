@@ -1,0 +1,63 @@
+/** Every VM of the project: what the service shows, and which address manages it. */
+import { type Address, compareAddresses } from "../core/model/address";
+import type { LiveVm } from "../core/model/live";
+import type { State } from "../core/model/recorded";
+import { columnsTable } from "./state-text";
+import { countOf } from "./style";
+
+export interface VmRow {
+  /** `null`: nothing here manages it. */
+  readonly address: Address | null;
+  readonly id: string | null;
+  readonly name: string | null;
+  /** The service's own word; `null` where it was not seen. */
+  readonly status: string | null;
+  readonly flavor: string | null;
+  readonly private_ip: string | null;
+  readonly floating_ip: string | null;
+}
+
+/** `live`: absent where VMs cannot be listed. Managed ones first, then the others by their names. */
+export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] | undefined): VmRow[] {
+  const seen = new Map((live ?? []).map((vm) => [vm.id, vm]));
+  const managed = new Set<string>();
+  const rows: VmRow[] = [];
+  for (const record of [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address))) {
+    if (record.kind !== "vm") continue;
+    const vm = record.id === undefined ? undefined : seen.get(record.id);
+    if (vm !== undefined) {
+      managed.add(vm.id);
+      rows.push(rowOf(vm, record.address));
+      continue;
+    }
+    const { address, id, name, flavor, privateIp, floatingIp } = record;
+    rows.push({
+      ...{ address, id: id ?? null, name, status: null, flavor: flavor ?? null },
+      ...{ private_ip: privateIp ?? null, floating_ip: floatingIp ?? null },
+    });
+  }
+  const others = (live ?? []).filter(({ id }) => !managed.has(id));
+  return [...rows, ...others.sort((a, b) => (a.name < b.name ? -1 : 1)).map((vm) => rowOf(vm, null))];
+}
+
+const rowOf = (vm: LiveVm, address: Address | null): VmRow => ({
+  ...{ address, id: vm.id, name: vm.name, status: vm.status ?? null, flavor: vm.flavor ?? null },
+  ...{ private_ip: vm.privateIp ?? null, floating_ip: vm.floatingIp ?? null },
+});
+
+export function vmListText(rows: readonly VmRow[]): string {
+  if (rows.length === 0) return "There are no VMs.\n";
+  const lines = rows.map((row) => [
+    row.address ?? "",
+    row.name ?? "",
+    row.status ?? (row.id === null ? "(not known)" : "(not seen)"),
+    row.flavor ?? "",
+    row.private_ip ?? "",
+    row.floating_ip ?? "",
+    row.id ?? "",
+  ]);
+  const unmanaged = rows.filter(({ address }) => address === null).length;
+  const others = unmanaged === 0 ? "" : `; ${unmanaged} not managed here`;
+  const head = ["ADDRESS", "NAME", "STATUS", "FLAVOR", "PRIVATE IP", "FLOATING IP", "ID"];
+  return `${columnsTable([head, ...lines])}\n${countOf(rows.length, "VM")}${others}.\n`;
+}

@@ -1,0 +1,187 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(() => emulator.close());
+
+const reconcile = (...args: string[]): Promise<Ran> =>
+  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+
+const write = (webs: string, size: number): void =>
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    `version: 1
+project: acme
+region: in-west-1
+defaults:
+  vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+vms:
+  bastion: { name: bastion-1, root_size: ${size} }
+  web: { for_each: ${webs}, name: "web-\${each}", skip_floating_ip: true }
+groups:
+  db:
+    name: db-tier
+    description: behind \${vm.bastion.name} (\${vm.bastion.id})
+    rules:
+      - { protocol: tcp, dst_port: 5432, remote_ip: "\${vm.web[*].private_ip}", description: "for \${vm.bastion.id}" }
+      - { protocol: tcp, dst_port: 22, remote_ip: "\${vm.bastion.floating_ip}" }
+outputs:
+  bastion: "\${vm.bastion.floating_ip}"
+  webs: { value: "\${vm.web[*].private_ip}", description: the web tier }
+  token: { value: not-for-everybody, sensitive: true }
+`,
+  );
+
+interface Line {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+const lines = (ran: Ran): Line[] => jsonLines(ran.stdout) as Line[];
+const vmNamed = (name: string) => emulator.dump().vms.find((vm) => vm.name === name);
+function admitted(): string[] {
+  const { groups, rules } = emulator.dump();
+  const group = groups.find(({ name }) => name === "db-tier");
+  return rules
+    .filter((rule) => rule.security_group_id === group?.id && rule.direction === "ingress")
+    .map((rule) => `${rule.port_range_min} ${rule.remote_ip_prefix}`)
+    .sort();
+}
+
+async function expectConverged(): Promise<void> {
+  const again = await reconcile("plan", "--detailed-exitcode");
+  expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining("Nothing to do")]);
+  const webs = emulator.dump().vms.filter(({ name }) => name.startsWith("web-"));
+  const expected = [
+    ...webs.map((vm) => `5432 ${vm.private_ip}/32`),
+    `22 ${emulator.dump().vms.find(({ name }) => name === "bastion-1")?.floating_ip}/32`,
+  ];
+  expect(admitted()).toEqual(expected.sort());
+}
+
+describe("one tier admits another by its addresses", () => {
+  it("over four applies, each in one run, with the outputs that follow", async () => {
+    write("[a, b]", 50);
+    const planned = lines(await reconcile("plan", "--json"));
+    expect(planned.filter(({ type }) => type === "output")).toMatchObject([
+      { name: "bastion", before: null, after: null, known: false },
+      { name: "token", before: null, after: "(sensitive)", known: true },
+      { name: "webs", before: null, after: null, known: false },
+    ]);
+    expect(planned.find(({ step }) => step === "group.db/create")?.["needs"]).toEqual([
+      "vm.bastion/create",
+      "vm.web[a]/create",
+      "vm.web[b]/create",
+    ]);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    await expectConverged();
+
+    // A VM is replaced: its address is another one, and the group is replaced once.
+    write("[a, b]", 60);
+    const replaced = await reconcile("apply", "-y", "--allow-data-loss", "--json");
+    expect(replaced.exitCode).toBe(0);
+    const summary = lines(replaced).at(-1);
+    expect(summary?.["outputs"]).toEqual({
+      bastion: vmNamed("bastion-1")?.floating_ip,
+      token: "(sensitive)",
+      webs: [vmNamed("web-a")?.private_ip, vmNamed("web-b")?.private_ip],
+    });
+    await expectConverged();
+    expect(emulator.dump().groups.filter(({ name }) => name.includes("-old-"))).toEqual([]);
+
+    write("[b, c]", 60);
+    expect((await reconcile("apply", "-y", "--allow-data-loss")).exitCode).toBe(0);
+    await expectConverged();
+
+    // Only an output changes: that is a change, and nothing is sent for it.
+    write("[b, c]", 60);
+    writeFileSync(join(folder, "more.yaml"), 'outputs: { extra: "${group.db.id}" }\n');
+    const files = ["-f", "reconcile.yaml", "-f", "more.yaml"];
+    const pending = await reconcile("plan", "--detailed-exitcode", ...files);
+    expect([pending.exitCode, pending.stdout]).toEqual([2, expect.stringContaining("1 output changes")]);
+    const before = emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    expect((await reconcile("apply", ...files)).exitCode).toBe(0);
+    expect(emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(before);
+    const group = emulator.dump().groups.find(({ name }) => name === "db-tier");
+    expect((await reconcile("output", "extra")).stdout).toBe(`${group?.id}\n`);
+    expect((await reconcile("destroy", "-y", "--allow-data-loss", "--allow-removal", "all")).exitCode).toBe(0);
+    expect((await reconcile("output")).stdout).toContain("No outputs");
+  });
+
+  it("a saved plan is filled in when it is applied, and refused when an address has changed since", async () => {
+    write("[a]", 50);
+    expect((await reconcile("plan", "--out", "first.plan.json")).exitCode).toBe(0);
+    expect((await reconcile("apply", "first.plan.json")).exitCode).toBe(0);
+    await expectConverged();
+  });
+
+  it("what a deployment does not show is an error where it is used, with the line that would say where it is", async () => {
+    write("[a]", 50);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    writeFileSync(join(folder, "dialect.yaml"), "records: { vm: { private_ip: [/nowhere] } }\n");
+    writeFileSync(join(folder, "state-free.yaml"), "");
+    const ran = await reconcile("plan", "--dialect", "dialect.yaml");
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain("reconcile.yaml:14");
+    expect(ran.stderr).toContain("records: { vm: { private_ip: [/…] } }");
+  });
+
+  it("a floating IP that the file itself rules out is told before anything is sent", async () => {
+    write("[a]", 50);
+    writeFileSync(join(folder, "more.yaml"), 'outputs: { wrong: "${vm.web[a].floating_ip}" }\n');
+    const ran = await reconcile("plan", "-f", "reconcile.yaml", "-f", "more.yaml");
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("its skip_floating_ip is true")]);
+  });
+});
+
+describe("reconcile output", () => {
+  it("gives every form that the tools of the next step read", async () => {
+    write("[a, b]", 50);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const [a, b, bastion] = [vmNamed("web-a"), vmNamed("web-b"), vmNamed("bastion-1")];
+    expect((await reconcile("output")).stdout).toBe(
+      `bastion = ${bastion?.floating_ip}\ntoken = (sensitive)\nwebs = ["${a?.private_ip}","${b?.private_ip}"]\n`,
+    );
+    expect((await reconcile("output", "token")).stdout).toBe("not-for-everybody\n");
+    const unknown = await reconcile("output", "bastian");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("reconcile output bastion")]);
+    const env = await reconcile("output", "--format", "env");
+    expect(env.stdout).toBe(`BASTION='${bastion?.floating_ip}'\nWEBS='${a?.private_ip} ${b?.private_ip}'\n`);
+    expect(env.stderr).toContain("token");
+    expect((await reconcile("output", "--format", "hosts")).stdout).toBe(
+      `${bastion?.private_ip}\tbastion-1\t# vm.bastion\n${a?.private_ip}\tweb-a\t# vm.web[a]\n${b?.private_ip}\tweb-b\t# vm.web[b]\n`,
+    );
+    expect((await reconcile("output", "--format", "ssh-config")).stdout).toContain(
+      `Host bastion-1\n  HostName ${bastion?.floating_ip}\n`,
+    );
+    const inventory = JSON.parse((await reconcile("output", "--format", "ansible", "--list")).stdout);
+    expect(inventory).toMatchObject({
+      web: { hosts: ["web-a", "web-b"] },
+      bastion: { hosts: ["bastion-1"] },
+      each_a: { hosts: ["web-a"] },
+      all: { vars: { bastion: bastion?.floating_ip } },
+    });
+    const host = JSON.parse((await reconcile("output", "--format", "ansible", "--host", "web-a")).stdout);
+    expect(host).toMatchObject({ ansible_host: a?.private_ip, reconcile_address: "vm.web[a]" });
+    expect(inventory._meta.hostvars["web-a"]).toEqual(host);
+    const targets = JSON.parse((await reconcile("output", "--format", "prometheus-sd", "--port", "9100")).stdout);
+    expect(targets[1]).toMatchObject({
+      targets: [`${a?.private_ip}:9100`],
+      labels: { __meta_reconcile_name: "web-a" },
+    });
+    const bad = await reconcile("output", "--format", "ansibel");
+    expect([bad.exitCode, bad.stderr]).toEqual([1, expect.stringContaining("--format ansible")]);
+    const listed = await reconcile("vm", "list");
+    expect(listed.stdout).toContain(bastion?.floating_ip ?? "");
+    expect((await reconcile("state", "show", "vm.bastion")).stdout).toContain(bastion?.private_ip ?? "");
+  });
+});
