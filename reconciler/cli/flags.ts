@@ -172,6 +172,7 @@ export const flagTable = {
     help: "the state is from another service, project or credential, and this one is right: what it does not show is gone",
   },
   "allow-empty": { type: "boolean", help: "permits a desired state that became empty to delete everything" },
+  assert: { type: "boolean", help: "writes the assertions as well that the groups keep as they are" },
   generate: { type: "boolean", help: "prints the YAML for the imported resource" },
   name: { type: "string", value: "NAME", help: "the name of the snapshot" },
   vm: { type: "string", multiple: true, value: "ID|NAME", help: "only this VM (repeatable)" },

@@ -14,6 +14,7 @@ import {
   number,
   oneOf,
   optional,
+  reference,
   shape,
   text,
 } from "../core/model/checks";
@@ -66,6 +67,12 @@ const kindFits: Check = (value) =>
 const isResource = either(vm, volume, group);
 const resource: Check = (value) => isResource(value) && kindFits(value);
 
+const party = either(
+  shape({ kind: oneOf("internet", "anywhere", "groups") }),
+  shape({ kind: oneOf("group"), group: reference }),
+  shape({ kind: oneOf("cidr"), cidr: text }),
+  shape({ kind: oneOf("vm"), address }),
+);
 const desired = shape({
   project: optional(text),
   region: optional(text),
@@ -86,6 +93,23 @@ const desired = shape({
   imports: list(shape({ to: address, id: optional(text), name: optional(text), source })),
   moved: list(shape({ from: address, to: address, source })),
   removed: list(shape({ from: address, destroy: flag, source })),
+  reachability: optional(
+    list(
+      shape({
+        kind: oneOf("never", "always", "only"),
+        label: text,
+        from: list(party),
+        to: list(party),
+        direction: optional(oneOf("ingress", "egress")),
+        ports: list(anything),
+        ethertype: optional(oneOf("IPv4", "IPv6")),
+        except: list(anything),
+        allow: list(shape({ from: list(party), until: text, reason: text, ports: list(anything), source: anything })),
+        because: optional(text),
+        source,
+      }),
+    ),
+  ),
   deny: optional(list(shape({ code: text, source }))),
   outputs: optional(list(shape({ name: text, value: shape({ is: oneOf("text", "plain", "list", "map") }), source }))),
   files: list(text),

@@ -7,7 +7,9 @@ import { asDiagnostic, type Finding, isRefused, type Strictness } from "../core/
 import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
 import type { Denial } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import { judgeReachability, type Reachability } from "../core/reachability/findings";
 import type { Prepared } from "../engine/plan";
+import { todayUtc } from "../outside/clock";
 import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
@@ -16,6 +18,7 @@ export interface Review {
   readonly findings: readonly Finding[];
   /** Absent: the plan changes no group. */
   readonly exposure: Exposure | undefined;
+  readonly reachability: Reachability;
   /** Those that the plan's own text does not have, as the run's diagnostics. */
   readonly diagnostics: readonly Diagnostic[];
   /** 1: it cannot be planned. 3: it is refused before anything is sent. */
@@ -26,13 +29,15 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const { plan } = prepared;
   const diagnostics = allDiagnostics(session, plan);
   const exposure = plannedExposure(prepared);
+  const reachability = judgeReachability(prepared, { today: todayUtc() });
   const findings = findingsOfPlan(
-    { plan, diagnostics, exposure },
+    { plan, diagnostics, exposure, more: reachability.findings },
     strictnessOf(session.workspace.desired.deny ?? [], session.invocation.flags),
   );
   return {
     findings,
     exposure,
+    reachability,
     diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(asDiagnostic),
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };

@@ -137,8 +137,9 @@ function readMerged(
     ...scope,
     elsewhere: (expression, report, inner) => openValue(expression, inner, declared, report),
   };
+  const rulePlaces = merged.lists.reachability.length > 0;
   const resources = (["group", "vm", "volume"] as const).flatMap((kind) =>
-    readInstances(kind, expanded[kind].instances(whole), declared, top, problems),
+    readInstances(kind, expanded[kind].instances(whole), declared, { ...top, rulePlaces }, problems),
   );
   const outputs = readOutputs(merged.outputs, whole, problems);
   const lists = readLists(merged.lists, { scope, declared, problems });
@@ -152,7 +153,7 @@ function readMerged(
     resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
     ...(outputs.length === 0 ? {} : { outputs }),
-    ...readGuards(merged),
+    ...readGuards(merged, { scope, declared, problems }),
     files: files.map(({ file }) => file),
   };
 }
@@ -161,7 +162,7 @@ function readInstances(
   kind: Kind,
   instances: readonly Instance[],
   declared: Declared,
-  top: Parameters<typeof readVm>[2],
+  top: Parameters<typeof readVm>[2] & { readonly rulePlaces: boolean },
   problems: Problems,
 ): DesiredResource[] {
   const names = new Map<string, Instance>();
@@ -176,7 +177,7 @@ function readInstances(
         ? readVm(subject, instance, top)
         : kind === "volume"
           ? readVolume(subject, instance, declared)
-          : readGroup(subject, instance, declared);
+          : readGroup(subject, instance, declared, top.rulePlaces);
     claimName(subject, kind, resource.name, instance, names);
     if (instance.holdsShapes) addShapesOf(instance, subject);
     return resource;

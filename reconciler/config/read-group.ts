@@ -1,5 +1,6 @@
 /** One security group with its rules, in canonical form and sorted. */
 import { describeRule, ruleKey } from "../core/canonical/rules";
+import type { RulePlace } from "../core/model/assertion";
 import type { DesiredGroup } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
 import { type Instance, placeOfBlock } from "./blocks";
@@ -11,20 +12,33 @@ import type { Declared } from "./references";
 import { lineOf } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
-export function readGroup(subject: Subject, instance: Instance, declared: Declared): DesiredGroup {
+/** `placed`: findings will name the rules, so each brings its place along. */
+export function readGroup(subject: Subject, instance: Instance, declared: Declared, placed: boolean): DesiredGroup {
   const { values } = instance;
+  const rules = readRules(subject, instance, declared);
   return {
     kind: "group",
     address: instance.address,
     ...readRows("group", subject, instance),
-    rules: readRules(subject, instance, declared),
+    rules: rules.map(({ rule }) => rule),
     lifecycle: readGroupLifecycle(subject, values),
+    ...(placed ? { rulePlaces: rules.map(({ path }) => placeOfRule(subject, path)) } : {}),
     source: positionOf(placeOfBlock(instance.block)),
   };
 }
 
-function readRules(subject: Subject, { values }: Instance, declared: Declared): Rule[] {
-  const byKey = new Map<string, { rule: Rule; path: Path }>();
+const placeOfRule = (subject: Subject, path: Path): RulePlace => ({
+  index: Number(path[1]),
+  source: positionOf(subject.place(path)),
+});
+
+interface WrittenRule {
+  readonly rule: Rule;
+  readonly path: Path;
+}
+
+function readRules(subject: Subject, { values }: Instance, declared: Declared): WrittenRule[] {
+  const byKey = new Map<string, WrittenRule>();
   for (const [index, item] of readList(subject, values, "rules").entries()) {
     const path = ["rules", index];
     if (!isMap(item)) {
@@ -50,5 +64,5 @@ function readRules(subject: Subject, { values }: Instance, declared: Declared): 
       });
     }
   }
-  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { rule }]) => rule);
+  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, written]) => written);
 }

@@ -11,5 +11,7 @@ export const patternWords: Readonly<Record<string, string>> = {
   "^ *[0-9]+(?:\\.[0-9]+)? *(?:ms|s|m|h) *$|\\$\\{": "a duration such as 30ms, 2s, 15m or 1h",
   "^(?:vm|volume|group)\\.[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?$|\\$\\{":
     "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
+  "^ *(?:any|[0-9]+ *(?:- *[0-9]+ *)?)$|\\$\\{": "a range such as 8000-8010, or any",
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "a day such as 2026-12-31",
   "^(?:[Tt][Cc][Pp]|[Uu][Dd][Pp]|[Ii][Cc][Mm][Pp]|[Aa][Nn][Yy])$": "",
 };

@@ -55,7 +55,7 @@ export interface Merged {
   readonly isProtected?: boolean;
 }
 
-export type ListName = "imports" | "moved" | "removed" | "deny";
+export type ListName = "imports" | "moved" | "removed" | "deny" | "reachability";
 export interface ListItem {
   readonly value: unknown;
   readonly source: YamlFile;
@@ -94,7 +94,13 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     defaults,
     entries,
     outputs: mergeMaps(["outputs"], roots, problems),
-    lists: { imports: list("imports"), moved: list("moved"), removed: list("removed"), deny: list("deny") },
+    lists: {
+      imports: list("imports"),
+      moved: list("moved"),
+      removed: list("removed"),
+      deny: list("deny"),
+      reachability: list("reachability"),
+    },
   };
 }
 

@@ -26,6 +26,8 @@ export interface YamlFile {
   /** Everything before the blocks: version, project, region, service, defaults. */
   readonly head: { readonly [key: string]: Plain };
   readonly blocks: readonly YamlBlock[];
+  /** What must hold, one line each. */
+  readonly reachability?: readonly { readonly [key: string]: Plain }[];
 }
 
 const sections = ["vm", "volume", "group"] as const satisfies readonly Kind[];
@@ -41,11 +43,14 @@ export function writeYaml(file: YamlFile): string {
     id === undefined ? [] : [{ to: formatAddress({ kind, key }), id }],
   );
   if (imports.length > 0) contents["imports"] = imports;
+  if (file.reachability !== undefined && file.reachability.length > 0) contents["reachability"] = file.reachability;
 
   const document = new Document(escapeAll(contents));
   const root = document.contents as unknown as YAMLMap;
   for (const block of file.blocks) describeBlock(root, block);
   for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
+  for (const entry of itemsOf(root.get("reachability", true)))
+    for (const pair of isMap(entry) ? entry.items : []) if (isMap(pair.value)) pair.value.flow = true;
   spaceSections(root);
   const header = [
     ...(file.schema === undefined ? [] : [` yaml-language-server: $schema=${file.schema}`]),

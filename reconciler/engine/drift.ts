@@ -8,7 +8,7 @@ import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
-import { makePlan } from "../core/plan/plan";
+import { makePlan, type Plan } from "../core/plan/plan";
 import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
 import { refresh } from "./refresh";
@@ -37,6 +37,8 @@ export interface DriftReport {
   readonly compared: number;
   readonly recorded: number;
   readonly diagnostics: readonly Diagnostic[];
+  /** What it looked at, and a plan of nothing. */
+  readonly seen: { readonly live: Live; readonly plan: Plan };
 }
 
 export async function findDrift(
@@ -91,7 +93,13 @@ export async function findDrift(
   );
   const records = [...state.resources.values()];
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
-  return { drifts, compared, recorded: records.length, diagnostics };
+  return {
+    drifts,
+    compared,
+    recorded: records.length,
+    diagnostics,
+    seen: { live: seen.live, plan: { ...plan, changes: [], steps: [] } },
+  };
 }
 
 /** Whether the rule that is shown as this text lets everybody in. */

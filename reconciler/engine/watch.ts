@@ -22,6 +22,8 @@ export interface Observation {
   /** Administration ports that managed groups leave open to the world; absent when no group was seen. */
   readonly worldOpenPorts?: number;
   readonly resources: number;
+  /** Whether the rules that are there keep what the file asserts. */
+  readonly assertions?: readonly { readonly label: string; readonly verdict: "holds" | "unproven" | "violated" }[];
 }
 
 export interface Round {

@@ -50,7 +50,17 @@ export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
 
 export const findingEvent = (finding: Finding): object => ({ type: "finding", ...findingEntry(finding) });
 
-const findingEntry = ({ code, severity, address, source, summary, detail, fix, refused }: Finding): object => ({
+const findingEntry = ({
+  code,
+  severity,
+  address,
+  source,
+  summary,
+  detail,
+  fix,
+  refused,
+  counterexample,
+}: Finding): object => ({
   code,
   severity,
   address: address ?? null,
@@ -60,6 +70,7 @@ const findingEntry = ({ code, severity, address, source, summary, detail, fix, r
   detail: detail ?? null,
   fix: fix ?? null,
   refused: refused ?? null,
+  ...(counterexample === undefined ? {} : { counterexample }),
 });
 
 export const stepEvent = (event: StepEvent): object => ({

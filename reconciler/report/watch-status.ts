@@ -1,4 +1,5 @@
 /** What a watcher has seen so far, and the two views others take of it: /metrics for Prometheus and /healthz. */
+import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
 
@@ -57,6 +58,20 @@ export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
   return { ...status, steps: { ...status.steps, [event.operation]: after } };
 }
 
+type Verdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
+
+/** Two assertions that say the same are one sample each by their place. */
+function assertionSamples(seen: WatchStatus["seen"], is: (verdict: Verdict) => boolean): [string, number][] {
+  const told = new Set<string>();
+  return (seen?.assertions ?? []).map(({ label, verdict }, index) => {
+    const name = told.has(label) ? `${label} (${index + 1})` : label;
+    told.add(label);
+    return [`{assertion="${labelValue(name)}"}`, is(verdict) ? 1 : 0];
+  });
+}
+
+const labelValue = (text: string): string => printable(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+
 const actions = ["create", "update", "replace", "delete", "import", "forget"] as const;
 
 export function metricsText(status: WatchStatus): string {
@@ -92,6 +107,18 @@ export function metricsText(status: WatchStatus): string {
     "gauge",
     "Administration ports (as `exposure` flags them) that managed groups leave open to the world.",
     one(seen?.worldOpenPorts),
+  );
+  metric(
+    "assertion_holds",
+    "gauge",
+    "1: the rules that are there keep this assertion of the file. 0: they break it, or it cannot be proved.",
+    assertionSamples(seen, (verdict) => verdict === "holds"),
+  );
+  metric(
+    "assertion_violated",
+    "gauge",
+    "1: the rules that are there break this assertion of the file.",
+    assertionSamples(seen, (verdict) => verdict === "violated"),
   );
   metric(
     "blocked",

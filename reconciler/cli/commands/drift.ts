@@ -1,9 +1,13 @@
 /** `reconcile drift`: exit 2 when the service is not as the state has it. */
 
+import { asDiagnostic } from "../../core/findings/finding";
 import { hasErrors } from "../../core/model/diagnostic";
+import { judgeReachability } from "../../core/reachability/findings";
 import { findDrift } from "../../engine/drift";
 import { openState } from "../../engine/plan";
+import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";
+import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
 import { commonFlags } from "../flags";
@@ -21,7 +25,8 @@ export const driftCommand = command({
 
 function run(invocation: Invocation): Promise<number> {
   const { output } = invocation;
-  return withSession(invocation, readWorkspace(invocation, { needed: false }), async ({ store, service }) => {
+  const workspace = readWorkspace(invocation, { needed: false });
+  return withSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
     const report = await findDrift(service.client, state);
     for (const drift of report.drifts)
@@ -33,7 +38,17 @@ function run(invocation: Invocation): Promise<number> {
         ...(drift.id === undefined ? {} : { id: drift.id }),
       });
     const failed = hasErrors(report.diagnostics);
+    const { findings } = judgeReachability(
+      { ...report.seen, state, desired: workspace.desired },
+      { today: todayUtc(), about: "looked" },
+    );
+    for (const finding of findings) output.event(findingEvent(finding));
+    const broken = findings.some(({ code }) => code === "reachability/violated");
     output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
-    return output.finish({ exitCode: failed ? 1 : report.drifts.length > 0 ? 2 : 0, diagnostics: report.diagnostics });
+    return output.finish({
+      exitCode: failed ? 1 : report.drifts.length > 0 || broken ? 2 : 0,
+      diagnostics: [...report.diagnostics, ...findings.map(asDiagnostic)],
+      findings,
+    });
   });
 }

@@ -1,24 +1,88 @@
-/** `reconcile explain [CODE]`: what an error means and what to do about it. */
+/** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
+import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
+import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
 import { explanations, isExplained } from "../../report/explanations";
-import { command, type Invocation, maybeOne } from "../command";
+import { command, type Invocation, type Positionals } from "../command";
 import { fail } from "../compose";
+import { readWorkspace } from "../workspace";
+
+const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
 
 export const explainCommand = command({
-  usage: "explain [CODE]",
-  summary: "what an error means and what to do",
+  usage: "explain [CODE | reach FROM TO:PORT]",
+  summary: "what an error means and what to do; who reaches whom, by which rules",
   section: "This program",
   examples: [
     ["reconcile explain consent/flush", "what it means and what to do"],
     ["reconcile explain", "all codes"],
+    ["reconcile explain reach web db:5432", "which rules of the file admit it, or which one is missing"],
+    [
+      "reconcile explain reach 203.0.113.7 db:22",
+      "the same for an address; also internet, anywhere, db:udp/53, db:icmp",
+    ],
   ],
-  flags: ["no-color", "json"],
-  positionals: maybeOne,
+  flags: ["file", "var", "var-file", "no-color", "json"],
+  positionals: codeOrQuestion,
   complete: () => Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
   run,
 });
 
-async function run({ args, output }: Invocation): Promise<number> {
+async function run(invocation: Invocation): Promise<number> {
+  const [first, from, to] = invocation.args;
+  if (first !== "reach") return explain(invocation);
+  if (from === undefined || to === undefined)
+    throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
+  return reach(invocation, from, to);
+}
+
+const answers: Record<ReachHalf["answer"], string> = {
+  all: "admitted",
+  part: "admitted in part",
+  none: "not admitted",
+  perhaps: "cannot be said: a rule admits addresses, and which addresses the members have is not for rules to say",
+  unknown: "up to the service: the file has no egress rule, and what the service puts on a group by itself decides",
+};
+
+async function reach(invocation: Invocation, from: string, to: string): Promise<number> {
+  const { output } = invocation;
+  const { desired } = readWorkspace(invocation, { args: [] });
+  const addresses = new Set(desired.resources.map(({ address }) => address));
+  // An IPv6 address has colons of its own.
+  const at = to.startsWith("[") ? to.indexOf("]:") + 1 : to.lastIndexOf(":");
+  const [name, port] = at > 0 ? [to.slice(0, at).replace(/^\[(.*)\]$/, "$1"), to.slice(at + 1)] : [to, undefined];
+  const ports = port === undefined ? [] : portsFromWord(port);
+  if (ports === undefined)
+    throw fail("cli/usage", `${port} is no port`, "5432, 8000-8010, udp/53 or icmp, as in db:udp/53");
+  const party = (word: string) => {
+    const found = partyFromWord(word, addresses);
+    if (found !== undefined) return found;
+    const near = nearestName(
+      word,
+      [...addresses].flatMap((one) => (one.startsWith("group.") ? one.slice(6) : [])),
+    );
+    throw fail(
+      "cli/usage",
+      `${word} is no group of the file, no address, and not internet or anywhere`,
+      near === undefined ? "name a group, an address or a CIDR" : `write ${near}`,
+    );
+  };
+  const question = { from: [party(from)], to: [party(name)], ports: Array.isArray(ports) ? ports : [ports] };
+  const halves = explainReach(desired, question);
+  if (halves.length === 0)
+    throw fail("cli/usage", "neither of the two is a group, whose rules could be asked", "name a group of the file");
+  const title = `${question.from.map(partyText)} -> ${question.to.map(partyText)}${port === undefined ? "" : ` ${port}`}`;
+  const lines = halves.flatMap(({ direction, group, answer, rules, missing }) => [
+    `  ${direction} of ${group}: ${answers[answer]}`,
+    ...rules.map((rule) => `    by ${rule}`),
+    ...(answer === "none" || answer === "part" ? [`    missing: a rule of ${group} that admits ${missing}`] : []),
+  ]);
+  output.print([title, ...lines].join("\n"));
+  output.event({ type: "reach", from, to, halves });
+  return output.finish({ exitCode: 0 });
+}
+
+async function explain({ args, output }: Invocation): Promise<number> {
   // As it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {

@@ -1,10 +1,17 @@
 /** `reconcile pull`: the YAML, with imports, for what exists; applying it changes nothing. Sends only reads. */
 
 import { dirname, relative, resolve } from "node:path";
+import { readDesired } from "../../config/read-desired";
+import { partyText } from "../../config/read-reachability";
 import { worldBlocks } from "../../config/world-blocks";
-import { writeYaml } from "../../config/write-yaml";
+import { writeYaml, type YamlBlock } from "../../config/write-yaml";
+import type { Assertion } from "../../core/model/assertion";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { PortRange } from "../../core/model/rule";
+import { judgeFile } from "../../core/reachability/findings";
+import { proposeAssertions } from "../../core/reachability/propose";
 import { pullWorld, type Wanted } from "../../engine/pull";
+import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
 import { openService } from "../compose";
 import { commonFlags } from "../flags";
@@ -15,8 +22,11 @@ export const pullCommand = command({
   usage: "pull [--vm ID|NAME]… [--volume ID]… [--group ID]… [--out FILE]",
   summary: "writes the YAML for what exists",
   section: "Taking over and handing on",
-  examples: [["reconcile pull", "the YAML for what exists; applying it changes nothing"]],
-  flags: ["file", "vm", "volume", "group", "project", "region", "user-id", "out", "force", ...commonFlags],
+  examples: [
+    ["reconcile pull", "the YAML for what exists; applying it changes nothing"],
+    ["reconcile pull --assert", "with assertions that the groups keep as they are, for you to prune"],
+  ],
+  flags: ["file", "vm", "volume", "group", "project", "region", "user-id", "out", "force", "assert", ...commonFlags],
   positionals: noArguments,
   run,
 });
@@ -38,6 +48,7 @@ async function run(invocation: Invocation): Promise<number> {
     // Half a world would pass for the whole.
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
     const { blocks, left } = worldBlocks(pulled);
+    const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
     const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0);
     const notes = [
       "What existed when `reconcile pull` looked; applying it changes nothing.",
@@ -48,7 +59,13 @@ async function run(invocation: Invocation): Promise<number> {
     ];
     putYaml(
       invocation,
-      writeYaml({ ...(flags.out === undefined ? {} : { schema: schemaFor(flags.out) }), notes, head, blocks }),
+      writeYaml({
+        ...(flags.out === undefined ? {} : { schema: schemaFor(flags.out) }),
+        notes,
+        head,
+        blocks,
+        ...asserted,
+      }),
     );
     const filled = missing.map(
       (name): Diagnostic => ({
@@ -63,6 +80,34 @@ async function run(invocation: Invocation): Promise<number> {
     await service.close();
   }
 }
+
+/** What the groups keep as they are, read back from what is written. */
+function assertionsFor(blocks: readonly YamlBlock[]) {
+  const groups = blocks.filter(({ kind }) => kind === "group");
+  const text = writeYaml({ head: { version: 1 }, blocks: groups });
+  const { desired } = readDesired([{ file: "reconcile.yaml", text }]);
+  if (desired === undefined) return [];
+  const holds = (assertion: Assertion): boolean =>
+    judgeFile({ ...desired, reachability: [assertion] }, todayUtc()).findings.length === 0;
+  return proposeAssertions(desired, holds).map(({ kind, from, to, ports }) => {
+    const [first, ...more] = from.map(partyText);
+    const byProtocol = ports.map(({ protocol, ports: range }) => [protocol, rangeText(range)] as const);
+    const listed = (["tcp", "udp"] as const).flatMap((protocol) => {
+      const its = byProtocol.flatMap(([name, range]) => (name === protocol ? [range] : []));
+      return its.length === 0 ? [] : [[protocol, its.length === 1 && its[0] !== undefined ? its[0] : its] as const];
+    });
+    return {
+      [kind]: {
+        from: first !== undefined && more.length === 0 ? first : from.map(partyText),
+        to: partyText(to),
+        ...Object.fromEntries(listed),
+      },
+    };
+  });
+}
+
+const rangeText = (range: PortRange | undefined): string | number =>
+  range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
 
 function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean) {
   const { service } = workspace.desired;

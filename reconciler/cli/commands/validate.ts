@@ -1,10 +1,13 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
+import { asDiagnostic, isRefused, judge } from "../../core/findings/finding";
 import type { Kind } from "../../core/model/address";
 import type { DesiredResource } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type NameRules, narrowedNameProblem } from "../../core/model/name-rule";
 import { nameRefused } from "../../core/plan/names-refused";
+import { judgeFile } from "../../core/reachability/findings";
+import { todayUtc } from "../../outside/clock";
 import { countOf } from "../../report/style";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { command, type Invocation } from "../command";
@@ -31,15 +34,18 @@ function validate(invocation: Invocation): number {
   const { resources, files } = workspace.desired;
   const count = (kind: Kind, word: string): string =>
     countOf(resources.filter((resource) => resource.kind === kind).length, word);
-  const refused = namesRefusedIn(workspace.desired.resources, dialect.dialect.names);
-  const diagnostics = [...workspace.diagnostics, ...dialect.diagnostics];
-  if (refused.length > 0) throw new CommandFailed([...diagnostics, ...refused]);
-  if (format !== undefined) printAnnotations(invocation, format, diagnostics);
-  else
+  const { resources: all, deny = [], reachability } = workspace.desired;
+  const refused = namesRefusedIn(all, dialect.dialect.names);
+  if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
+  const judged = reachability === undefined ? [] : judgeFile(workspace.desired, todayUtc()).findings;
+  const findings = judge([...workspace.diagnostics, ...dialect.diagnostics, ...judged], { deny, strict: false });
+  const diagnostics = findings.map(asDiagnostic);
+  if (format !== undefined) printAnnotations(invocation, format, findings);
+  else if (!isRefused(findings))
     invocation.output.print(
       `Valid: ${count("vm", "VM")}, ${count("volume", "volume")} and ${count("group", "security group")} in ${countOf(files.length, "file")}.`,
     );
-  return invocation.output.finish({ exitCode: 0, diagnostics });
+  return invocation.output.finish({ exitCode: isRefused(findings) ? 3 : 0, diagnostics, findings });
 }
 
 /** A name that this service does not take stops a plan; it is told here already. */

@@ -7,9 +7,9 @@
 import { readFileSync } from "node:fs";
 import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
-import { hasErrors } from "../../core/model/diagnostic";
 import { missingConsents } from "../../core/plan/consent";
 import { countChanges } from "../../core/plan/plan";
+import { judgeReachability } from "../../core/reachability/findings";
 import { hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { findDrift } from "../../engine/drift";
@@ -17,6 +17,7 @@ import type { Prepared } from "../../engine/plan";
 import type { RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
+import { todayUtc } from "../../outside/clock";
 import { afterRound, afterStep, roundEvent, roundLine, startStatus } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
@@ -24,7 +25,8 @@ import { createPorts, fail, holderOf, newLineage, openService, openStore, system
 import { asDiagnostics } from "../crash";
 import { commonFlags, consentFlags } from "../flags";
 import { carryOut, grantsOf, planOptions, prepareBeside } from "../planning";
-import { allDiagnostics, type Session } from "../session";
+import { reviewPlan } from "../review";
+import type { Session } from "../session";
 import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
@@ -42,6 +44,8 @@ export const watchCommand = command({
     "listen",
     "adopt",
     "accept-service",
+    "deny",
+    "strict",
     ...consentFlags,
     "allow-empty",
     ...commonFlags,
@@ -152,13 +156,19 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
     prepared,
     drift.drifts.map(({ address }) => address),
   );
-  const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
-  if (hasErrors(problems))
+  const review = await reviewPlan(session, prepared);
+  const problems = review.diagnostics.filter(({ severity }) => severity === "error");
+  if (review.exitCode === 1)
     return { result: { end: "failed", why: problems.map(({ summary }) => summary).join("; ") }, seen };
   const { plan } = prepared;
   if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
     return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
   if (!applies) return { result: { end: "pending" }, seen };
+  if (review.exitCode === 3)
+    return {
+      result: { end: "blocked", why: problems.map(({ summary, detail }) => [summary, detail].join(": ")).join("; ") },
+      seen,
+    };
   const grants = grantsOf(invocation.flags);
   const missing = missingConsents(plan.consents, grants);
   if (missing.length > 0)
@@ -182,11 +192,18 @@ function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): 
 }
 
 function observation(prepared: Prepared, drifted: readonly string[]): Observation {
+  const { verdicts } = judgeReachability(
+    { ...prepared, plan: { ...prepared.plan, changes: [], steps: [] } },
+    { today: todayUtc(), about: "looked" },
+  );
   const worldOpenPorts = countOpenPorts(exposureOf(prepared));
   return {
     drifted,
     pending: countChanges(prepared.plan.changes),
     resources: prepared.state.resources.size,
+    ...(verdicts.length === 0
+      ? {}
+      : { assertions: verdicts.map(({ assertion, verdict }) => ({ label: assertion.label, verdict })) }),
     ...(worldOpenPorts === undefined ? {} : { worldOpenPorts }),
   };
 }

@@ -28,6 +28,8 @@ export interface GroupWorld {
   readonly facts: ReadonlyMap<Address, readonly Fact[]>;
   /** Addresses that the plan's steps touch. */
   readonly touched: ReadonlySet<Address>;
+  /** Addresses whose group this plan makes, with nothing there before: what the service adds by itself is not known yet. */
+  readonly fresh: ReadonlySet<Address>;
   /** The name under which all ids of a group are one. */
   readonly identify: (group: Reference) => string;
   /** Addresses whose rules could not be read; what was recorded stands in. */
@@ -118,6 +120,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   return {
     facts,
     touched: new Set(plan.steps.flatMap((step) => touchedBy(step, facts))),
+    fresh: new Set([...facts.keys()].filter((address) => !ids.has(address))),
     identify,
     unobserved,
     retired,

@@ -60,7 +60,23 @@ export function subtract(a: Intervals, b: Intervals): Intervals {
   return left;
 }
 
-export const intersect = (a: Intervals, b: Intervals): Intervals => subtract(a, subtract(a, b));
+const nowhere: Intervals = [];
+
+export function intersect(a: Intervals, b: Intervals): Intervals {
+  const [firstA, lastA, firstB, lastB] = [a[0], a.at(-1), b[0], b.at(-1)];
+  if (firstA === undefined || lastA === undefined || firstB === undefined || lastB === undefined) return nowhere;
+  if (lastA.to < firstB.from || lastB.to < firstA.from) return nowhere;
+  const common: Interval[] = [];
+  for (let i = 0, j = 0; ; ) {
+    const [one, other] = [a[i], b[j]];
+    if (one === undefined || other === undefined) return common;
+    const from = one.from > other.from ? one.from : other.from;
+    const to = one.to < other.to ? one.to : other.to;
+    if (from <= to) common.push({ from, to });
+    if (one.to < other.to) i++;
+    else j++;
+  }
+}
 
 export const sameIntervals = (a: Intervals, b: Intervals): boolean =>
   a.length === b.length && a.every(({ from, to }, index) => b[index]!.from === from && b[index]!.to === to);
@@ -97,7 +113,7 @@ export function cidrsOf({ from, to }: Interval, family: "IPv4" | "IPv6"): string
   return cidrs;
 }
 
-function addressText(address: bigint, bits: number): string {
+export function addressText(address: bigint, bits: number): string {
   const bytes: number[] = [];
   for (let shift = bits - 8; shift >= 0; shift -= 8) bytes.push(Number((address >> BigInt(shift)) & 255n));
   return ipaddr.fromByteArray(bytes).toString();

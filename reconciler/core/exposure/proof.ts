@@ -102,7 +102,11 @@ function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string
 }
 
 /** Which of the wanted steps are done whenever this one has begun. */
-function stepsBefore(step: string, wanted: ReadonlySet<string>, steps: ReadonlyMap<string, Step>): ReadonlySet<string> {
+export function stepsBefore(
+  step: string,
+  wanted: ReadonlySet<string>,
+  steps: ReadonlyMap<string, Step>,
+): ReadonlySet<string> {
   const found = new Set<string>();
   const seen = new Set([step]);
   const open = [step];

@@ -37,16 +37,12 @@ export interface Space {
 export type Traffic = ReadonlyMap<string, { readonly space: Space; readonly slabs: readonly Slab[] }>;
 
 export const noTraffic: Traffic = new Map();
-const everyMember: Intervals = [{ from: 0n, to: 0n }];
+export const everyMember: Intervals = [{ from: 0n, to: 0n }];
 
-const spaceKey = ({ direction, family, group, word }: Space): string =>
-  `${direction} ${family} ${group ?? ""} ${word ?? ""}`;
-
-/** `identify` gives a group the name under which all its ids are one. */
-export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic {
+/** Parts in any order, as traffic. */
+export function trafficOfParts(parts: Iterable<{ readonly space: Space; readonly slab: Slab }>): Traffic {
   const drafts = new Map<string, { space: Space; parts: Slab[] }>();
-  for (const rule of rules) {
-    const { space, slab } = partOf(rule, identify);
+  for (const { space, slab } of parts) {
     const key = spaceKey(space);
     const draft = drafts.get(key);
     if (draft === undefined) drafts.set(key, { space, parts: [slab] });
@@ -54,6 +50,14 @@ export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) =>
   }
   const sorted = [...drafts].sort(([a], [b]) => (a < b ? -1 : 1));
   return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: slabsOf(parts) }]));
+}
+
+const spaceKey = ({ direction, family, group, word }: Space): string =>
+  `${direction} ${family} ${group ?? ""} ${word ?? ""}`;
+
+/** `identify` gives a group the name under which all its ids are one. */
+export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic {
+  return trafficOfParts([...rules].map((rule) => partOf(rule, identify)));
 }
 
 function partOf(rule: Rule, identify: (group: Reference) => string): { readonly space: Space; readonly slab: Slab } {
@@ -80,9 +84,15 @@ function partOf(rule: Rule, identify: (group: Reference) => string): { readonly 
   }
 }
 
+/** How a VM is called as a peer while its address is not known. */
+export const unknownAddressOf = (vm: string, floating: boolean): string =>
+  `${vm}, ${floating ? "floating " : ""}address not known yet`;
+
 const unknownPeer = (text: Text): string => {
-  const names = computedIn(text).map(({ address }) => address);
-  return `${names.length === 1 ? names[0] : textKey(text)}, address not known yet`;
+  const open = computedIn(text);
+  const [only] = open;
+  if (open.length !== 1 || only === undefined) return `${textKey(text)}, address not known yet`;
+  return unknownAddressOf(only.address, only.attribute === "floating_ip");
 };
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */

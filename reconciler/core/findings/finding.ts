@@ -8,6 +8,13 @@ import type { Diagnostic } from "../model/diagnostic";
 export interface Finding extends Diagnostic {
   /** Why the plan is not carried out: `denied by --deny exposure/open-port`. Left out: it is carried out all the same. */
   readonly refused?: string;
+  /** Of an assertion that does not hold: one flow that shows it, and the whole set. */
+  readonly counterexample?: {
+    readonly set: string;
+    readonly witness: { readonly direction: string; readonly service: string; readonly peer: string } | null;
+    readonly rule: string | null;
+    readonly step: string | null;
+  };
 }
 
 export interface Strictness {
@@ -38,7 +45,7 @@ export const isRefused = (findings: readonly Finding[]): boolean =>
   findings.some(({ refused }) => refused !== undefined);
 
 /** As a diagnostic, which says what the refusal comes from. */
-export const asDiagnostic = ({ refused, ...diagnostic }: Finding): Diagnostic =>
+export const asDiagnostic = ({ refused, counterexample: _, ...diagnostic }: Finding): Diagnostic =>
   refused === undefined || diagnostic.detail?.includes(refused) === true
     ? diagnostic
     : { ...diagnostic, detail: diagnostic.detail === undefined ? refused : `${diagnostic.detail}; ${refused}` };

@@ -3,6 +3,7 @@
  * already what will be compared and sent; `undefined` means "not asked for" and nothing else.
  */
 import type { Address } from "./address";
+import type { Assertion, RulePlace } from "./assertion";
 import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
@@ -66,6 +67,8 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields> {
     readonly ignoreChanges: readonly string[];
     readonly onRuleRemoval: "replace" | "keep";
   };
+  /** Where each rule is written, by its place among `rules`. Only in a file with assertions, whose findings name it. */
+  readonly rulePlaces?: readonly RulePlace[];
   readonly source: SourcePosition;
 }
 
@@ -135,6 +138,8 @@ export interface Desired {
   readonly outputs?: readonly DesiredOutput[];
   /** Codes of findings that keep a plan from being carried out. Absent: the file says nothing of it. */
   readonly deny?: readonly Denial[];
+  /** What groups must never, must always and may only admit. Absent: the file says nothing of it. */
+  readonly reachability?: readonly Assertion[];
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }

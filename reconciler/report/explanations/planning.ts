@@ -236,6 +236,35 @@ export const planning = {
     "A volume is in a failed state. It is left as it is.",
     "Only you can say whether its data is still wanted; --replace ADDR makes an empty one.",
   ),
+  "reachability/contradiction": row(
+    "Two assertions of the file cannot both hold, whatever the rules: one demands what the other forbids.",
+    "Narrow one of the two. A never takes `except:`.",
+  ),
+  "reachability/exception-ends": row(
+    "An exception of an assertion ends within 14 days. From then on what it covers is refused.",
+    "Narrow the rules that need it, or set a new `until` with its reason.",
+  ),
+  "reachability/exception-too-long": row(
+    "An exception of an assertion is for more than a year.",
+    "Write an `until` within a year.",
+  ),
+  "reachability/exception-unneeded": row(
+    "No rule needs this exception of an assertion any more.",
+    "Remove it from `allow`.",
+  ),
+  "reachability/one-family": row(
+    "An `always` that says no ethertype holds over one of IPv4 and IPv6, and nothing of it is admitted over the other.",
+    "ethertype: IPv4 (or IPv6) in the assertion, or rules for the other family.",
+  ),
+  "reachability/repaired": row("An assertion does not hold now, and will after the plan.", "Nothing: apply the plan."),
+  "reachability/unproven": row(
+    "Whether an assertion holds depends on something that rules do not say, such as the addresses of a group's members.",
+    "Name the group in remote_group instead of its addresses, or narrow the assertion. --strict refuses such a plan.",
+  ),
+  "reachability/violated": row(
+    "An assertion of the file does not hold. A plan that breaks one, even between two steps, is not carried out (exit 3); what was broken before and gets no worse is a warning.",
+    "Narrow the rule that the message names, or add an exception with `until` and `reason` to the assertion.",
+  ),
   "rehearse/twin-differs": row(
     "A plan made on the twin is not the plan made for the service, so the twin lacks something the service has.",
     "Take what the rehearsal says of that resource with a grain of salt, and report how its records look.",
