@@ -12,6 +12,7 @@ import {
   type Text,
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
+import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { computedOf, recordedValue } from "../core/plan/computed-of";
 import type { Step, StepAction } from "../core/plan/step";
@@ -122,7 +123,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
-      return vm?.phase === "failed" ? { failed: true } : vm?.[key] === undefined ? undefined : { shown: vm[key] };
+      return vm !== undefined && (vm.phase === "failed" || vm[key] !== undefined) ? vm : undefined;
     },
     run.ports.timing.discoveryWindowMs,
     [id],
@@ -136,11 +137,12 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
       message: `stopped while waiting for the ${attribute} of ${address}; nothing was sent`,
       fix: "run the same command again: it goes on from here",
     });
-  const shown = waited.ended === "found" ? waited.value.shown : undefined;
+  const vm = waited.ended === "found" ? waited.value : undefined;
+  const shown = vm?.[key];
   if (shown === undefined) throw new NoValue(notShown(computed, `the service's record of it (${id}) shows none`));
   const latest = run.recorder.state.resources.get(address);
   if (latest?.id === id)
-    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, { [key]: shown }) }]);
+    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, addressesShown(vm)) }]);
   return shown;
 }
 

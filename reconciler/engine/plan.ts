@@ -89,6 +89,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     takesPortRanges: client.takesPortRanges,
     ...(client.names === undefined ? {} : { names: client.names }),
     options,
+    isYoung,
     findings: [...notes, ...seen.findings],
   });
   const scope = scopeToRemember(state, now, seen.live, accepted);

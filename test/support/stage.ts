@@ -144,6 +144,8 @@ export async function recover(
     for (const { step, result } of report?.steps ?? [])
       if (result.end !== "done") problems.push(`next run: ${step.id} ${result.end} ${result.message}`);
     const again = await stage.run();
+    for (const { name, before, after, changes } of again.plan.outputs ?? [])
+      if (changes) problems.push(`the output ${name} is still ${JSON.stringify(before)}, not ${JSON.stringify(after)}`);
     if (again.plan.changes.length + again.plan.steps.length + again.plan.bookkeeping.length > 0)
       problems.push(
         `the run after that still has something to do: ${JSON.stringify([again.plan.changes.map((change) => [change.address, change.action, change.because]), again.plan.bookkeeping])}`,

@@ -48,6 +48,23 @@ const ask = { flush: { via: "ask" } };
 const stop = { flush: { via: "stop" } };
 const command = { flush: { via: "command", command: ["true"] } };
 
+/** One tier admits another by its addresses, which is the only way there is. */
+const admitted = (webs: readonly string[], more: object = {}) => ({
+  vms: { web: { for_each: webs, name: "web-${each}", ...more }, bastion: { name: "bastion-1", ...more } },
+  groups: {
+    front: { rules: [tcp(443)] },
+    back: {
+      description: "behind ${vm.bastion.name}",
+      rules: [
+        tcp(5432, { remote_ip: "${vm.web[*].private_ip}" }),
+        tcp(22, { remote_ip: "${vm.bastion.floating_ip}", description: "from ${vm.bastion.id}" }),
+        tcp(443, from("front")),
+      ],
+    },
+  },
+  outputs: { webs: "${vm.web[*].private_ip}", bastion: { value: "${vm.bastion.floating_ip}" } },
+});
+
 const standing = {
   vms: { web: {}, db: { name: "base" } },
   volumes: {
@@ -254,6 +271,18 @@ export const stories: Readonly<Record<string, Story>> = {
     }),
     looks: true,
     letsGo: ["vm web", "vm other", "volume data", "volume web-data", "group front"],
+  },
+  "make VMs and the rules that admit them by their addresses": {
+    before: file({ groups: { front: { rules: [tcp(443)] } } }),
+    after: file(admitted(["a", "b"])),
+  },
+  "replace the VMs whose addresses rules have": {
+    before: file(admitted(["a", "b"])),
+    after: file(admitted(["a", "b"], { root_size: 80 })),
+  },
+  "other VMs, and the rules for their addresses": {
+    before: file(admitted(["a", "b"])),
+    after: file(admitted(["b", "c"])),
   },
   "resize where the service confirms by itself": {
     before: file({ vms: { web: {} } }),

@@ -31,6 +31,13 @@ export type Shape = Readonly<Record<"vms" | "volumes" | "groups" | "images", rea
 export function shapeOf(dump: Dump): Shape {
   const vmName = new Map(dump.vm.map((vm) => [vm.id, vm.name]));
   const groupName = new Map(dump.group.map((group) => [group.id, group.name]));
+  // Which address a VM gets is chance; whose it is, is not.
+  const hostOf = new Map<string, string>(
+    dump.vm.flatMap(({ name, private_ip, floating_ip }) => [
+      [`${private_ip}/32`, `private ${name}`] as const,
+      [`${floating_ip}/32`, `public ${name}`] as const,
+    ]),
+  );
   const byText = <T>(items: T[]): T[] => items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   return {
     vms: byText(
@@ -56,7 +63,7 @@ export function shapeOf(dump: Dump): Shape {
               rule.protocol,
               rule.port_range_min,
               rule.port_range_max,
-              rule.remote_ip_prefix,
+              hostOf.get(rule.remote_ip_prefix ?? "") ?? rule.remote_ip_prefix,
               groupName.get(rule.remote_group_id ?? "") ?? rule.remote_group_id,
             ]),
         ),
