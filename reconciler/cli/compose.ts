@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
@@ -103,8 +104,8 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
   } catch (error) {
     throw fail(
       "service/embedded",
-      `the embedded service cannot start: ${(error as Error).message}`,
-      (error as NodeJS.ErrnoException).code === undefined
+      `the embedded service cannot start: ${errorMessage(error)}`,
+      errorCode(error) === undefined
         ? "another command may be using the same world: wait for it to end"
         : `its world is a folder beside the file: check the rights to ${dir}, and its space`,
     );

@@ -1,5 +1,7 @@
 /** Every flag of every command in one table: help, completion and parsing read it. */
+
 import { parseArgs } from "node:util";
+import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
 
 export interface FlagRow {
@@ -359,7 +361,7 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
       ([name, row]) => row.type === "string" && (word === `--${name}` || word === `-${row.short}`),
     );
   let at = 0;
-  while (at < argv.length && argv[at]!.startsWith("-")) at += takesNext(argv[at]!) ? 2 : 1;
+  while (at < argv.length && itemAt(argv, at).startsWith("-")) at += takesNext(itemAt(argv, at)) ? 2 : 1;
   const command = argv.slice(at);
   if (at === 0 || command.length === 0) return [...argv];
   const words = command.findIndex((word) => word.startsWith("-"));

@@ -1,5 +1,7 @@
 /** The lines of `--json` in a file, while people read text: written as they come, so that another program can follow. */
+
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
+import { errorMessage } from "../core/text/errors";
 import { CommandFailed } from "./crash";
 
 export interface JsonFile {
@@ -19,7 +21,7 @@ export function openJsonFile(path: string): JsonFile {
       {
         severity: "error",
         code: "cli/file-unwritable",
-        summary: `--json-into ${path} cannot be written: ${(error as Error).message}`,
+        summary: `--json-into ${path} cannot be written: ${errorMessage(error)}`,
         fix: "name a file that can be written",
       },
     ]);

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { readState } from "../core/state/text";
+import { errorMessage } from "../core/text/errors";
 import { applyPlan, hasNothingToDo, StateMovedOn } from "../engine/apply";
 import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
@@ -341,7 +342,7 @@ function writeReport(
     writePrivately(flags.report, output.masked(page));
   } catch (error) {
     // What was applied is applied; a report that cannot be written does not undo it.
-    output.note(`The report could not be written: ${(error as Error).message}`);
+    output.note(`The report could not be written: ${errorMessage(error)}`);
   }
 }
 

@@ -2,11 +2,14 @@
  * The user's side of a command: which files there are, what they ask for, and where their state lies. Everything that
  * is wrong with them is told at once.
  */
+
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type ConfigSource, readDesired } from "../config/read-desired";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { errorCode, errorMessage } from "../core/text/errors";
+import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
 import { openBeside } from "../outside/beside";
 import { setting } from "../outside/environment";
@@ -43,7 +46,7 @@ export function readWorkspace(
   invocation.output?.hide(sensitive);
   if (desired === undefined) throw new CommandFailed(diagnostics);
   if (desired.deny !== undefined) assertKnown(desired.deny);
-  return { desired, diagnostics, sources: [...sources, ...opened], folder: dirname(resolve(paths[0]!)) };
+  return { desired, diagnostics, sources: [...sources, ...opened], folder: dirname(resolve(itemAt(paths, 0))) };
 }
 
 /** Where there are no files, or none that can be read. */
@@ -68,7 +71,7 @@ export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): 
 function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<Pick<Invocation, "output">>): void {
   const size = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (size < largeFile) return;
-  const files = sources.length === 1 ? sources[0]!.file : `${sources.length} files`;
+  const files = sources.length === 1 ? itemAt(sources, 0).file : `${sources.length} files`;
   output?.note(`Reading ${files} (${(size / 1e6).toFixed(1)} MB).`);
 }
 
@@ -104,12 +107,12 @@ export function readSource(path: string): ConfigSource {
   try {
     return { file: relative(process.cwd(), resolve(path)) || path, text: readFileSync(path, "utf8") };
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const missing = errorCode(error) === "ENOENT";
     throw new CommandFailed([
       {
         severity: "error",
         code: "cli/file-unreadable",
-        summary: missing ? `there is no file ${path}` : `${path} cannot be read: ${(error as Error).message}`,
+        summary: missing ? `there is no file ${path}` : `${path} cannot be read: ${errorMessage(error)}`,
         fix: missing ? "name a file or folder, or write one with: reconcile init" : undefined,
       },
     ]);

@@ -1,6 +1,8 @@
 /** Where generated YAML goes: standard output, a new file, or, with --json, one object; and where its schema is found. */
+
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { errorMessage } from "../core/text/errors";
 import { writePrivately } from "../outside/private-file";
 import { publicSchema } from "../version";
 import type { Invocation } from "./command";
@@ -18,11 +20,7 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
     try {
       writePrivately(flags.out, text, { isNew: flags.force !== true });
     } catch (error) {
-      throw fail(
-        "cli/file-unwritable",
-        `${flags.out} cannot be written: ${(error as Error).message}`,
-        "name another file",
-      );
+      throw fail("cli/file-unwritable", `${flags.out} cannot be written: ${errorMessage(error)}`, "name another file");
     }
     output.note(`Wrote ${flags.out}`);
   }

@@ -8,6 +8,6 @@ export const longestDurationMs = 2_147_483_647;
 export function parseDuration(text: string): number | undefined {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)\s*$/.exec(text);
   if (match === null) return undefined;
-  const ms = Math.round(Number(match[1]) * unitsMs[match[2]!]!);
+  const ms = Math.round(Number(match[1]) * (unitsMs[match[2] ?? ""] ?? Number.NaN));
   return ms >= 1 && ms <= longestDurationMs ? ms : undefined;
 }

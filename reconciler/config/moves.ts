@@ -2,8 +2,10 @@
  * Moves, each resolved to where it ends: `a -> b` and `b -> c` give `a -> c` and `b -> c`, so that a state of any age
  * finds its way. A circle ends nowhere and is refused, and so are two moves that contradict each other.
  */
+
 import { type Address, kindOf, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
+import { mustGet } from "../core/text/invariant";
 import type { Subject } from "./fields";
 import { type Declared, unknownAddress } from "./references";
 import { lineOf } from "./sources";
@@ -90,7 +92,7 @@ function endOf(
   let at = from;
   while (byFrom.has(at) && !ends.has(at) && !walked.has(at)) {
     walked.add(at);
-    at = byFrom.get(at)!.to;
+    at = mustGet(byFrom, at).to;
   }
   const end = ends.has(at) ? ends.get(at) : walked.has(at) ? undefined : at;
   for (const address of walked) ends.set(address, end);

@@ -5,10 +5,12 @@
  * parse (yaml-reader) -> one set of sections (sources) -> variables (vars) -> single resources (blocks) -> values
  * (read-*), and last the schema, whose findings are shown where nothing more precise was said.
  */
+
 import type { ErrorObject } from "ajv";
 import { compareAddresses, type Kind, kinds, sectionOf } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
+import { itemAt } from "../core/text/invariant";
 import { expandBlocks, type Instance, placeInBlock, storedInTheClear } from "./blocks";
 import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
@@ -108,7 +110,7 @@ function readMerged(
       problems,
       place: (inner, on) =>
         found === undefined
-          ? { source: files[0]!, offset: 0 }
+          ? { source: itemAt(files, 0), offset: 0 }
           : placeIn(found.layers, name === "service" ? inner : inner.slice(1), on ?? "value"),
     };
     const raw =

@@ -22,9 +22,11 @@
  * A 5xx is never a refusal by its message alone: a service may fail half-way and still name a condition. A dialect that
  * knows better says so with the status in its `errors`.
  */
+
 import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../core/model/operation";
 import type { Accepted, Condition, Failure } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { itemAt } from "../core/text/invariant";
 import { readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
@@ -281,7 +283,7 @@ function describeBody(answer: Answer): string {
 function hostOf(location: string | undefined): string {
   if (location === undefined) return "an unnamed place";
   if (location.startsWith("/") && !location.startsWith("//"))
-    return `another path, ${cleanMessage(location.split("?")[0]!)}`;
+    return `another path, ${cleanMessage(itemAt(location.split("?"), 0))}`;
   try {
     return new URL(location.startsWith("//") ? `http:${location}` : location).host;
   } catch {

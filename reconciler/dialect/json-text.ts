@@ -46,6 +46,6 @@ function endOfString(text: string, from: number): number {
 /** Digits, a point, an exponent and their signs: whatever else is written so is no JSON, and stays as it is. */
 function endOfNumber(text: string, from: number): number {
   let at = from + 1;
-  while (at < text.length && /[\d.eE+-]/.test(text[at]!)) at++;
+  while (at < text.length && /[\d.eE+-]/.test(text.charAt(at))) at++;
   return at;
 }

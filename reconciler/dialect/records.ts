@@ -18,6 +18,7 @@ import type {
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { itemAt } from "../core/text/invariant";
 import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
@@ -149,7 +150,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     const floating = findAddress(record, vm.floating_ip);
     const private_ = findAddress(record, vm.private_ip);
     const notAddresses = [floating, private_].flatMap(({ other }, index) =>
-      other === undefined ? [] : [{ field: (["floating_ip", "private_ip"] as const)[index]!, found: other }],
+      other === undefined ? [] : [{ field: itemAt(["floating_ip", "private_ip"] as const, index), found: other }],
     );
     return accepted({
       kind: "vm",
@@ -231,7 +232,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
   );
   function findItems(operation: ListOperation, payload: unknown) {
-    const found = findArrayAt(payload, itemPaths[operation]!);
+    const found = findArrayAt(payload, itemPaths[operation] ?? []);
     const tried = dialect.operations[operation]?.items ?? [];
     return found === undefined
       ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)

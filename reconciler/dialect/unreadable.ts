@@ -2,7 +2,9 @@
  * The rejection for an answer that does not fit: which pointers were tried, which keys are there, and the line of the
  * dialect that would make it fit.
  */
+
 import type { Rejection } from "../core/model/outcome";
+import { itemAt } from "../core/text/invariant";
 import type { Pointers } from "./dialect";
 import { likelyKey, pointerTo } from "./likely-key";
 import { cleanMessage } from "./messages";
@@ -61,7 +63,7 @@ function describe(found: unknown, keys: readonly string[]): string {
 
 /** The key that is most likely meant, or a placeholder: a wrong line is worse than one that is plainly to be filled in. */
 function suggest(setting: string, keys: readonly string[]): string {
-  const field = setting.endsWith(".items") ? setting.split(".")[1]! : setting.split(".").at(-1)!;
+  const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
   const key = likelyKey(field, keys);
   return key === undefined || key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
 }

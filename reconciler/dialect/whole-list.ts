@@ -2,7 +2,9 @@
  * Whether a list was read whole: nothing that it says about its pages may be left open, and it may not have changed
  * while it was read. Only a whole list is evidence that something does not exist.
  */
+
 import type { Rejection } from "../core/model/outcome";
+import { itemAt } from "../core/text/invariant";
 import type { Sign, SignKind } from "./page-signs";
 
 export interface PageRead {
@@ -40,7 +42,7 @@ export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined 
   const totals = pages.map(({ signs }) =>
     Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),
   );
-  const shrank = totals.some((total, index) => index > 0 && total >= 0 && total < totals[index - 1]!);
+  const shrank = totals.some((total, index) => index > 0 && total >= 0 && total < itemAt(totals, index - 1));
   const total = lastTotal(pages);
   if (total !== undefined && total.count > distinct) {
     const because = `${named(total)} says ${total.count}, and ${distinct} were read`;

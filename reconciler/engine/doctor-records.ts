@@ -38,7 +38,7 @@ export function describeRecords(
     const finding = describeRecord(record as ReadKind, fields, looked);
     records.push(finding);
     const added = finding.fields.flatMap(({ field, suggestion }) =>
-      suggestion === undefined ? [] : [[field, [suggestion, ...fields[field]!]] as const],
+      suggestion === undefined ? [] : [[field, [suggestion, ...(fields[field] ?? [])]] as const],
     );
     fitting[record] = { ...fields, ...Object.fromEntries(added) };
   }

@@ -7,7 +7,7 @@ import type { VmDisks } from "../config/live-blocks";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
-import { mustGet } from "../core/text/invariant";
+import { itemAt, mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -99,7 +99,7 @@ async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagn
         severity: "error",
         code: "pull/several",
         summary: `several VMs are called ${text}: ${found.map(({ id }) => id).join(", ")}`,
-        fix: `--vm ${found[0]!.id}`,
+        fix: `--vm ${itemAt(found, 0).id}`,
       });
     else for (const vm of found) chosen.add(vm);
   }

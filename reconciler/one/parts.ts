@@ -3,11 +3,13 @@
  * closes a circle of groups (no program can write two groups that need each other's id first). In an order in which
  * each comes after what it refers to.
  */
+
 import type { Address } from "../core/model/address";
 import type { Desired, DesiredGroup, DesiredVm, DesiredVolume, HealthCheck, Reference } from "../core/model/desired";
 import { vmFields } from "../core/model/fields";
 import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
+import { mustGet } from "../core/text/invariant";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
 import { propertyValues } from "./row-properties";
@@ -63,11 +65,11 @@ function groupParts(groups: readonly DesiredGroup[]): DesiredPart[] {
       }),
     ]),
   );
-  const { order, open } = orderBreakingCycles(circlesFirst(targets), (address) => targets.get(address)!);
+  const { order, open } = orderBreakingCycles(circlesFirst(targets), (address) => mustGet(targets, address));
   const parts: DesiredPart[] = [];
   const closing: DesiredPart[] = [];
   for (const address of order) {
-    const group = byAddress.get(address)!;
+    const group = mustGet(byAddress, address);
     const late = new Set(open.get(address) ?? []);
     const inline: unknown[] = [];
     let separate = 0;
@@ -105,10 +107,10 @@ function groupParts(groups: readonly DesiredGroup[]): DesiredPart[] {
 /** Only where there is a circle has an edge to stay open: what merely hangs on one comes after it. */
 function circlesFirst(targets: ReadonlyMap<Address, readonly Address[]>): Address[] {
   const sources = new Map<Address, Address[]>([...targets.keys()].map((address) => [address, []]));
-  for (const [address, list] of targets) for (const target of list) sources.get(target)!.push(address);
+  for (const [address, list] of targets) for (const target of list) mustGet(sources, target).push(address);
   const addresses = [...targets.keys()];
-  const below = new Set(orderNodes(addresses, (address) => targets.get(address)!).stuck);
-  const above = new Set(orderNodes(addresses, (address) => sources.get(address)!).stuck);
+  const below = new Set(orderNodes(addresses, (address) => mustGet(targets, address)).stuck);
+  const above = new Set(orderNodes(addresses, (address) => mustGet(sources, address)).stuck);
   const isCircular = (address: Address): boolean => below.has(address) && above.has(address);
   return [...addresses.filter(isCircular), ...addresses.filter((address) => !isCircular(address))];
 }

@@ -2,10 +2,12 @@
  * A Pulumi program for what a state holds: each resource takes over what exists by its id, so that bringing the
  * program up sends nothing that changes the service. And the list that `pulumi import` takes, for the plugin.
  */
+
 import type { Address } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { mustGet } from "../core/text/invariant";
 import { type DesiredPart, isPartReference, partsOf } from "./parts";
 
 export interface ProgramFiles {
@@ -86,7 +88,7 @@ function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, sta
   const options = {
     ...(part.protect ? { protect: true } : {}),
     ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: part.ignoreChanges }),
-    ...(part.deletedWith === undefined ? {} : { deletedWith: new Raw(names.get(part.deletedWith)!) }),
+    ...(part.deletedWith === undefined ? {} : { deletedWith: new Raw(mustGet(names, part.deletedWith)) }),
   };
   const more = Object.keys(options).length === 0 ? "" : `, ${literal(options, names, "")}`;
   return `const ${names.get(part.address)} = new ${part.type}(${JSON.stringify(part.address)}, ${literal(inputs, names, "")}${more});`;

@@ -3,6 +3,7 @@ import { type Desired, nothingDesired } from "../core/model/desired";
 import { compareScopes } from "../core/model/evidence";
 import type { RecordedResource } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { itemAt } from "../core/text/invariant";
 import { refresh } from "../engine/refresh";
 import { createdBefore } from "./created-before";
 import { holding } from "./exclusion";
@@ -78,7 +79,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
     const remembered: Remembered =
-      record === undefined ? ran : { record: shape.keep?.(record, declared.resources[0]!) ?? record };
+      record === undefined ? ran : { record: shape.keep?.(record, itemAt(declared.resources, 0)) ?? record };
     let outputs: Props = {};
     if (record !== undefined && id !== undefined) outputs = shape.outputsOf(record, await lookAt(context, record, id));
     const service = await context.service();

@@ -1,9 +1,11 @@
 /** One rule of a group as a resource of its own: the engine's group with nothing managed but this rule. */
+
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type DesiredGroup, nothingDesired } from "../core/model/desired";
 import { type LiveGroup, type LiveRule, sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
+import { itemAt } from "../core/text/invariant";
 import { notFound } from "./attachment";
 import { assertSameService } from "./guards";
 import {
@@ -76,7 +78,7 @@ function checkRule(raw: Props): ReturnType<Handler["check"]> {
 /** The rule in canonical form; self is the group it is in. */
 function ruleOf(props: Props): Rule {
   const { desired } = desiredOf(write(props));
-  const rule = (desired.resources[0] as DesiredGroup).rules[0]!;
+  const rule = itemAt((desired.resources[0] as DesiredGroup).rules, 0);
   return rule.remote.kind === "group" && "address" in rule.remote.group
     ? { ...rule, remote: { kind: "group", group: { id: String(props["securityGroupId"]) } } }
     : rule;

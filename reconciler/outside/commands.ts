@@ -2,10 +2,12 @@
  * Programs and sockets that a plan may call on: flush commands, health checks and the helper that prints the credential.
  * No shell, none of our secrets in their environment, and none is waited for without end.
  */
+
 import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { connect } from "node:net";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
+import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
@@ -80,7 +82,7 @@ export function runCommand(
 /** A word with a null byte in it, which a service may have put into a name, is refused by an exception. */
 function start(argv: readonly string[], folder: string, { signal, extra }: CommandOptions) {
   try {
-    return spawn(argv[0]!, argv.slice(1), {
+    return spawn(itemAt(argv, 0), argv.slice(1), {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
       env: environmentWithoutSecrets(extra),

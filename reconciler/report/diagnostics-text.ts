@@ -3,7 +3,9 @@
  * One problem of many resources is shown once, with all of them. Colour only when told; everything from outside has
  * been made printable before it got into a diagnostic.
  */
+
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
+import { itemAt } from "../core/text/invariant";
 import { printable, printableLine } from "../core/text/printable";
 import { numberText, wrapText } from "./style";
 
@@ -90,7 +92,7 @@ function diagnosticText(
 
 /** The first line has less room than those below it, which are indented. */
 function wrapBeside(taken: number, text: string, width: number): string[] {
-  const first = wrapText(text, Math.max(20, width - taken))[0]!;
+  const first = itemAt(wrapText(text, Math.max(20, width - taken)), 0);
   const rest = text.slice(first.length).trimStart();
   return rest === "" ? [first] : [first, ...wrapText(rest, Math.max(20, width - 8))];
 }

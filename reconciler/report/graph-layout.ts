@@ -3,6 +3,8 @@
  * then places as close to the neighbours as the order allows. Parts that hang together are laid out by themselves and
  * set side by side. Deterministic, and near linear in nodes and edges.
  */
+import { itemAt, mustGet } from "../core/text/invariant";
+
 export interface LayoutNode {
   readonly id: string;
   readonly width: number;
@@ -87,9 +89,9 @@ function connectedParts(nodes: readonly LayoutNode[], edges: readonly LayoutEdge
   const leader = new Map(nodes.map((node) => [node.id, node.id]));
   const find = (id: string): string => {
     let root = id;
-    while (leader.get(root) !== root) root = leader.get(root)!;
+    while (leader.get(root) !== root) root = mustGet(leader, root);
     for (let at = id; at !== root; ) {
-      const next = leader.get(at)!;
+      const next = mustGet(leader, at);
       leader.set(at, root);
       at = next;
     }
@@ -104,7 +106,7 @@ function connectedParts(nodes: readonly LayoutNode[], edges: readonly LayoutEdge
     else part.nodes.push(node);
   }
   edges.forEach(({ from }, index) => {
-    parts.get(find(from))!.edges.push(index);
+    mustGet(parts, find(from)).edges.push(index);
   });
   return [...parts.values()].sort((a, b) => b.nodes.length - a.nodes.length);
 }
@@ -120,29 +122,29 @@ function layOutPart(
   const cellOf = new Map<string, Cell>();
   const addCell = (column: number, height: number, node?: LayoutNode): Cell => {
     while (columns.length <= column) columns.push([]);
-    const cell: Cell = { node, height, column, before: [], after: [], rank: columns[column]!.length, y: 0 };
-    columns[column]!.push(cell);
+    const cell: Cell = { node, height, column, before: [], after: [], rank: itemAt(columns, column).length, y: 0 };
+    itemAt(columns, column).push(cell);
     return cell;
   };
-  for (const node of nodes) cellOf.set(node.id, addCell(columnOf.get(node.id)!, node.height, node));
+  for (const node of nodes) cellOf.set(node.id, addCell(mustGet(columnOf, node.id), node.height, node));
 
   let passes = 0;
-  for (const index of edgeIndexes) passes += Math.max(0, span(edges[index]!, columnOf) - 1);
+  for (const index of edgeIndexes) passes += Math.max(0, span(itemAt(edges, index), columnOf) - 1);
   const passing = new Map<number, Cell[]>();
   for (const index of edgeIndexes) {
-    const { from, to } = edges[index]!;
+    const { from, to } = itemAt(edges, index);
     if (from === to) continue;
-    const [start, end] = columnOf.get(from)! <= columnOf.get(to)! ? [from, to] : [to, from];
-    let last = cellOf.get(start)!;
+    const [start, end] = mustGet(columnOf, from) <= mustGet(columnOf, to) ? [from, to] : [to, from];
+    let last = mustGet(cellOf, start);
     const own: Cell[] = [];
     if (passes <= mostPasses)
-      for (let column = last.column + 1; column < columnOf.get(end)!; column++) {
+      for (let column = last.column + 1; column < mustGet(columnOf, end); column++) {
         const cell = addCell(column, 0);
         connect(last, cell);
         own.push(cell);
         last = cell;
       }
-    connect(last, cellOf.get(end)!);
+    connect(last, mustGet(cellOf, end));
     passing.set(index, start === from ? own : own.reverse());
   }
   orderColumns(columns);
@@ -162,19 +164,20 @@ function layOutPart(
   for (const cell of columns.flat()) {
     cell.y -= top;
     bottom = Math.max(bottom, cell.y + cell.height / 2);
-    if (cell.node !== undefined) places.set(cell.node.id, { x: lefts[cell.column]!, y: cell.y - cell.height / 2 });
+    if (cell.node !== undefined)
+      places.set(cell.node.id, { x: itemAt(lefts, cell.column), y: cell.y - cell.height / 2 });
   }
   const bends = new Map<number, Point[]>();
   for (const [index, cells] of passing)
     bends.set(
       index,
-      cells.map((cell) => ({ x: lefts[cell.column]! + widths[cell.column]! / 2, y: cell.y })),
+      cells.map((cell) => ({ x: itemAt(lefts, cell.column) + itemAt(widths, cell.column) / 2, y: cell.y })),
     );
   return { width: x - gapX, height: bottom, places, bends };
 }
 
 const span = ({ from, to }: LayoutEdge, columnOf: ReadonlyMap<string, number>): number =>
-  Math.abs(columnOf.get(to)! - columnOf.get(from)!);
+  Math.abs(mustGet(columnOf, to) - mustGet(columnOf, from));
 
 function connect(from: Cell, to: Cell): void {
   from.after.push(to);
@@ -186,9 +189,9 @@ function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[
   const waitingFor = new Map(nodes.map((node) => [node.id, 0]));
   const next = new Map<string, string[]>();
   for (const index of edgeIndexes) {
-    const { from, to } = edges[index]!;
+    const { from, to } = itemAt(edges, index);
     if (from === to) continue;
-    waitingFor.set(to, waitingFor.get(to)! + 1);
+    waitingFor.set(to, mustGet(waitingFor, to) + 1);
     const list = next.get(from);
     if (list === undefined) next.set(from, [to]);
     else list.push(to);
@@ -200,17 +203,17 @@ function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[
   for (let index = 0; columns.size < nodes.length; index++) {
     if (index === ready.length) {
       // Only cycles are left: the first of them goes next.
-      while (columns.has(nodes[unplaced]!.id)) unplaced++;
-      ready.push(nodes[unplaced]!.id);
+      while (columns.has(itemAt(nodes, unplaced).id)) unplaced++;
+      ready.push(itemAt(nodes, unplaced).id);
     }
-    const id = ready[index]!;
+    const id = itemAt(ready, index);
     if (columns.has(id)) continue;
     const column = reached.get(id) ?? 0;
     columns.set(id, column);
     for (const to of next.get(id) ?? []) {
       if (columns.has(to)) continue;
       reached.set(to, Math.max(reached.get(to) ?? 0, column + 1));
-      const left = waitingFor.get(to)! - 1;
+      const left = mustGet(waitingFor, to) - 1;
       waitingFor.set(to, left);
       if (left === 0) ready.push(to);
     }
@@ -224,7 +227,7 @@ function orderColumns(columns: readonly Cell[][]): void {
     const forth = sweep % 2 === 0;
     for (const cells of forth ? columns : [...columns].reverse()) {
       const weights = new Map(cells.map((cell) => [cell, middleRank(forth ? cell.before : cell.after) ?? cell.rank]));
-      cells.sort((a, b) => weights.get(a)! - weights.get(b)! || a.rank - b.rank);
+      cells.sort((a, b) => mustGet(weights, a) - mustGet(weights, b) || a.rank - b.rank);
       for (const [rank, cell] of cells.entries()) cell.rank = rank;
     }
   }
@@ -261,7 +264,7 @@ function settle(cells: readonly Cell[], wish: (cell: Cell) => number): void {
   const offsets: number[] = [];
   let offset = 0;
   for (const [index, cell] of cells.entries()) {
-    if (index > 0) offset += cells[index - 1]!.height / 2 + gapY + cell.height / 2;
+    if (index > 0) offset += itemAt(cells, index - 1).height / 2 + gapY + cell.height / 2;
     offsets.push(offset);
     let block = { sum: wish(cell) - offset, count: 1 };
     for (
@@ -276,5 +279,5 @@ function settle(cells: readonly Cell[], wish: (cell: Cell) => number): void {
   }
   let index = 0;
   for (const { sum, count } of blocks)
-    for (let used = 0; used < count; used++, index++) cells[index]!.y = sum / count + offsets[index]!;
+    for (let used = 0; used < count; used++, index++) itemAt(cells, index).y = sum / count + itemAt(offsets, index);
 }

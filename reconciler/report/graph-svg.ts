@@ -2,6 +2,7 @@
  * A graph as one SVG file that needs nothing else: its own styles for light and dark, texts wrapped into boxes that are
  * made to fit them, a title and a description for readers who do not see it. Where things go is in graph-layout.ts.
  */
+import { itemAt, mustGet } from "../core/text/invariant";
 import { type Graph, type GraphEdge, type GraphNode, type Tone, toneSigns } from "./graph";
 import { layOut, type Point } from "./graph-layout";
 import { columnsOf, wrapText } from "./style";
@@ -54,7 +55,7 @@ export function graphSvg(graph: Graph): string {
     );
     if (edge.label !== undefined) labels.push(labelAt(edge.label, points));
   });
-  for (const box of boxes) lines.push(...boxLines(box, place(layout.places.get(box.id)!)));
+  for (const box of boxes) lines.push(...boxLines(box, place(mustGet(layout.places, box.id))));
   lines.push(...labels);
   if (legend > 0)
     lines.push(
@@ -117,8 +118,8 @@ function wayOf(
   index: number,
   paired: boolean,
 ): Point[] {
-  const start = layout.places.get(edge.from)!;
-  const end = layout.places.get(edge.to)!;
+  const start = mustGet(layout.places, edge.from);
+  const end = mustGet(layout.places, edge.to);
   const middle = (place: Point, box: Box): number => place.y + box.height / 2;
   if (edge.from === edge.to)
     return [
@@ -132,7 +133,7 @@ function wayOf(
   const aside = paired ? (back ? 9 : -9) : 0;
   return [
     { x: back ? start.x : start.x + from.width, y: middle(start, from) + aside },
-    ...layout.bends[index]!,
+    ...itemAt(layout.bends, index),
     { x: back ? end.x + to.width : end.x, y: middle(end, to) + aside },
   ];
 }
@@ -151,8 +152,8 @@ function curve(points: readonly Point[]): string {
 }
 
 function labelAt(label: string, points: readonly Point[]): string {
-  const from = points[Math.floor((points.length - 1) / 2)]!;
-  const to = points[Math.floor((points.length - 1) / 2) + 1]!;
+  const from = itemAt(points, Math.floor((points.length - 1) / 2));
+  const to = itemAt(points, Math.floor((points.length - 1) / 2) + 1);
   const x = round((from.x + to.x) / 2);
   const y = round((from.y + to.y) / 2 + (to.x < from.x ? 15 : -5));
   return `<text class="label" x="${x}" y="${y}" text-anchor="middle">${escapeXml(label)}</text>`;

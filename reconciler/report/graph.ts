@@ -2,6 +2,7 @@
  * A plan's steps, or resources with what they refer to, as a picture: one graph of plain values, and its text for Mermaid
  * and for Graphviz. The picture that needs no other program is in graph-svg.ts.
  */
+
 import { describeRule } from "../core/canonical/rules";
 import type { Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
@@ -10,6 +11,7 @@ import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
+import { mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
@@ -96,7 +98,7 @@ function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["need
       if (!direct.has(need.step) || need.on === "failed") direct.set(need.step, need);
     }
     for (const id of direct.keys()) {
-      const before = byId.get(id)!;
+      const before = mustGet(byId, id);
       if (before.needs.length <= manyNeeds) for (const need of before.needs) implied.add(need.step);
     }
     return { step, needs: [...direct.values()].filter((need) => need.on === "failed" || !implied.has(need.step)) };

@@ -3,6 +3,7 @@
  * path marked, which is the chain of steps that made the run as long as it was. Bars are percentages of the run, so it
  * fits any width; a bar is reached with the Tab key and says what it is.
  */
+import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { escapeHtml } from "./html-text";
 import { durationText } from "./style";
@@ -40,7 +41,7 @@ export function criticalPath(ran: readonly Ran[]): Ran[] {
 export function timelineHtml(run: RunReport): string {
   const ran = stepsThatRan(run);
   if (ran.length === 0) return "";
-  const from = ran[0]!.startedAt;
+  const from = itemAt(ran, 0).startedAt;
   const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
   const path = criticalPath(ran);
   const onPath = new Set(path.map(({ step }) => step.id));

@@ -2,8 +2,10 @@
  * One run as one page that needs nothing else: outcome first, then the timeline, the changes, the plan's graph and every
  * step. No script, no request, no font from elsewhere; its own policy forbids them.
  */
+
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
+import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { planGraph } from "./graph";
 import { graphSvg } from "./graph-svg";
@@ -87,7 +89,7 @@ function header(report: HtmlReport): string {
   const { plan, run } = report;
   const { word, hue } = verdict(report);
   const ran = run === undefined ? [] : stepsThatRan(run);
-  const took = ran.length === 0 ? undefined : Math.max(...ran.map(({ endedAt }) => endedAt)) - ran[0]!.startedAt;
+  const took = ran.length === 0 ? undefined : Math.max(...ran.map(({ endedAt }) => endedAt)) - itemAt(ran, 0).startedAt;
   const facts = [
     ...(run === undefined
       ? []

@@ -2,6 +2,7 @@
  * A plan as people think of it: one block a resource, with what happens to it named by its consequence, its steps
  * and its downtime; and the words of the summary. Text, Markdown and the graph are views of this; it has no layout.
  */
+
 import type { Change, FieldChange } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
@@ -9,6 +10,7 @@ import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
+import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, listText, numberText } from "./style";
 
@@ -269,7 +271,7 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
         kind,
         title: `DATA LOSS: ${countOf(count, "thing is", "things are")} lost for good`,
         consents,
-        grant: count > 1 ? "--allow-data-loss, or --allow-loss with the address of each" : consents[0]!.grant,
+        grant: count > 1 ? "--allow-data-loss, or --allow-loss with the address of each" : itemAt(consents, 0).grant,
       };
     default:
       return kind satisfies never;

@@ -3,12 +3,14 @@
  * then what needs their consent, what is lost, and one line that sums it up, last because the last line is read first.
  * A generator, so that a plan of any size streams. Diagnostics are printed by their own report.
  */
+
 import type { FieldChange } from "../core/diff/changes";
 import type { SourcePosition } from "../core/model/diagnostic";
 import { type Grants, missingConsents } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
+import { mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { plannedOutputLines } from "./output-lines";
 import {
@@ -233,7 +235,7 @@ export function* stepLines(plan: Plan, { paint, width }: Look) {
       ...(after.length === 0 ? [] : [`after ${fewOf(after)}`]),
       ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : []),
     ];
-    const label = `  ${(fallback ? "?" : names.get(step.id)!).padStart(digits)}  `;
+    const label = `  ${(fallback ? "?" : mustGet(names, step.id)).padStart(digits)}  `;
     const text = `${printable(step.title)}${remarks.length === 0 ? "" : ` (${remarks.join("; ")})`}`;
     for (const line of hang(label, text, width)) yield fallback ? paint("quiet", line) : line;
   }

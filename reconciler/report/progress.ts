@@ -3,10 +3,12 @@
  * long, what went wrong, and the time left by the critical path; never higher than the terminal. Elsewhere one plain
  * line for each thing worth a line.
  */
+
 import { estimateMs, isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { StepOperation } from "../core/plan/step";
 import { createScheduler } from "../core/schedule/scheduler";
+import { itemAt, mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { EngineEvent, StepEvent } from "../engine/events";
 import { isGate } from "./plan-outline";
@@ -55,7 +57,7 @@ export function startLive(plan: Plan, timeScale = 1): LiveState {
     problems: [],
     pathMs,
     estimateOf: new Map(plan.steps.map((step) => [step.id, here(step.estimateMs)])),
-    byPath: requests.map((step) => step.id).sort((a, b) => pathMs.get(b)! - pathMs.get(a)!),
+    byPath: requests.map((step) => step.id).sort((a, b) => mustGet(pathMs, b) - mustGet(pathMs, a)),
     next: 0,
   };
 }
@@ -99,9 +101,9 @@ const endOf = (event: StepEvent): string => (event.unknown === true ? "unknown" 
 
 /** The estimate of what is left: the longest way through what runs, less what it has had, or through what is to come. */
 export function leftMs(state: LiveState, now: number): number {
-  while (state.next < state.byPath.length && state.seen.has(state.byPath[state.next]!)) state.next++;
+  while (state.next < state.byPath.length && state.seen.has(itemAt(state.byPath, state.next))) state.next++;
   const coming = state.byPath[state.next];
-  let left = coming === undefined ? 0 : state.pathMs.get(coming)!;
+  let left = coming === undefined ? 0 : mustGet(state.pathMs, coming);
   for (const [id, { startedAt }] of state.running) {
     const estimate = state.estimateOf.get(id) ?? 0;
     left = Math.max(left, (state.pathMs.get(id) ?? estimate) - Math.min(now - startedAt, estimate));
@@ -139,7 +141,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
 
   const room = rows - 1 - problems.length;
   const shown = running.size <= room ? running.size : Math.max(0, room - 1);
-  const frame = spinner[Math.floor(now / spinMs) % spinner.length]!;
+  const frame = itemAt(spinner, Math.floor(now / spinMs) % spinner.length);
   let index = 0;
   for (const [id, step] of running) {
     if (index++ >= shown) break;

@@ -1,7 +1,9 @@
 /** The state for people: a table of what it holds, and the orphans. One record in full is record-text's. */
+
 import { compareAddresses } from "../core/model/address";
 import type { LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
+import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { columnsOf, countOf, padTo } from "./style";
 
@@ -82,7 +84,7 @@ export function columnsTable(rows: readonly (readonly string[])[]): string {
   return cells
     .map((row) =>
       row
-        .map((cell, index) => padTo(cell, widths[index]!))
+        .map((cell, index) => padTo(cell, itemAt(widths, index)))
         .join("  ")
         .trimEnd(),
     )

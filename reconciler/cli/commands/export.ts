@@ -43,7 +43,7 @@ async function run(invocation: Invocation): Promise<number> {
       source,
     }));
   if (flags.out === undefined) {
-    output.print(files["index.ts"]!);
+    output.print(files["index.ts"] ?? "");
     output.event({ type: "export", files });
     return output.finish({ exitCode: 0, diagnostics });
   }

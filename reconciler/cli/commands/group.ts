@@ -9,6 +9,8 @@ import { type ListedGroup, readListing } from "../../config/read-listing";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { errorMessage } from "../../core/text/errors";
+import { mustGet } from "../../core/text/invariant";
 import { pullWorld } from "../../engine/pull";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport, ServiceClient } from "../../service/client";
@@ -51,7 +53,7 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
   } catch (error) {
-    throw fail("cli/file-unreadable", `${path} cannot be read: ${(error as Error).message}`, "name a JSON file");
+    throw fail("cli/file-unreadable", `${path} cannot be read: ${errorMessage(error)}`, "name a JSON file");
   }
 }
 
@@ -136,13 +138,13 @@ async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
   const pulled = await pullWorld(client, { vms: [], volumes: [], groups: [...created.keys()] });
   const groups = pulled.groups.map((group) => {
-    const { name } = created.get(group.id)!;
+    const { name } = mustGet(created, group.id);
     const description = descriptions.get(name.toLowerCase());
     return { ...group, name, ...(description === undefined ? {} : { description }) };
   });
   const { blocks } = worldBlocks({ vms: [], volumes: [], groups });
   const withSkipped = blocks.map((block): YamlBlock => {
-    const skipped = created.get(block.id!)!.skipped.map((source) => `skipped: ${source}`);
+    const skipped = mustGet(created, block.id!).skipped.map((source) => `skipped: ${source}`);
     return { ...block, notes: [...(block.notes ?? []), ...skipped] };
   });
   return { blocks: withSkipped, diagnostics: pulled.diagnostics };

@@ -2,9 +2,11 @@
  * `reconcile init`: writes a starter file, and never over one that is there. What the tool writes beside it (a state, saved
  * plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
  */
+
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
+import { errorCode, errorMessage } from "../../core/text/errors";
 import { command, type Invocation, maybeOne } from "../command";
 import { fail } from "../compose";
 import type { FlagName } from "../flags";
@@ -32,10 +34,10 @@ async function run(invocation: Invocation<FlagName, readonly [] | readonly [stri
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST")
+    if (errorCode(error) !== "EEXIST")
       throw fail(
         "cli/file-unwritable",
-        `${path} cannot be written: ${(error as Error).message}`,
+        `${path} cannot be written: ${errorMessage(error)}`,
         "name a file in a folder that you may write to",
       );
     throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
@@ -63,7 +65,7 @@ function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    if (errorCode(error) === "ENOENT") return "";
     throw error;
   }
 }

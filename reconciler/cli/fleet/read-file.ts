@@ -1,6 +1,8 @@
 /** Reads the fleet's files from disk, and finds the stacks that its generators stand for. */
+
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { errorCode, errorMessage } from "../../core/text/errors";
 import type { Fleet, Generator, Source, StackSpec } from "../../fleet/model";
 import { fits } from "../../fleet/model";
 import { readFleet } from "../../fleet/read-fleet";
@@ -35,10 +37,10 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const missing = errorCode(error) === "ENOENT";
     throw fail(
       "cli/file-unreadable",
-      missing ? `there is no file ${path}` : `${path} cannot be read: ${(error as Error).message}`,
+      missing ? `there is no file ${path}` : `${path} cannot be read: ${errorMessage(error)}`,
       "reconcile fleet sync FILE; docs/fleet.md shows one",
     );
   }

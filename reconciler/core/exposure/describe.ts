@@ -3,7 +3,9 @@
  * of addresses), which may overlap as rules do, so that `any protocol from 10.0.0.0/8` is not cut in two by a
  * `tcp 22 from anywhere` beside it.
  */
+
 import type { Direction, Ethertype } from "../model/rule";
+import { itemAt } from "../text/invariant";
 import { bitsOf, cidrsOf, contains, type Interval, type Intervals, lastAddress, subtract } from "./intervals";
 import { describeSpan, type Span } from "./protocols";
 import type { Slab, Traffic } from "./traffic";
@@ -85,14 +87,18 @@ const mostExceptions = 3;
 /** How far along the line all of these peers are admitted without a gap. */
 function reach(slabs: readonly Slab[], index: number, peers: Interval): Span {
   let first = index;
-  while (first > 0 && slabs[first - 1]!.to + 1 === slabs[first]!.from && contains(slabs[first - 1]!.peers, peers))
+  while (
+    first > 0 &&
+    itemAt(slabs, first - 1).to + 1 === itemAt(slabs, first).from &&
+    contains(itemAt(slabs, first - 1).peers, peers)
+  )
     first--;
   let last = index;
   while (
     last + 1 < slabs.length &&
-    slabs[last]!.to + 1 === slabs[last + 1]!.from &&
-    contains(slabs[last + 1]!.peers, peers)
+    itemAt(slabs, last).to + 1 === itemAt(slabs, last + 1).from &&
+    contains(itemAt(slabs, last + 1).peers, peers)
   )
     last++;
-  return { from: slabs[first]!.from, to: slabs[last]!.to };
+  return { from: itemAt(slabs, first).from, to: itemAt(slabs, last).to };
 }

@@ -2,8 +2,10 @@
  * Who can reach what through the groups, before and after a plan: exact traffic per group, what it gains and loses, the
  * proof for what lies between, and what deserves a second look. Words are left to describe.ts and the reports.
  */
+
 import { type Address, compareAddresses } from "../model/address";
 import type { Direction, Ethertype } from "../model/rule";
+import { mustGet } from "../text/invariant";
 import { type ExposureInput, type Fact, groupWorld } from "./group-world";
 import { bitsOf, type Intervals, lastAddress } from "./intervals";
 import { type Proof, proveGapless } from "./proof";
@@ -75,7 +77,7 @@ export function exposureOf(input: ExposureInput, options: { readonly touchedOnly
   const steps = new Map(input.plan.steps.map((step) => [step.id, step]));
   const addresses = [...(options.touchedOnly === true ? world.touched : world.facts.keys())].sort(compareAddresses);
   const groups = addresses.map((address): GroupExposure => {
-    const facts = world.facts.get(address)!;
+    const facts = mustGet(world.facts, address);
     const traffic = (some: readonly Fact[]): Traffic =>
       some.length === 0
         ? noTraffic

@@ -2,7 +2,9 @@
  * Sets of addresses as sorted, disjoint, non-adjacent intervals of numbers: one form for every set, so that equal sets
  * are equal values. IPv6 needs 128 bits, hence bigint. Knows nothing of ports or groups.
  */
+
 import ipaddr from "ipaddr.js";
+import { itemAt } from "../text/invariant";
 
 export interface Interval {
   readonly from: bigint;
@@ -49,9 +51,9 @@ export function subtract(a: Intervals, b: Intervals): Intervals {
   let next = 0;
   for (const { from, to } of a) {
     let start = from;
-    while (next < b.length && b[next]!.to < start) next++;
-    for (let index = next; index < b.length && b[index]!.from <= to && start <= to; index++) {
-      const { from: cutFrom, to: cutTo } = b[index]!;
+    while (next < b.length && itemAt(b, next).to < start) next++;
+    for (let index = next; index < b.length && itemAt(b, index).from <= to && start <= to; index++) {
+      const { from: cutFrom, to: cutTo } = itemAt(b, index);
       if (cutFrom > start) left.push({ from: start, to: cutFrom - 1n });
       start = cutTo + 1n;
     }
@@ -79,7 +81,8 @@ export function intersect(a: Intervals, b: Intervals): Intervals {
 }
 
 export const sameIntervals = (a: Intervals, b: Intervals): boolean =>
-  a.length === b.length && a.every(({ from, to }, index) => b[index]!.from === from && b[index]!.to === to);
+  a.length === b.length &&
+  a.every(({ from, to }, index) => itemAt(b, index).from === from && itemAt(b, index).to === to);
 
 /** The interval lies wholly in the set. */
 export function contains(set: Intervals, { from, to }: Interval): boolean {
@@ -87,7 +90,7 @@ export function contains(set: Intervals, { from, to }: Interval): boolean {
   let high = set.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const at = set[middle]!;
+    const at = itemAt(set, middle);
     if (at.to < from) low = middle + 1;
     else if (at.from > from) high = middle - 1;
     else return at.to >= to;

@@ -12,8 +12,10 @@
  *         gone, some step r removed it, and everything r needs is done: so it is admitted if it is covered by rules that
  *         nothing removes and that are there from the start or come with what r needs.
  */
+
 import type { Address } from "../model/address";
 import type { Step } from "../plan/step";
+import { mustGet } from "../text/invariant";
 import type { Fact, GroupWorld } from "./group-world";
 import { covers, intersectTraffic, isNothing, subtractTraffic, type Traffic, trafficOf, uniteTraffic } from "./traffic";
 
@@ -84,7 +86,7 @@ function admitsLess(
   return [...removers].flatMap(([step, its]) => {
     const lost = subtractTraffic(
       intersectTraffic(traffic(its, world), core),
-      standing((added) => beforehand.get(step)!.has(added)),
+      standing((added) => mustGet(beforehand, step).has(added)),
     );
     return isNothing(lost) ? [] : [{ step, admits: "less" as const, traffic: lost }];
   });

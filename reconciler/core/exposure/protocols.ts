@@ -63,7 +63,7 @@ export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): Sp
 const portWithin = (port: number): number => Math.min(Math.max(Math.trunc(port) || 0, 0), portsPerProtocol - 1);
 
 export const portPoint = (protocol: "tcp" | "udp", port: number): number =>
-  numbers[protocol]! * portsPerProtocol + port;
+  (numbers[protocol] ?? 0) * portsPerProtocol + port;
 
 /** A stretch of the line in words: `tcp 22`, `udp 6000-6100`, `icmp`, `protocols 7-16`. */
 export function describeSpan(span: Span): string[] {

@@ -3,9 +3,11 @@
  * IPv6, or one group whose members are not known) slabs along the line of protocols and ports, each with its set of
  * addresses. Slabs are sorted, disjoint and merged, so that equal traffic is an equal value.
  */
+
 import { computedIn, type Text, textKey } from "../model/computed";
 import type { Reference } from "../model/desired";
 import type { Direction, Ethertype, Rule } from "../model/rule";
+import { itemAt } from "../text/invariant";
 import {
   bitsOf,
   type Interval,
@@ -103,11 +105,11 @@ function slabsOf(parts: readonly Slab[]): Slab[] {
   let active: Slab[] = [];
   let next = 0;
   for (let index = 0; index + 1 < points.length; index++) {
-    const from = points[index]!;
+    const from = itemAt(points, index);
     if (active.some((part) => part.to < from)) active = active.filter((part) => part.to >= from);
-    while (next < starts.length && starts[next]!.from === from) active.push(starts[next++]!);
+    while (next < starts.length && itemAt(starts, next).from === from) active.push(itemAt(starts, next++));
     if (active.length > 0)
-      slabs.push({ from, to: points[index + 1]! - 1, peers: normalize(active.flatMap(({ peers }) => peers)) });
+      slabs.push({ from, to: itemAt(points, index + 1) - 1, peers: normalize(active.flatMap(({ peers }) => peers)) });
   }
   return joinSlabs(slabs);
 }
@@ -156,12 +158,12 @@ function combineSlabs(a: readonly Slab[], b: readonly Slab[], peers: Combine): S
   let i = 0;
   let j = 0;
   for (let index = 0; index + 1 < points.length; index++) {
-    const from = points[index]!;
-    while (i < a.length && a[i]!.to < from) i++;
-    while (j < b.length && b[j]!.to < from) j++;
-    const left = i < a.length && a[i]!.from <= from ? a[i]!.peers : [];
-    const right = j < b.length && b[j]!.from <= from ? b[j]!.peers : [];
-    slabs.push({ from, to: points[index + 1]! - 1, peers: peers(left, right) });
+    const from = itemAt(points, index);
+    while (i < a.length && itemAt(a, i).to < from) i++;
+    while (j < b.length && itemAt(b, j).to < from) j++;
+    const left = i < a.length && itemAt(a, i).from <= from ? itemAt(a, i).peers : [];
+    const right = j < b.length && itemAt(b, j).from <= from ? itemAt(b, j).peers : [];
+    slabs.push({ from, to: itemAt(points, index + 1) - 1, peers: peers(left, right) });
   }
   return joinSlabs(slabs);
 }

@@ -14,13 +14,14 @@ export function invariant(condition: unknown, statement: string): asserts condit
 /** What a map has to have: that it is not there is a bug. */
 export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
   const value = map.get(key);
-  invariant(value !== undefined, `nothing is known of ${String(key)}`);
+  // What is wrong is put into words only when something is.
+  if (value === undefined) invariant(false, `nothing is known of ${String(key)}`);
   return value;
 }
 
 /** What a list has to have at this place: that it is shorter is a bug. */
 export function itemAt<T>(list: readonly T[], index: number): T {
   const item = list[index];
-  invariant(item !== undefined, `a list of ${list.length} has nothing at ${index}`);
+  if (item === undefined) invariant(false, `a list of ${list.length} has nothing at ${index}`);
   return item;
 }

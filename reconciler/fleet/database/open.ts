@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { errorCode } from "../../core/text/errors";
 import type { Database, Row } from "./database";
 
 /** What goes wrong on the way to the database, as one sentence and what to do. */
@@ -136,7 +137,7 @@ export function requirePackage<T>(name: string): T {
   try {
     return createRequire(__filename)(name) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
     throw new DatabaseFailed(
       "fleet/package-missing",
       `the fleet needs the package ${name}, which is not installed`,

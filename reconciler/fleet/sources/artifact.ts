@@ -1,10 +1,12 @@
 /** A tar.gz from a web server, known by its digest: what is unpacked is what was meant, or nothing. */
+
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
 
 const mostBytes = 256 * 1024 * 1024;
@@ -36,7 +38,7 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
       if (!existsSync(root)) throw error;
     });
   } catch (error) {
-    throw new SourceFailed(`the artifact ${url} cannot be unpacked: ${(error as Error).message}`);
+    throw new SourceFailed(`the artifact ${url} cannot be unpacked: ${errorMessage(error)}`);
   } finally {
     await rm(file, { force: true });
     await rm(work, { recursive: true, force: true });
@@ -50,6 +52,6 @@ async function download(url: string, signal?: AbortSignal): Promise<Buffer> {
     if (Number(answer.headers.get("content-length") ?? 0) > mostBytes) throw new Error("it is larger than 256 MB");
     return Buffer.from(await answer.arrayBuffer());
   } catch (error) {
-    throw new SourceFailed(`the artifact ${url} cannot be fetched: ${(error as Error).message}`);
+    throw new SourceFailed(`the artifact ${url} cannot be fetched: ${errorMessage(error)}`);
   }
 }

@@ -1,7 +1,9 @@
 /** A folder of the worker: its revision is a digest of its files. */
+
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
 
 /** What programs leave beside the files is no part of them. */
@@ -17,7 +19,7 @@ export async function checkOutFolder({ folder }: { readonly folder: string }): P
         .update(await readFile(join(folder, file)))
         .update("\0");
   } catch (error) {
-    throw new SourceFailed(`the folder ${folder} cannot be read: ${(error as Error).message}`);
+    throw new SourceFailed(`the folder ${folder} cannot be read: ${errorMessage(error)}`);
   }
   return { folder, root: folder, revision: `folder:${hash.digest("hex").slice(0, 16)}` };
 }
