@@ -229,6 +229,15 @@ export const flagTable = {
   concurrency: { type: "string", value: "N", help: "rounds at once in this worker (default 8)" },
   service: { type: "string", multiple: true, value: "NAME", help: "only stacks of this service (repeatable)" },
   cache: { type: "string", value: "DIR", offers: "files", help: "where fetched sources are kept between runs" },
+  role: {
+    type: "string",
+    value: "ROLE",
+    oneOf: ["viewer", "approver", "operator"],
+    offers: ["viewer", "approver", "operator"],
+    help: "what its holder may do: see, approve as well, or run and pause as well (default viewer)",
+  },
+  stack: { type: "string", multiple: true, value: "PATTERN", help: "only these stacks, * for any text (repeatable)" },
+  revoke: { type: "boolean", help: "takes every token of this name away" },
   why: { type: "string", value: "TEXT", help: "the reason, kept with the decision" },
   for: { type: "string", value: "DURATION", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;

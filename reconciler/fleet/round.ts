@@ -161,7 +161,7 @@ function decisionOf(
   );
 }
 
-const digestOf = ({ facts }: Planned, { revision }: Checkout): string => `${facts.digest}@${revision.slice(-12)}`;
+const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts.digest}-${content.slice(-8)}`;
 
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   const decision = decisionOf(input, ports, planned, checkout);

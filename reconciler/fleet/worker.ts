@@ -10,6 +10,7 @@ import type { Settings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Notice, notify } from "./notify";
 import type { OpenProject } from "./project";
+import { lookForPushes } from "./pushes";
 import type { Cause, Job, Queue } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { checkOut } from "./sources/source";
@@ -67,6 +68,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       draining: draining.signal.aborted,
     });
     await shared.look();
+    if (!draining.signal.aborted) await lookForPushes(setting, setting.say);
   };
   await beat();
   const timer = setInterval(() => void beat().catch(() => undefined), beatMs);

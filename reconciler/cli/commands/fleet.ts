@@ -1,5 +1,6 @@
 /** `reconcile fleet …`: many projects, kept right by many workers on one PostgreSQL. */
 import { parseDuration } from "../../config/durations";
+import { hashOf, newToken } from "../../fleet/access";
 import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
 import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
@@ -7,9 +8,10 @@ import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
 import { fail, readCount } from "../compose";
 import { allStacks, readFleetFiles } from "../fleet/read-file";
+import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
 import { tryFleet } from "../fleet/try";
-import { defaultCache, serveHealth, startWork, untilStopped } from "../fleet/work";
+import { defaultCache, serveHealth, startWork, untilSignal, untilStopped } from "../fleet/work";
 
 const section = "The fleet";
 const flags = ["database", "json", "json-into", "no-color", "log-level"] as const;
@@ -38,6 +40,29 @@ export const fleetWorkCommand = command({
   flags: [...flags, "concurrency", "service", "listen", "cache"],
   positionals: noArguments,
   run: work,
+});
+
+export const fleetServeCommand = command({
+  usage: "fleet serve [--listen HOST:PORT]",
+  summary: "the pages, their API, and webhooks for pushes",
+  section,
+  examples: [["reconcile fleet serve --listen 127.0.0.1:8470", "without tokens it answers to this machine alone"]],
+  flags: [...flags, "listen", "cache"],
+  positionals: noArguments,
+  run: serve,
+});
+
+export const fleetTokenCommand = command({
+  usage: "fleet token NAME [--role viewer|approver|operator] [--stack PATTERN]… [--revoke]",
+  summary: "a token for the pages and their API, shown once and kept as a hash",
+  section,
+  examples: [
+    ["reconcile fleet token ann --role approver --stack 'prod-*'", "sees and approves the stacks that fit"],
+    ["reconcile fleet token ann --revoke", "takes all of hers away"],
+  ],
+  flags: [...flags, "role", "stack", "revoke"],
+  positionals: one("whose token it is"),
+  run: (invocation) => withFleet(invocation.flags, (session) => token(invocation, session)),
 });
 
 export const fleetListCommand = command({
@@ -261,6 +286,42 @@ async function work(
     },
     { sendsOnly: false },
   );
+}
+
+async function serve(invocation: Invocation<(typeof flags)[number] | "listen" | "cache">): Promise<number> {
+  const { flags: given, output } = invocation;
+  return withFleet(given, async (session) => {
+    const server = await servePages(session, {
+      listen: given.listen ?? "127.0.0.1:8470",
+      cache: given.cache ?? defaultCache(),
+      say: (text) => output.note(text),
+    });
+    output.note(`The pages of ${session.database.location}: ${server.url}`);
+    await untilSignal();
+    await server.close();
+    return output.finish({ exitCode: 0 });
+  });
+}
+
+async function token(
+  invocation: Invocation<(typeof flags)[number] | "role" | "stack" | "revoke">,
+  { records, who }: FleetSession,
+): Promise<number> {
+  const { flags: given, output } = invocation;
+  const name = argument(invocation);
+  if (given.revoke === true) {
+    const gone = await records.dropTokens(name);
+    await records.note({ who, what: "revoke token", detail: name });
+    output.print(`${gone} ${gone === 1 ? "token" : "tokens"} of ${name} ${gone === 1 ? "is" : "are"} gone.`);
+    return output.finish({ exitCode: 0 });
+  }
+  const made = newToken();
+  await records.addToken({ hash: hashOf(made), name, role: given.role ?? "viewer", stacks: given.stack ?? [] });
+  await records.note({ who, what: "make token", detail: `${name} (${given.role ?? "viewer"})` });
+  output.note("This is shown once:");
+  output.event({ type: "token", name, role: given.role ?? "viewer", token: made });
+  output.print(made);
+  return output.finish({ exitCode: 0 });
 }
 
 async function list({ output }: Run, { records }: FleetSession): Promise<number> {

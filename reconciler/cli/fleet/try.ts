@@ -2,11 +2,13 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { carryOutSync, plannedSync } from "../../fleet/actions";
+import { metricsText } from "../../fleet/metrics";
 import type { Invocation } from "../command";
 import type { FlagName } from "../flags";
 import { allStacks, readFleetFiles } from "./read-file";
+import { servePages } from "./serve";
 import { closeFleet, openFleet } from "./session";
-import { serveHealth, startWork, untilStopped } from "./work";
+import { readMetrics, startWork, untilStopped } from "./work";
 
 const folder = "fleet-try";
 
@@ -72,9 +74,14 @@ export async function tryFleet({ flags, output }: Invocation<FlagName, readonly 
       cache: join(process.cwd(), ".reconcile"),
       say: (text) => output.note(text),
     });
-    const server = await serveHealth(flags.listen ?? "127.0.0.1:9465", session, worker);
+    const server = await servePages(session, {
+      listen: flags.listen ?? "127.0.0.1:8470",
+      cache: join(process.cwd(), ".reconcile"),
+      say: () => undefined,
+      metrics: async () => metricsText(await readMetrics(session, worker)),
+    });
     output.note(
-      `A fleet of three stacks in ./${folder}; ${server.url}. Change a file there, and watch. Ctrl-C ends it.`,
+      `A fleet of three stacks in ./${folder}. Its pages: ${server.url}\nOne of them waits for your approval. Change a file there, and watch. Ctrl-C ends it.`,
     );
     await untilStopped(output, worker);
     await server.close();

@@ -122,3 +122,10 @@ export async function untilStopped(output: Output, worker: Worker): Promise<void
     process.on("SIGINT", onSignal);
   });
 }
+
+/** For what has nothing to finish. */
+export const untilSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });

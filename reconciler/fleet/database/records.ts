@@ -360,6 +360,77 @@ const decisionStatements = ({ query }: Database) => ({
 });
 
 const workerStatements = ({ query }: Database) => ({
+  /** The commit that was seen before; absent: none. */
+  async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
+    const rows = await query(
+      `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2),
+         now AS (INSERT INTO ${schema}.repositories (url, ref, revision, looked_at) VALUES ($1, $2, $3, now())
+           ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now())
+       SELECT revision FROM before`,
+      [url, ref, commit],
+    );
+    return maybeText(rows[0]?.["revision"]);
+  },
+  /** True for the one that looks now. */
+  async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
+    const rows = await query(
+      `INSERT INTO ${schema}.repositories AS r (url, ref, looked_at) VALUES ($1, $2, now())
+       ON CONFLICT (url, ref) DO UPDATE SET looked_at = now() WHERE r.looked_at < now() - $3 * interval '1 second' RETURNING url`,
+      [url, ref, everyS],
+    );
+    return rows.length > 0;
+  },
+  async addToken(token: { hash: string; name: string; role: string; stacks: readonly string[] }): Promise<void> {
+    await query(`INSERT INTO ${schema}.tokens (hash, name, role, stacks) VALUES ($1, $2, $3, $4)`, [
+      token.hash,
+      token.name,
+      token.role,
+      JSON.stringify(token.stacks),
+    ]);
+  },
+  async dropTokens(name: string): Promise<number> {
+    return (await query(`DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`, [name])).length;
+  },
+  async tokenOf(hash: string): Promise<{ name: string; role: string; stacks: readonly string[] } | undefined> {
+    const rows = await query(
+      `SELECT name, role, stacks FROM ${schema}.tokens WHERE hash = $1 AND (until IS NULL OR until > now())
+       UNION ALL SELECT name, role, stacks FROM ${schema}.sessions WHERE hash = $1 AND until > now()`,
+      [hash],
+    );
+    return rows.map((row) => ({
+      name: textOf(row["name"]),
+      role: textOf(row["role"]),
+      stacks: row["stacks"] as string[],
+    }))[0];
+  },
+  async anyToken(): Promise<boolean> {
+    return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
+  },
+  async openSession(session: {
+    hash: string;
+    name: string;
+    role: string;
+    stacks: readonly string[];
+    hours: number;
+  }): Promise<void> {
+    await query(
+      `WITH old AS (DELETE FROM ${schema}.sessions WHERE until < now())
+       INSERT INTO ${schema}.sessions (hash, name, role, stacks, until) VALUES ($1, $2, $3, $4, now() + $5 * interval '1 hour')`,
+      [session.hash, session.name, session.role, JSON.stringify(session.stacks), session.hours],
+    );
+  },
+  async closeSession(hash: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.sessions WHERE hash = $1`, [hash]);
+  },
+  /** Grows with everything that a page shows. */
+  async moment(): Promise<string> {
+    const rows = await query(
+      `SELECT (SELECT coalesce(max(changed_at), 'epoch') FROM ${schema}.stacks) AS stacks,
+         (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS runs, (SELECT coalesce(max(line), 0) FROM ${schema}.run_lines) AS lines,
+         (SELECT count(*) FROM ${schema}.plans) AS plans`,
+    );
+    return JSON.stringify(rows[0] ?? {});
+  },
   async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<void> {
     await query(
       `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour')

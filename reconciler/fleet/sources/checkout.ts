@@ -3,6 +3,8 @@ export interface Checkout {
   readonly folder: string;
   /** A commit, or a digest of the files. */
   readonly revision: string;
+  /** Changes when the files in the folder do: a commit elsewhere in the repository is not of this stack. */
+  readonly content: string;
   /** Where the repository begins, for what the files read beside their folder. */
   readonly root: string;
 }

@@ -21,7 +21,8 @@ export async function checkOutFolder({ folder }: { readonly folder: string }): P
   } catch (error) {
     throw new SourceFailed(`the folder ${folder} cannot be read: ${errorMessage(error)}`);
   }
-  return { folder, root: folder, revision: `folder:${hash.digest("hex").slice(0, 16)}` };
+  const revision = `folder:${hash.digest("hex").slice(0, 16)}`;
+  return { folder, root: folder, revision, content: revision };
 }
 
 async function filesIn(root: string, below: string): Promise<string[]> {

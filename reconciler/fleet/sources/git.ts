@@ -38,7 +38,8 @@ export async function checkOutGit(source: GitSource, cache: string, signal?: Abo
   const folder = source.path === "" ? root : join(root, source.path);
   if (!existsSync(folder))
     throw new SourceFailed(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
-  return { folder, root, revision: commit };
+  const content = (await git(["rev-parse", `${commit}:${source.path}`], mirror, signal)).trim();
+  return { folder, root, revision: commit, content };
 }
 
 /** The commit that the reference names now. */

@@ -1,0 +1,72 @@
+/** The frame of every page. */
+import { html } from "hono/html";
+import type { Visitor } from "../access";
+import type { Condition } from "../views";
+
+export type Part = ReturnType<typeof html>;
+
+export interface Frame {
+  readonly title: string;
+  readonly here: "/" | "/services" | "/workers" | "/history" | "";
+  readonly visitor: Visitor | undefined;
+  /** Said once, after something was done. */
+  readonly said?: string;
+  readonly signOut: boolean;
+}
+
+const places = [
+  ["/", "Stacks"],
+  ["/services", "Services"],
+  ["/workers", "Workers"],
+  ["/history", "History"],
+] as const;
+
+export const page = ({ title, here, visitor, said, signOut }: Frame, body: Part): Part => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · reconcile fleet</title>
+<link rel="stylesheet" href="/style.css"><script src="/script.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><strong>reconcile fleet</strong>
+<nav aria-label="Pages">${places.map(([path, name]) => html`<a href="${path}"${here === path ? html` aria-current="page"` : ""}>${name}</a>`)}</nav>
+<span class="who">${visitor === undefined ? "" : `${visitor.name} (${visitor.role})`}</span>
+${signOut ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ""}
+</header>
+<main id="main" tabindex="-1">${said === undefined ? "" : html`<p class="said" role="status">${said}</p>`}${body}</main>
+</body></html>`;
+
+const hues: Readonly<Record<Condition, "good" | "wait" | "bad" | "">> = {
+  Ready: "good",
+  Reconciling: "",
+  New: "",
+  Paused: "",
+  Drifted: "wait",
+  AwaitingApproval: "wait",
+  Blocked: "wait",
+  Failing: "bad",
+  Stalled: "bad",
+};
+
+const words: Readonly<Record<Condition, string>> = {
+  Ready: "Ready",
+  Reconciling: "Reconciling",
+  New: "New",
+  Paused: "Paused",
+  Drifted: "Drifted",
+  AwaitingApproval: "Awaiting approval",
+  Blocked: "Blocked",
+  Failing: "Failing",
+  Stalled: "Stalled",
+};
+
+export const tag = (condition: Condition): Part =>
+  html`<span class="tag ${hues[condition]}">${words[condition]}</span>`;
+export const conditionWord = (condition: Condition): string => words[condition];
+
+export const time = (at: Date | undefined): Part =>
+  at === undefined
+    ? html`–`
+    : html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")} UTC</time>`;

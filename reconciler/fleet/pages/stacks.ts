@@ -1,0 +1,131 @@
+/** All stacks, a line each: filtered, searched and grouped on the server, so that thousands stay quick. */
+import { html } from "hono/html";
+import type { StackRecord } from "../database/records";
+import { ago, type Condition, conditionOf, reasonOf, span } from "../views";
+import { conditionWord, type Part, tag } from "./layout";
+
+export interface StackFilter {
+  readonly search: string;
+  readonly condition: string;
+  readonly tenant: string;
+  readonly service: string;
+  readonly groupBy: string;
+  readonly page: number;
+}
+
+const perPage = 100;
+const order: readonly Condition[] = [
+  "Stalled",
+  "AwaitingApproval",
+  "Failing",
+  "Blocked",
+  "Drifted",
+  "Reconciling",
+  "New",
+  "Paused",
+  "Ready",
+];
+
+export function stacksPage(all: readonly StackRecord[], filter: StackFilter, now: Date): Part {
+  const found = all.filter((stack) => isFound(stack, filter)).sort(byUrgency);
+  const shown = found.slice(filter.page * perPage, (filter.page + 1) * perPage);
+  return html`<h1>Stacks</h1>
+${counts(all, filter)}
+${filterForm(all, filter)}
+<p class="quiet">${found.length === all.length ? `${all.length} stacks` : `${found.length} of ${all.length} stacks`}</p>
+${all.length === 0 ? html`<p>No stack yet. Write a fleet's file and run <code>reconcile fleet sync fleet.yaml</code>.</p>` : table(shown, filter, now)}
+${pages(found.length, filter)}`;
+}
+
+function isFound(stack: StackRecord, { search, condition, tenant, service }: StackFilter): boolean {
+  const { name, spec } = stack;
+  return (
+    (search === "" || `${name} ${reasonOf(stack) ?? ""}`.toLowerCase().includes(search.toLowerCase())) &&
+    (condition === "" || conditionOf(stack) === condition) &&
+    (tenant === "" || spec.tenant === tenant) &&
+    (service === "" || spec.service === service)
+  );
+}
+
+const byUrgency = (a: StackRecord, b: StackRecord): number =>
+  order.indexOf(conditionOf(a)) - order.indexOf(conditionOf(b)) || (a.name < b.name ? -1 : 1);
+
+function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
+  const { search, condition, tenant, service, groupBy, page } = { ...filter, page: 0, ...change };
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ search, condition, tenant, service, group: groupBy }))
+    if (value !== "") query.set(name, value);
+  if (page > 0) query.set("page", String(page));
+  const text = query.toString();
+  return text === "" ? "/" : `/?${text}`;
+}
+
+const counts = (all: readonly StackRecord[], filter: StackFilter): Part =>
+  html`<ul class="counts">${order.map((condition) => {
+    const count = all.filter((stack) => conditionOf(stack) === condition).length;
+    return count === 0
+      ? ""
+      : html`<li><a href="${linkTo(filter, { condition })}" aria-label="${count} ${conditionWord(condition)}">${tag(condition)} ${count}</a></li>`;
+  })}</ul>`;
+
+const choice = (name: string, label: string, values: readonly string[], chosen: string): Part =>
+  html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">any</option>${values.map(
+    (value) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${value}</option>`,
+  )}</select></div>`;
+
+const distinct = (values: readonly (string | undefined)[]): string[] =>
+  [...new Set(values.filter((value) => value !== undefined))].sort();
+
+const filterForm = (
+  all: readonly StackRecord[],
+  filter: StackFilter,
+): Part => html`<form class="filter" method="get" action="/" role="search">
+<div><label for="f-search">Name or reason</label><input id="f-search" name="search" type="search" value="${filter.search}"></div>
+${choice("condition", "Condition", order, filter.condition)}
+${choice("tenant", "Tenant", distinct(all.map(({ spec }) => spec.tenant)), filter.tenant)}
+${choice("service", "Service", distinct(all.map(({ spec }) => spec.service)), filter.service)}
+${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy)}
+<button>Show</button></form>`;
+
+function table(stacks: readonly StackRecord[], { groupBy }: StackFilter, now: Date): Part {
+  const groups = new Map<string, StackRecord[]>();
+  for (const stack of stacks) {
+    const group = groupOf(stack, groupBy);
+    groups.set(group, [...(groups.get(group) ?? []), stack]);
+  }
+  return html`<table><thead><tr><th scope="col">Stack</th><th scope="col">Condition</th><th scope="col">What to do</th><th scope="col">Pending</th><th scope="col">Last run</th><th scope="col">Next</th><th scope="col">Tenant</th><th scope="col">Service</th></tr></thead>
+${[...groups].map(
+  ([group, members]) =>
+    html`<tbody>${group === "" ? "" : html`<tr class="group"><th colspan="8" scope="colgroup">${group}</th></tr>`}${members.map((stack) => line(stack, now))}</tbody>`,
+)}</table>`;
+}
+
+function groupOf(stack: StackRecord, by: string): string {
+  if (by === "tenant") return stack.spec.tenant;
+  if (by === "service") return stack.spec.service ?? "(named by the file)";
+  return by === "condition" ? conditionWord(conditionOf(stack)) : "";
+}
+
+const line = (stack: StackRecord, now: Date): Part => html`<tr>
+<td><a href="/stacks/${encodeURIComponent(stack.name)}">${stack.name}</a></td>
+<td>${tag(conditionOf(stack))}${stack.status.drifted && conditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
+<td class="reason">${reasonOf(stack) ?? ""}</td>
+<td data-label="Pending">${pending(stack)}</td>
+<td data-label="Last run">${stack.lastRun === undefined ? "–" : `${ago(stack.lastRun.startedAt, now)} ago: ${stack.lastRun.result ?? "running"}`}</td>
+<td data-label="Next">${stack.paused || stack.nextAt === undefined ? "–" : stack.nextAt <= now ? "now" : `in ${span(stack.nextAt.getTime() - now.getTime())}`}</td>
+<td data-label="Tenant">${stack.spec.tenant}</td><td data-label="Service">${stack.spec.service ?? "–"}</td></tr>`;
+
+/** What its last look would change. */
+export function pending({ lastRun, status }: Pick<StackRecord, "lastRun" | "status">): string {
+  if (lastRun === undefined || status.ready) return "–";
+  const parts = Object.entries(lastRun.counts).filter(
+    ([what, count]) => count > 0 && ["create", "update", "replace", "delete", "import", "forget"].includes(what),
+  );
+  return parts.length === 0 ? "–" : parts.map(([what, count]) => `${count} to ${what}`).join(", ");
+}
+
+function pages(found: number, filter: StackFilter): Part {
+  const last = Math.ceil(found / perPage) - 1;
+  if (last <= 0) return html``;
+  return html`<p>${filter.page > 0 ? html`<a href="${linkTo(filter, { page: filter.page - 1 })}">Before</a> ` : ""}Page ${filter.page + 1} of ${last + 1}${filter.page < last ? html` <a href="${linkTo(filter, { page: filter.page + 1 })}">Next</a>` : ""}</p>`;
+}
