@@ -7,12 +7,13 @@ import { createHash, randomUUID } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
 import { hasErrors } from "../../core/model/diagnostic";
+import type { State } from "../../core/model/recorded";
 import { countChanges } from "../../core/plan/plan";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
 import { applyPlan, hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
-import { type Prepared, preparePlan } from "../../engine/plan";
+import { openState, type Prepared, preparePlan } from "../../engine/plan";
 import type { FleetService } from "../../fleet/model";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
@@ -60,6 +61,7 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
           ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
         ),
         "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
+        ...(stack.env === undefined ? {} : { env: stack.env }),
       },
     });
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
@@ -134,7 +136,7 @@ function project(
     body: bodyOf(prepared),
     errors: prepared.plan.diagnostics.filter(({ severity }) => severity === "error").map((one) => sentences([one])),
     counts: { ...countChanges(prepared.plan.changes) },
-    outputs: {},
+    outputs: outputsIn(prepared.state),
     async apply(grants, stop, emit) {
       const report = await applyPlan({
         prepared,
@@ -145,7 +147,8 @@ function project(
         planId: digestOf(prepared),
         grants,
       });
-      return { report, outputs: {} };
+      const { state } = openState(await store.read(), store.location, prepared.state.lineage);
+      return { report, outputs: outputsIn(state) };
     },
   });
 
@@ -168,6 +171,12 @@ function project(
     close: () => service.client.close(),
   };
 }
+
+/** What other stacks may use. A sensitive one is in no table of the fleet. */
+const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"] =>
+  Object.fromEntries(
+    Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
+  );
 
 function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
   const { plan } = prepared;

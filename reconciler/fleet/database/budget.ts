@@ -30,6 +30,8 @@ export interface BudgetSetting {
 
 /** So much of a second's budget is reserved at a time: few statements, and still even shares. */
 const shareOfSecond = 20;
+/** A reserved moment that passed so long ago is given up. */
+const staleMs = 500;
 /** A worker that could not ask for so long asks again. */
 const offlineMs = 2000;
 export const pauseChannel = "reconcile_fleet_pause";
@@ -84,7 +86,9 @@ export function createBudget(setting: BudgetSetting): Budget {
   async function nextMoment(): Promise<number> {
     for (;;) {
       const moment = moments.shift();
-      if (moment !== undefined) return moment;
+      // After a pause of this process its moments are gone: sent now, they would come on top of the others'.
+      if (moment !== undefined && moment > now() - staleMs) return moment;
+      if (moment !== undefined) continue;
       reserving ??= reserve().finally(() => {
         reserving = undefined;
       });

@@ -1,0 +1,220 @@
+/** The pages without a browser: what they say, who may do what, and what a push wakes. The database is PostgreSQL in this process. */
+
+import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hashOf } from "../../reconciler/fleet/access";
+import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { createPages } from "../../reconciler/fleet/pages/app";
+import { repositoryPushed } from "../../reconciler/fleet/pushes";
+import { openQueue, type Queue } from "../../reconciler/fleet/queue";
+import { makeFolder } from "../support/folder";
+
+const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => ({
+  name,
+  source: { kind: "folder", folder: "/nowhere" },
+  tenant: "default",
+  approve: "plan",
+  consents: [],
+  intervalMs: 3_600_000,
+  retry: { firstMs: 1000, maxMs: 1000, giveUpAfter: 3 },
+  state: "s",
+  vars: {},
+  varFiles: [],
+  inputs: {},
+  dependsOn: [],
+  destroy: false,
+  paused: false,
+  ...more,
+});
+
+describe("the pages of a fleet", () => {
+  let database: Database;
+  let records: Records;
+  let queue: Queue;
+  let cache: string;
+  let repository: string;
+
+  const git = (...args: string[]): string =>
+    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], {
+      cwd: repository,
+      encoding: "utf8",
+    });
+  const commit = (file: string, text: string): void => {
+    mkdirSync(join(repository, file, ".."), { recursive: true });
+    writeFileSync(join(repository, file), text);
+    git("add", "-A");
+    git("commit", "-q", "-m", file);
+  };
+
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    // Whoever comes second finds the tables there.
+    await prepareTables(database);
+    records = createRecords(database);
+    queue = await openQueue({ database, sendsOnly: true, onError: () => undefined });
+    cache = makeFolder();
+    repository = makeFolder();
+    git("init", "-q", "-b", "main");
+    commit("a/reconcile.yaml", "version: 1\n");
+    commit("b/reconcile.yaml", "version: 1\n");
+    const source = (path: string) => ({ kind: "git" as const, url: repository, ref: "main", path });
+    const stacks = [
+      spec("prod-a", { source: source("a") }),
+      spec("dev-b", { source: source("b") }),
+      spec("<script>alert(1)"),
+    ];
+    const desk = { records, queue, who: "a test" };
+    await carryOutSync(desk, noSettings, await plannedSync(desk, stacks));
+    await records.savePlan("prod-a", {
+      digest: "0123456789abcdef",
+      revision: "r",
+      body: {
+        text: "+ group.web",
+        consents: [{ detail: "loses volume.data", grant: "" }],
+        opens: [],
+        why: "it loses data",
+      },
+    });
+    for (const [name, role, patterns] of [
+      ["vera", "viewer", []],
+      ["ann", "approver", ["prod-*"]],
+      ["otto", "operator", []],
+    ] as const)
+      await records.addToken({ hash: hashOf(`token-of-${name}`), name, role, stacks: patterns });
+  });
+  afterAll(async () => {
+    await queue.close();
+    await database.close();
+  });
+
+  const pages = (local?: string) =>
+    createPages({
+      records,
+      queue,
+      ...(local === undefined ? {} : { local }),
+      pushed: (url, ref) => repositoryPushed({ records, queue, cache }, url, ref),
+      hooks: { github: "hook-secret" },
+      metrics: async () => "up 1\n",
+      say: () => undefined,
+    });
+  const local = { host: "127.0.0.1:8470" };
+  const as = (name: string) => ({ headers: { authorization: `Bearer token-of-${name}` } });
+  const post = (path: string, name: string, body: object = {}) =>
+    pages().request(path, {
+      method: "POST",
+      headers: { authorization: `Bearer token-of-${name}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  test("show every stack, escape what stacks are called, and allow no script but their own", async () => {
+    const answer = await pages("ann").request("/", { headers: local });
+    const text = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(text).toContain("prod-a");
+    expect(text).not.toContain("<script>alert");
+    expect(answer.headers.get("content-security-policy")).toMatch(/default-src 'none'.*script-src 'self'/);
+    for (const path of ["/services", "/workers", "/history", "/stacks/prod-a"])
+      expect((await pages("ann").request(path, { headers: local })).status).toBe(200);
+    expect((await pages("ann").request("/stacks/none", { headers: local })).status).toBe(404);
+  });
+
+  test("answer to this machine's names alone where nobody signs in", async () => {
+    expect((await pages("ann").request("/", { headers: { host: "fleet.example" } })).status).toBe(421);
+    expect(
+      (await pages("ann").request("/stacks/prod-a/run", { method: "POST", headers: { host: "fleet.example" } })).status,
+    ).toBe(421);
+  });
+
+  test("send whoever has no token to the door, and take no form of another site", async () => {
+    expect((await pages().request("/")).headers.get("location")).toBe("/sign-in");
+    expect((await pages().request("/api/stacks")).status).toBe(401);
+    const form = (site: string) =>
+      pages("ann").request("/stacks/prod-a/pause", { method: "POST", headers: { ...local, "sec-fetch-site": site } });
+    expect((await form("cross-site")).status).toBe(403);
+    expect((await records.stack("prod-a"))?.paused).toBe(false);
+    const signIn = (token: string) =>
+      pages().request("/sign-in", {
+        method: "POST",
+        headers: { "sec-fetch-site": "same-origin" },
+        body: new URLSearchParams({ token }),
+      });
+    expect((await signIn("wrong")).headers.get("set-cookie")).toBeNull();
+    const cookie = (await signIn("token-of-vera")).headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/HttpOnly.*SameSite=Strict/);
+    expect((await pages().request("/", { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
+  });
+
+  const rights: readonly [string, string, string, number][] = [
+    ["vera", "prod-a", "approve", 403],
+    ["vera", "prod-a", "run", 403],
+    ["ann", "dev-b", "approve", 403],
+    ["ann", "prod-a", "pause", 403],
+    ["otto", "dev-b", "pause", 200],
+    ["otto", "dev-b", "resume", 200],
+    ["otto", "dev-b", "run", 200],
+  ];
+  test.each(rights)("%s asks on %s to %s: %i", async (name, stack, act, status) => {
+    expect((await post(`/api/stacks/${stack}/${act}`, name, { plan: "0123456789" })).status).toBe(status);
+  });
+
+  test("approve exactly the plan that waits, and keep who and why", async () => {
+    const other = await post("/api/stacks/prod-a/approve", "ann", { plan: "fedcba987654" });
+    expect([other.status, await other.json()]).toEqual([409, { error: expect.stringContaining("does not wait") }]);
+    expect((await post("/api/stacks/prod-a/approve", "ann", { plan: "0123456789", why: "read it" })).status).toBe(200);
+    expect((await records.stack("prod-a"))?.approval).toMatchObject({ digest: "0123456789abcdef", by: "ann" });
+    expect((await records.decisions("prod-a", 1))[0]).toMatchObject({
+      who: "ann",
+      what: "approve",
+      detail: "0123456789abcdef: read it".replace("abcdef", ""),
+    });
+    // Another plan voids it.
+    await records.savePlan("prod-a", {
+      digest: "ffff456789abcdef",
+      revision: "r2",
+      body: { text: "", consents: [], opens: [], why: "" },
+    });
+    expect((await records.stack("prod-a"))?.approval).toBeUndefined();
+  });
+
+  test("a viewer sees only what the token names", async () => {
+    const answer = await pages().request("/api/stacks", as("ann"));
+    expect(((await answer.json()) as { stack: string }[]).map(({ stack }) => stack)).toEqual(["prod-a"]);
+  });
+
+  test("a push wakes the stacks that it touches, and only with the right signature", async () => {
+    const push = (secret: string) => {
+      const body = JSON.stringify({ ref: "refs/heads/main", repository: { clone_url: repository } });
+      return pages().request("/hooks/github", {
+        method: "POST",
+        headers: { "x-hub-signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` },
+        body,
+      });
+    };
+    expect((await push("guess")).status).toBe(401);
+    expect(await (await push("hook-secret")).json()).toEqual({ woken: ["dev-b", "prod-a"] });
+    commit("a/reconcile.yaml", "version: 1\nproject: x\n");
+    expect(await (await push("hook-secret")).json()).toEqual({ woken: ["prod-a"] });
+    commit("README.md", "nothing of theirs\n");
+    expect(await (await push("hook-secret")).json()).toEqual({ woken: [] });
+    expect((await pages().request("/hooks/gitlab", { method: "POST", body: "{}" })).status).toBe(404);
+  });
+
+  test("no token is in any table", async () => {
+    const tables = await database.query(
+      "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE 'reconcile%'",
+    );
+    for (const table of tables) {
+      const rows = await database.query(`SELECT * FROM ${table["table_schema"]}.${table["table_name"]}`);
+      expect(JSON.stringify(rows)).not.toMatch(/token-of-|hook-secret/);
+    }
+  });
+});
