@@ -93,6 +93,7 @@ const rules = [
       "reconciler/engine/drift",
       "reconciler/engine/events",
       "reconciler/engine/run-plan",
+      "reconciler/dialect/dialect",
       "reconciler/engine/doctor",
       "reconciler/engine/watch",
       "reconciler/rehearse",

@@ -38,6 +38,10 @@ export interface Service extends OpenedService {
   readonly baseUrl: string;
   /** Warnings about the dialect. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Where it answers. */
+  readonly url: string;
+  /** The same service spoken to in another dialect; closed together with this one. */
+  inDialect(dialect: Dialect): OpenedService;
   close(): Promise<void>;
 }
 
@@ -69,7 +73,9 @@ export async function openService(workspace: Workspace, invocation: Invocation):
     ...(flags["log-level"] === "debug" ? { onRequest: (event) => output.note(requestLine(event)) } : {}),
   };
   try {
-    const opened = openSetup(setup, embedded ?? { url: baseUrl });
+    const location = embedded ?? { url: baseUrl };
+    const opened = openSetup(setup, location);
+    const others: OpenedService[] = [];
     if (embedded !== undefined)
       output.noteOnce(
         `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale === 0 ? "and nothing takes time" : `${embedded.timeScale} times faster than planned`}.`,
@@ -78,7 +84,14 @@ export async function openService(workspace: Workspace, invocation: Invocation):
       ...opened,
       baseUrl,
       diagnostics,
+      url: location.url,
+      inDialect(other) {
+        const service = openSetup({ ...setup, dialect: other }, location);
+        others.push(service);
+        return service;
+      },
       async close() {
+        for (const { client } of others) await client.close();
         await opened.client.close();
         await closeEmbedded();
       },

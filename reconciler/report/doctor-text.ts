@@ -1,14 +1,19 @@
 /**
- * The doctor's report as text: what was found, what each missing operation costs, and a dialect to put into a file.
- * No colours; the width is the caller's.
+ * The doctor's report as text: what was found, what each missing operation costs, and a dialect to put into a file. The
+ * dialect explains itself: where each value was seen, what was taken as written, and what a person still has to find
+ * out. No colours; the width is the caller's.
  */
-import type { DoctorReport, OperationFinding } from "../engine/doctor";
+import type { AssumedOperation } from "../core/model/operation";
+import type { Place } from "../dialect/dialect";
+import { commonWay, type DoctorReport, type OperationFinding } from "../engine/doctor";
 import { hang } from "./style";
 
 export function doctorText(report: DoctorReport, width = 80): string {
   const lines: string[] = [];
   lines.push(`service     ${report.reachable ? "reachable" : "not reachable"}`);
   lines.push(`credential  ${report.credential === "unknown" ? "not tried" : report.credential}`);
+  if (report.authorization !== undefined)
+    lines.push(`            as ${report.authorization.name}: ${report.authorization.header}`);
   for (const { summary, detail, fix } of report.diagnostics) {
     lines.push("", ...hang("", `${summary}.`, width));
     if (detail !== undefined) lines.push(...hang("  ", detail, width));
@@ -20,12 +25,13 @@ export function doctorText(report: DoctorReport, width = 80): string {
   for (const finding of report.operations) lines.push(...operationLines(finding, width));
   for (const { record, looked, keys, fields } of report.records) {
     lines.push("", `Record of ${aOrAn(record)} (${looked} looked at)`);
-    for (const { field, pointer, suggestion } of fields) {
-      const where = pointer !== undefined ? quoted(pointer) : "not found";
-      lines.push(`  ${field.padEnd(12)}${where}${suggestion === undefined ? "" : `, perhaps ${suggestion}`}`);
+    for (const { field, place, shows } of fields) {
+      const where = place === undefined ? "not found" : flow(place);
+      lines.push(
+        ...hang(`  ${field.padEnd(12)} `, `${where}${shows === undefined ? "" : `  shows ${shown(shows)}`}`, width),
+      );
     }
-    if (fields.some(({ pointer }) => pointer === undefined))
-      lines.push(...hang("  its keys    ", keys.join(", "), width));
+    if (fields.some(({ place }) => place === undefined)) lines.push(...hang("  its keys    ", keys.join(", "), width));
   }
   if (report.unknownVmStates.length > 0)
     lines.push(
@@ -36,57 +42,190 @@ export function doctorText(report: DoctorReport, width = 80): string {
         width,
       ),
     );
+  if (report.todo.length > 0) {
+    lines.push("", "For a person to find out");
+    for (const todo of report.todo) lines.push(...hang("  - ", todo, width));
+  }
   lines.push("", "A dialect that fits", "", dialectYaml(report).trimEnd());
   return `${lines.join("\n")}\n`;
 }
 
-/** The operations as found, and the record fields for which a better pointer is suggested. */
-export function dialectYaml(report: DoctorReport): string {
-  const lines = ["operations:"];
-  for (const { operation, verdict } of report.operations) {
-    const route = report.dialect.operations[operation];
-    const remark = verdict === "not_tried" ? "   # not tried" : verdict === "unclear" ? "   # unclear" : "";
-    lines.push(...routeLines(operation, route, remark));
-  }
-  const changed = report.records.filter(({ fields }) => fields.some(({ suggestion }) => suggestion !== undefined));
-  if (changed.length > 0) lines.push("records:");
-  for (const { record, fields } of changed) {
-    lines.push(`  ${record}:`);
-    for (const { field, suggestion } of fields)
-      if (suggestion !== undefined) lines.push(`    ${field}: ${flow([suggestion])}`);
-  }
+/** Where it comes from, for the head of the file. */
+export interface Origin {
+  readonly baseUrl: string;
+  /** The day, as text. */
+  readonly date: string;
+}
+
+const schemaLine = "# yaml-language-server: $schema=node_modules/reconcile-cloud/schemas/dialect.schema.json";
+
+/** The operations as found, and every line that was learnt, each with what was seen there. */
+export function dialectYaml(report: DoctorReport, origin?: Origin): string {
+  const { dialect } = report;
+  const lines: string[] = [];
+  if (origin !== undefined)
+    lines.push(schemaLine, `# What reconcile doctor learnt on ${origin.date} from ${origin.baseUrl}`, "");
+  if (report.todo.length > 0) lines.push("todo:", ...report.todo.flatMap((todo) => folded(todo)));
+  lines.push("operations:");
+  const way = commonWay(report);
+  for (const { operation, verdict, items } of report.operations)
+    lines.push(...routeLines(operation, dialect.operations[operation], remarkOf(verdict, items), way !== undefined));
+  if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
+  lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
+  if (report.authorization !== undefined) lines.push(`authorization: ${flow(report.authorization)}   # was taken`);
   return `${lines.join("\n")}\n`;
 }
 
-/** In one line where it fits a terminal, else a key a line: a terminal breaks a long one anywhere. */
-function routeLines(operation: string, route: OperationFinding["route"], remark: string): string[] {
-  const line = `  ${operation}: ${route === null ? "null" : flow(route)}${remark}`;
-  if (route === null || line.length <= 80) return [line];
-  return [`  ${operation}:${remark}`, ...Object.entries(route).map(([key, value]) => `    ${key}: ${flow(value)}`)];
+/** Text in quotes, over as many lines as it takes: YAML folds them to one. */
+function folded(text: string): string[] {
+  const [first = "", ...rest] = hang("    ", JSON.stringify(text), 78);
+  return [`  - ${first.trimStart()}`, ...rest];
 }
 
-function operationLines({ operation, verdict, route, tried, fallback }: OperationFinding, width: number): string[] {
+const remarkOf = (verdict: OperationFinding["verdict"], items: number | undefined): string => {
+  if (verdict === "not_tried") return "   # not tried";
+  if (verdict === "unclear") return "   # unclear";
+  if (verdict === "missing") return "   # not found where it was looked for";
+  return items === undefined ? "   # found" : `   # found, ${items} listed`;
+};
+
+/** In one line where it fits a terminal, else a key a line: a terminal breaks a long one anywhere. */
+function routeLines(
+  operation: AssumedOperation,
+  route: OperationFinding["route"],
+  remark: string,
+  hasCommonWay: boolean,
+): string[] {
+  const shownRoute =
+    route === null
+      ? null
+      : Object.fromEntries(Object.entries(route).filter(([key]) => key !== "pagination" || !hasCommonWay));
+  const line = `  ${operation}: ${shownRoute === null ? "null" : flow(shownRoute)}`;
+  if (shownRoute === null || line.length + remark.length <= 80) return [line + remark];
+  return [
+    `  ${operation}:${remark}`,
+    ...Object.entries(shownRoute).map(([key, value]) => `    ${key}: ${flow(value)}`),
+  ];
+}
+
+function answerLines({ dialect, operations }: DoctorReport): string[] {
+  const hasGroup = operations.some(
+    ({ operation, route }) => operation === "group.get" && route !== null && "item" in route,
+  );
+  const lines = Object.entries(dialect.answers).map(([operation, answer]) => {
+    const isSeen = operation === "volume.get" || operation === "group.rule.list";
+    const like = isSeen
+      ? ""
+      : `   # not tried; as ${operation === "group.create" && hasGroup ? "group.get" : "volume.get"} answers`;
+    return `  ${operation}: { item: ${places(answer?.item ?? [])} }${like}`;
+  });
+  return lines.length === 0 ? [] : ["answers:", ...lines];
+}
+
+function recordLines({ records }: DoctorReport): string[] {
+  const lines: string[] = [];
+  for (const { record, fields } of records) {
+    const learnt = fields.filter(({ learnt }) => learnt === true);
+    const own = learnt.filter(({ field }) => !field.includes("."));
+    const entry = learnt.filter(({ field }) => field.includes("."));
+    if (learnt.length === 0) continue;
+    lines.push(`  ${record}:`);
+    for (const { field, place, also, shows } of own)
+      lines.push(`    ${field}: ${places([place, also].filter((one) => one !== undefined))}${seenRemark(shows)}`);
+    if (entry.length > 0) {
+      lines.push("    volume_entry:");
+      for (const { field, place, shows } of entry)
+        lines.push(
+          `      ${field.slice("volume_entry.".length)}: ${places(place === undefined ? [] : [place])}${seenRemark(shows)}`,
+        );
+    }
+  }
+  return lines.length === 0 ? [] : ["records:", ...lines];
+}
+
+const seenRemark = (shows: string | undefined): string => (shows === undefined ? "" : `   # shows ${shown(shows)}`);
+
+function stateLines({ likelyStates, unknownVmStates }: DoctorReport): string[] {
+  const lines = Object.entries(likelyStates).map(
+    ([phase, words]) => `    ${phase}: ${flow(words)}   # by the word alone`,
+  );
+  const questions = unknownVmStates.map((word) => `    # what does ${shown(word)} mean?`);
+  return lines.length + questions.length === 0
+    ? []
+    : lines.length === 0
+      ? questions.map((line) => line.trimStart())
+      : ["states:", "  vm:", ...lines, ...questions];
+}
+
+function refusalLines({ refusal }: DoctorReport): string[] {
+  if (refusal === undefined) return [];
+  const { error, success } = refusal.envelope;
+  const code = error === undefined || error.code.length === 0 ? "" : `code: ${flow(error.code[0])}, `;
+  return [
+    "envelope:",
+    ...(error === undefined ? [] : [`  error: { ${code}message: ${flow(error.message[0])} }`]),
+    ...(success === undefined ? [] : [`  success: ${flow(success)}`]),
+    `errors:   # to a volume that nobody has it said: ${shown(refusal.said)}`,
+    ...refusal.errors.map((rule) => `  - ${flow(rule)}`),
+  ];
+}
+
+function operationLines(
+  { operation, verdict, route, tried, fallback, items }: OperationFinding,
+  width: number,
+): string[] {
   const place = route === null ? "" : `  ${route.method} ${route.path}`;
-  const words = { found: "found", missing: "missing", unclear: "unclear", not_tried: "not tried" } as const;
-  const lines = [`  ${operation.padEnd(18)}  ${words[verdict].padEnd(9)}${place}`.trimEnd()];
-  if (verdict === "unclear" || verdict === "missing")
-    for (const { path, answer } of tried) lines.push(...hang("      ", `${path}: ${answer}`, width));
+  const words = { found: "found", missing: "not found", unclear: "unclear", not_tried: "not tried" } as const;
+  const count = items === undefined ? "" : `, ${items} listed`;
+  const lines = [
+    `  ${operation.padEnd(18)}  ${words[verdict].padEnd(9)}${place}${verdict === "found" ? count : ""}`.trimEnd(),
+  ];
+  if (verdict === "unclear" || verdict === "missing") lines.push(...triedLines(tried, width));
   if (verdict === "not_tried" && route !== null)
     lines.push("      trying it would change something; assumed as written");
   if (fallback !== undefined) lines.push(...hang("      ", `${fallback.cost} ${fallback.instead}`, width));
   return lines;
 }
 
+/** Places that answer alike are told together. */
+function triedLines(tried: OperationFinding["tried"], width: number): string[] {
+  const byAnswer = new Map<string, string[]>();
+  for (const { path, answer } of tried) {
+    const key = answer.replaceAll(/[\w-]*\d[\w-]*|\/[\w/{}?=-]+/g, "…");
+    const same = byAnswer.get(key);
+    if (same === undefined) byAnswer.set(key, [path, answer]);
+    else same.push(path);
+  }
+  return [...byAnswer.values()].flatMap(([path = "", answer = "", ...others]) =>
+    hang(
+      "      ",
+      `${path}${others.length === 0 ? "" : ` and ${others.length} other ${others.length === 1 ? "path" : "paths"}`}: ${answer}`,
+      width,
+    ),
+  );
+}
+
+const places = (all: readonly Place[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
+
 /** YAML's flow style, with quotes where a plain word could be read as something else. */
 function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).map(([key, item]) => `${key}: ${flow(item)}`);
+    const entries = Object.entries(value).map(([key, item]) => `${quoted(key)}: ${flow(item)}`);
     return `{ ${entries.join(", ")} }`;
   }
-  return quoted(String(value));
+  return typeof value === "string" ? quoted(value) : JSON.stringify(value);
 }
 
-const quoted = (text: string): string => (/^[A-Za-z/][A-Za-z0-9/._-]*$/.test(text) ? text : JSON.stringify(text));
+const quoted = (text: string): string =>
+  /^[A-Za-z_/][A-Za-z0-9/._-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+
+/** A value in a remark: one line, not long, and nothing that a terminal would obey. */
+const shown = (text: string): string => {
+  const oneLine = text.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, " ");
+  return oneLine.length > 40 ? `${oneLine.slice(0, 39)}…` : oneLine;
+};
 
 const aOrAn = (word: string): string => (word === "image" ? `an ${word}` : `a ${word === "vm" ? "VM" : word}`);

@@ -66,14 +66,21 @@ export interface Answered {
   readonly paging: Readonly<Record<string, string>>;
 }
 
+export interface Probed {
+  readonly outcome: Outcome<Answered>;
+  /** `undefined`: none came. Without the credential. */
+  readonly answer: Answer | undefined;
+}
+
 export interface Caller {
   call(call: Call, options?: RequestOptions): Promise<Outcome<Answered>>;
+  /** Sends it once, and gives the answer as well as what it means: for whoever learns what a service says. */
+  probe(call: Call): Promise<Probed>;
   /** The outcome without the credential, which a service may repeat anywhere in its answers. */
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
 }
 
-interface Sent {
-  readonly outcome: Outcome<Answered>;
+interface Sent extends Probed {
   readonly authorization: string;
 }
 
@@ -149,7 +156,7 @@ export function createCaller(parts: CallerParts): Caller {
       const revealed = credential.reveal();
       authorization = typeof revealed === "string" ? revealed : await revealed;
     } catch (error) {
-      return { outcome: credentialRejection(error), authorization: "" };
+      return { outcome: credentialRejection(error), answer: undefined, authorization: "" };
     }
     const sentAtMs = clock.now();
     const received = await transport.send({
@@ -176,7 +183,7 @@ export function createCaller(parts: CallerParts): Caller {
       elapsedMs: nowMs - sentAtMs,
       outcome: outcome.status,
     });
-    return { outcome, authorization };
+    return { outcome, answer: exchange.kind === "answer" ? exchange.answer : undefined, authorization };
   }
 
   function withoutCredential(answer: Answer): Answer {
@@ -236,7 +243,12 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  return { call, scrub: (outcome) => scrubOutcome(outcome, scrub) };
+  async function probe(request: Call): Promise<Probed> {
+    const sent = await sendInTurn(request, 1, {});
+    return sent ?? { outcome: cancelled, answer: undefined };
+  }
+
+  return { call, probe, scrub: (outcome) => scrubOutcome(outcome, scrub) };
 }
 
 const cancelled: Failure = { status: "unavailable", reason: notSent };

@@ -5,22 +5,22 @@
 
 import { abilitiesOf } from "../core/model/abilities";
 import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
-import { isAssumed, type ListOperation, type Operation, rowOf } from "../core/model/operation";
+import { isAssumed, type ListOperation, type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import type { Dialect, Route } from "../dialect/dialect";
+import { mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
 import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
+import { fillRoute, type Ids } from "../dialect/requests";
 import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
-import { type Call, createCaller, type Pace, type RequestEvent } from "./caller";
+import { type Call, createCaller, type Pace, type Probed, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
-import { mostPages, mostPasses, nextPage, type PageRequest } from "./paging";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
-import { fillRoute, type Ids } from "./requests";
 import { retryPolicy } from "./retry";
 import { checkBaseUrl, createTransport } from "./transport";
 
@@ -46,9 +46,17 @@ export interface ServiceClientOptions {
 export type HttpServiceClient = ServiceClient & {
   /** How many requests may be under way just now; less than the parallelism while the service is crowded. */
   readonly concurrencyLimit: number;
-  /** One GET at a path below the base URL, ending with the parsed body: for the doctor's probes. */
-  get(operation: Operation, path: string, options?: RequestOptions): Promise<Outcome<unknown>>;
+  /** One request at a path below the base URL, sent once, with the answer itself: for the doctor. */
+  probe(request: ProbeRequest): Promise<Probed>;
 };
+
+export interface ProbeRequest {
+  readonly operation: Operation;
+  readonly method: Method;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
 
 /** Takes a base URL that `checkBaseUrl` has nothing against. */
 export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {
@@ -295,10 +303,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     listImages: listOf<LiveImage>("image.list", read.image),
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
-    get: async (operation, path, o) => {
-      const outcome = await caller.call({ operation, method: "GET", path: basePath + path }, o);
-      return outcome.status === "accepted" ? accepted(outcome.value.body) : outcome;
-    },
+    probe: ({ path, body, ...request }) =>
+      caller.probe({ ...request, path: basePath + path, ...(body !== undefined && { body: JSON.stringify(body) }) }),
     get concurrencyLimit() {
       return limiter.limit;
     },

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Failure } from "../../reconciler/core/model/outcome";
+import { nextPage } from "../../reconciler/dialect/next-page";
 import type { Clock } from "../../reconciler/service/clock";
 import { adjustConcurrency, type Concurrency, startConcurrency } from "../../reconciler/service/concurrency";
 import { createLimiter } from "../../reconciler/service/limiter";
-import { nextPage } from "../../reconciler/service/paging";
 import { type Attempt, decideRetry, earn, fullBudget, retryPolicy, spend } from "../../reconciler/service/retry";
 
 const policy = retryPolicy(120_000);

@@ -33,10 +33,21 @@ function run(invocation: Invocation): Promise<number> {
     const { state } = openState(await store.read(), store.location, newLineage());
     for (const record of state.resources.values()) if (record.id !== undefined) known[record.kind] ??= record.id;
     const report = await diagnoseService(
-      { get: (operation, path) => service.client.get(operation, path) },
+      {
+        probe: (request) => service.client.probe(request),
+        baseUrl: service.url,
+        withAuthorization(name, header) {
+          const { client } = service.inDialect({
+            ...service.dialect,
+            authorization: { ...service.dialect.authorization, name, header },
+          });
+          return { probe: (request) => client.probe(request), baseUrl: service.url };
+        },
+      },
       service.dialect,
       known,
     );
+    const origin = { baseUrl: service.baseUrl, date: new Date().toISOString().slice(0, 10) };
     for (const finding of report.operations)
       output.event({
         type: "operation",
@@ -45,10 +56,10 @@ function run(invocation: Invocation): Promise<number> {
         route: finding.route,
         ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }),
       });
-    if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report) });
+    if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report, origin) });
     output.print(doctorText(report, output.width));
     if (flags.out !== undefined && report.operations.length > 0) {
-      writePrivately(flags.out, dialectYaml(report));
+      writePrivately(flags.out, dialectYaml(report, origin));
       output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
     }
     const failed = !report.reachable || report.credential === "refused" || hasErrors(report.diagnostics);

@@ -15,6 +15,9 @@ import {
 export interface Known {
   readonly deployment: Deployment;
   readonly dialect: string;
+  /** What a person tells the doctor, and what it leaves to a person: lines of a dialect. */
+  readonly before: string;
+  readonly after: string;
 }
 
 const pageSize = 2;
@@ -168,6 +171,14 @@ authorization: { name: X-Auth-Token, header: "{token}" }
 envelope: { error: { message: [/itemNotFound/message, /error/message] } }
 errors: [{ is: not_found, status: 404 }]
 `,
+    before: ``,
+    after: `
+operations:
+  vm.resize.confirm: { method: POST, path: "/api/v1/servers/{id}/action", body: { confirmResize: null } }
+  vm.resize.revert: { method: POST, path: "/api/v1/servers/{id}/action", body: { revertResize: null } }
+  volume.delete: { method: DELETE, path: "/api/v1/volumes/{id}" }
+  group.rule.delete: { method: DELETE, path: "/api/v1/security-group-rules/{rule_id}" }
+`,
   };
 }
 
@@ -291,6 +302,15 @@ states:
   volume: { ready: [Available, InUse] }
 pagination: { next: /nextPageToken, param: pageToken, as: token }
 envelope: { error: { code: /error/status, message: /error/message } }
+`,
+    before: ``,
+    after: `
+operations:
+  vm.resize.confirm: { method: POST, path: "/api/v1/vms:confirmResize", body: { vmId: "{id}" } }
+  vm.resize.revert: { method: POST, path: "/api/v1/vms:revertResize", body: { vmId: "{id}" } }
+  volume.delete: { method: POST, path: "/api/v1/volumes:delete", body: { volumeId: "{id}" } }
+  group.rule.delete: { method: POST, path: "/api/v1/securityGroups:removeRule", body: { securityGroupId: "{id}", ruleId: "{rule_id}" } }
+states: { vm: { verify_resize: ResizeVerification, failed: Faulted } }
 `,
   };
 }
@@ -416,6 +436,30 @@ errors:
   - { is: invalid_id, code: 40001, message: invalid*id }
   - { is: bad_request, code: "400*" }
   - { is: forbidden, code: "403*" }
+  - { is: refused, code: "4*" }
+`,
+    before: `
+operations:
+  vm.list: { method: POST, path: /api/v1/vm/search, body: {} }
+  volume.list: { method: POST, path: /api/v1/volume/search, body: {} }
+  group.list: { method: POST, path: /api/v1/sg/search, body: {} }
+  flavor.list: { method: POST, path: /api/v1/flavor/search, body: {} }
+  image.list: { method: POST, path: /api/v1/image/search, body: {} }
+  region.list: { method: POST, path: /api/v1/region/search, body: {} }
+pagination: { number: 1, param: /paging/page }
+authorization: { name: X-Api-Key, header: "key {token}" }
+`,
+    after: `
+operations:
+  vm.resize.confirm: { method: POST, path: /api/v1/vm/finish, body: { uid: "{id}", keep: true } }
+  vm.resize.revert: { method: POST, path: /api/v1/vm/finish, body: { uid: "{id}", keep: false } }
+  volume.delete: { method: POST, path: /api/v1/volume/remove, body: { uid: "{id}" } }
+  group.rule.delete: { method: POST, path: /api/v1/sg/remove, body: { uid: "{id}", rule: "{rule_id}" } }
+states: { vm: { running: 1, stopped: 2, verify_resize: 7, failed: 9 } }
+errors:
+  - { is: not_found, code: 40401 }
+  - { is: rule_exists, code: 40901, message: rule already exists }
+  - { is: conflict, code: 40901 }
   - { is: refused, code: "4*" }
 `,
   };
@@ -556,6 +600,27 @@ envelope: { error: { code: /Errors/Error/Code, message: /Errors/Error/Message } 
 errors: [{ is: not_found, status: 400, code: "*.NotFound" }]
 authorization: { header: "Key {token}" }
 `,
+    before: `
+values: { tenant: acme }
+headers: { X-Tenant: "{tenant}" }
+operations:
+  vm.list: { method: GET, path: /api/v1/, query: { Action: DescribeInstances } }
+  volume.list: { method: GET, path: /api/v1/, query: { Action: DescribeVolumes } }
+  group.list: { method: GET, path: /api/v1/, query: { Action: DescribeGroups } }
+  flavor.list: { method: GET, path: /api/v1/, query: { Action: DescribeTypes } }
+  image.list: { method: GET, path: /api/v1/, query: { Action: DescribeImages } }
+  region.list: { method: GET, path: /api/v1/, query: { Action: DescribeZones } }
+authorization: { header: "Key {token}" }
+`,
+    after: `
+operations:
+  vm.resize.confirm: { method: POST, path: /api/v1/, query: { Action: ConfirmResize, Id: "{id}" } }
+  vm.resize.revert: { method: POST, path: /api/v1/, query: { Action: RevertResize, Id: "{id}" } }
+  volume.delete: { method: POST, path: /api/v1/, query: { Action: DeleteVolume, Id: "{id}" } }
+  group.rule.delete: { method: POST, path: /api/v1/, query: { Action: RevokeRule, Id: "{id}", Rule: "{rule_id}" } }
+answers: { group.create: { item: /response/result } }
+states: { vm: { verify_resize: resize-pending, failed: broken } }
+`,
   };
 }
 
@@ -663,6 +728,18 @@ records:
 states:
   vm: { running: settled/on, stopped: settled/off, verify_resize: verify_resize/off, failed: error/off }
 authorization: { header: "Basic {token}" }
+`,
+    before: `
+authorization: { header: "Basic {token}" }
+`,
+    after: `
+operations:
+  vm.resize.confirm: { method: PUT, path: "/api/v1/machines/{id}/resize", body: { accept: "yes" } }
+  vm.resize.revert: { method: PUT, path: "/api/v1/machines/{id}/resize", body: { accept: "no" } }
+  volume.delete: { method: DELETE, path: "/api/v1/drives/{id}" }
+  group.rule.delete: { method: DELETE, path: "/api/v1/firewalls/{id}/rules/{rule_id}" }
+records: { vm: { status: { join: [/phase, /power] } } }
+states: { vm: { running: settled/on, stopped: settled/off, verify_resize: verify_resize/off, failed: error/off } }
 `,
   };
 }
@@ -791,6 +868,14 @@ records:
   flavor: { name: /attributes/name }
   image: { name: /attributes/name }
   region: { name: /attributes/name }
+`,
+    before: ``,
+    after: `
+operations:
+  vm.resize.confirm: { method: PATCH, path: "/api/v1/servers/{id}", body: { data: { type: servers, id: "{id}", attributes: { resize: confirmed } } } }
+  vm.resize.revert: { method: PATCH, path: "/api/v1/servers/{id}", body: { data: { type: servers, id: "{id}", attributes: { resize: reverted } } } }
+  volume.delete: { method: DELETE, path: "/api/v1/disks/{id}" }
+  group.rule.delete: { method: DELETE, path: "/api/v1/firewalls/{id}/rules/{rule_id}" }
 `,
   };
 }

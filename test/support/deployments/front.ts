@@ -79,7 +79,7 @@ const documented: readonly (readonly [operation: string, method: string, path: R
   ["group.delete", "DELETE", /^\/api\/v1\/security-group\/[^/]+$/],
   ["group.rule.create", "POST", /^\/api\/v1\/security-group\/[^/]+\/rule$/],
   ["group.rule.list", "GET", /^\/api\/v1\/security-group\/[^/]+\/rule$/],
-  ["volume.get", "GET", /^\/api\/v1\/volume\/[^/]+$/],
+  ["volume.get", "GET", /^\/api\/v1\/volume\/(?!list$)[^/]+$/],
 ];
 
 export interface RunningFront {
@@ -121,7 +121,8 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
       .replace("{rule_id}", encodeURIComponent(meant.ruleId ?? ""));
     const answer = await ask(method, inner, undefined);
     if (answer.status >= 400) return refused(meant.operation, answer);
-    const { data } = answer.body as { data: unknown };
+    const held = answer.body as { data?: unknown } | null;
+    const data = typeof held === "object" && held !== null && "data" in held ? held.data : held;
     return meant.operation.endsWith(".list")
       ? deployment.list(meant.operation as ListName, data as Raw[], request)
       : deployment.answer(meant.operation, data);

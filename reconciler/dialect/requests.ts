@@ -1,6 +1,6 @@
 /** A route of the dialect with its ids and values filled in, wherever they stand: path, query, headers and body. */
 import { idProblem } from "../core/text/id-problem";
-import type { Dialect, Route, Scalar } from "../dialect/dialect";
+import type { Dialect, Route, Scalar } from "./dialect";
 
 export type Ids = { readonly id?: string; readonly rule_id?: string };
 

@@ -2,9 +2,9 @@
  * How the next page of a list is asked for. A link or a path is followed on the same origin alone (the credential goes
  * along); a token, a marker, a page's number and an offset are sent as the dialect's parameter, in the query or the body.
  */
-import type { Paging } from "../dialect/dialect";
-import type { Sign } from "../dialect/page-signs";
-import { tokensOf } from "../dialect/places";
+import type { Paging } from "./dialect";
+import type { Sign } from "./page-signs";
+import { tokensOf } from "./places";
 
 /** A request for a page: from the root of the host, with its query. */
 export interface PageRequest {

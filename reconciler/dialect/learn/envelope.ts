@@ -1,0 +1,77 @@
+/** How a service says no, learnt from what it said to an id that nobody has and from answers that went well. */
+import type { Dialect, ErrorRule, Place } from "../dialect";
+import { asText, compilePointers, findAtPath } from "../places";
+import { isMap, type Leaf, leavesOf } from "./values";
+
+export interface Refusal {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface LearntEnvelope {
+  readonly envelope: Partial<Dialect["envelope"]>;
+  readonly errors: readonly ErrorRule[];
+  /** What it said. */
+  readonly said: string;
+}
+
+const messageNames = [/^(message|msg|detail|reason|description)$/, /(message|msg|detail|reason)$/];
+const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(type|status|kind)$/];
+
+/** `undefined`: it says so in the contract's own way, or nothing can be told from it. */
+export function learnRefusal(refusal: Refusal, successes: readonly unknown[]): LearntEnvelope | undefined {
+  const { status, body } = refusal;
+  if (!isMap(body) || isContractual(body)) return undefined;
+  const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);
+  const message = named(leaves, messageNames, (value) => typeof value === "string" && value.length > 2);
+  const code = named(leaves, codeNames, (value) => value !== null && value !== "" && String(value) !== String(status));
+  if (message === undefined) return undefined;
+  const said = String(message.value);
+  const saidCode = code === undefined ? undefined : asText(code.value);
+  const isNotFound =
+    status === 404 ||
+    status === 410 ||
+    /not.?found|no such|unknown|does not exist|not in/i.test(`${said} ${saidCode ?? ""}`);
+  if (!isNotFound) return undefined;
+  const success = status < 300 ? successOf(leaves, successes) : undefined;
+  return {
+    envelope: {
+      error: { code: code === undefined ? [] : [code.place], message: [message.place] },
+      ...(success !== undefined && { success }),
+    },
+    errors: [{ is: "not_found", status, ...(saidCode !== undefined && { code: saidCode }) }],
+    said,
+  };
+}
+
+const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
+  isMap(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";
+
+function named(
+  leaves: readonly Leaf[],
+  names: readonly RegExp[],
+  fits: (value: Leaf["value"]) => boolean,
+): Leaf | undefined {
+  for (const name of names) {
+    const found = leaves.find((leaf) => fits(leaf.value) && name.test(leaf.names[0] ?? ""));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A field that says one thing in everything that went well, and another in a refusal under the same status. */
+function successOf(
+  refused: readonly Leaf[],
+  successes: readonly unknown[],
+): Dialect["envelope"]["success"] | undefined {
+  for (const { place, value } of refused) {
+    if (typeof place !== "string" || place.split("/").length > 3) continue;
+    const [path] = compilePointers([place satisfies Place]);
+    if (path === undefined) continue;
+    const words = new Set(successes.map((body) => asText(findAtPath(body, path))));
+    const [word] = words;
+    if (words.size === 1 && word !== undefined && word !== String(value))
+      return { value: place, is: /^-?\d{1,15}$/.test(word) ? Number(word) : word };
+  }
+  return undefined;
+}

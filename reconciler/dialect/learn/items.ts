@@ -1,0 +1,90 @@
+/** The list within an answer: the only array of objects, or map of objects, that there is. */
+import type { Place } from "../dialect";
+import { pointerTo } from "../likely-key";
+import { isMap, plain } from "./values";
+
+export interface FoundItems {
+  readonly place: Place;
+  readonly items: readonly unknown[];
+}
+
+const deepest = 3;
+
+/** `several`: more than one could be meant, and none is named for its kind. */
+export type ItemsFinding = FoundItems | { readonly several: readonly Place[] } | undefined;
+
+export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFinding {
+  const arrays: FoundItems[] = [];
+  const maps: FoundItems[] = [];
+  const visit = (value: unknown, at: string, key: string, depth: number): void => {
+    if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(plain(key))) return;
+    if (Array.isArray(value)) {
+      if (value.every(isMap) || value.length === 0) arrays.push(unwrapped(value, at));
+      else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
+      return;
+    }
+    if (!isMap(value) || depth > deepest || isRecord(value)) return;
+    if (isMapOfRecords(value)) {
+      const items = Object.entries(value).map(([id, member]) => ({ ...(member as object), id }));
+      maps.push({ place: { in: at, keys: "id" }, items });
+      return;
+    }
+    for (const [inner, member] of Object.entries(value)) visit(member, at + pointerTo(inner), inner, depth + 1);
+  };
+  visit(payload, "", "", 0);
+  const found = arrays.length > 0 ? arrays : maps;
+  if (found.length <= 1) return found[0];
+  const named = found.filter(({ place }) => nouns.some((noun) => plain(lastKey(place)).startsWith(plain(noun))));
+  if (named.length === 1) return named[0];
+  const filled = found.filter(({ items }) => items.some(isMap));
+  return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
+}
+
+/** One thing, whose own lists are not the list. */
+const isRecord = (value: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(value).some(
+    (key) => /^(.*id|name|displayname)$/.test(plain(key)) && !/requestid|traceid/.test(plain(key)),
+  ) && Object.keys(value).length > 2;
+
+const lastKey = (place: Place): string =>
+  (typeof place === "string" ? place : (place.in ?? "")).split("/").at(-1) ?? "";
+
+/** `[{ "server": { … } }]`: each record within an object of its own. */
+function unwrapped(items: readonly unknown[], at: string): FoundItems {
+  const keys = new Set(items.flatMap((item) => Object.keys(item as object)));
+  const [key] = keys;
+  if (keys.size !== 1 || key === undefined) return { place: at, items };
+  const inner = items.map((item) => (item as Readonly<Record<string, unknown>>)[key]);
+  return inner.every(isMap) ? { place: { in: at, value: pointerTo(key) }, items: inner } : { place: at, items };
+}
+
+/** Objects under keys that are ids: a key with a digit in it, and members that look alike. */
+function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
+  const members = Object.entries(value);
+  if (members.length === 0 || !members.every(([key, member]) => isMap(member) && /\d/.test(key))) return false;
+  const [first = [], ...rest] = members.map(([, member]) => Object.keys(member as object));
+  return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
+}
+
+/** The record of an id within an answer that may wrap it. */
+export function findRecordIn(
+  body: unknown,
+  id: string,
+): { readonly item: string; readonly record: unknown } | undefined {
+  const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
+    if (!isMap(value) || depth > deepest) return undefined;
+    const shows = Object.entries(value).some(
+      ([key, member]) =>
+        (typeof member === "string" || typeof member === "number") &&
+        String(member) === id &&
+        /id$|^ref$|^uid$|^uuid$/.test(plain(key)),
+    );
+    if (shows) return { item: at, record: value };
+    for (const [key, member] of Object.entries(value)) {
+      const found = visit(member, at + pointerTo(key), depth + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return visit(body, "", 0);
+}

@@ -1,0 +1,131 @@
+/** Ways in which a list may go on, told by what its first page says; each is tried once before it is believed. */
+import type { Paging, Place } from "../dialect";
+import { pointerTo } from "../likely-key";
+import { type Holder, type Page, pageSigns, type Sign } from "../page-signs";
+import { findAt, tokensOf } from "../places";
+import { isMap } from "./values";
+
+export interface FirstPage {
+  readonly body: unknown;
+  readonly headers: Page["headers"];
+  readonly items: readonly unknown[];
+  /** Where the items are in the whole body, as far as a pointer leads there. */
+  readonly at: string;
+  /** Where an item shows its id. */
+  readonly id: Place | undefined;
+  readonly origin: string;
+}
+
+export type Way = Partial<Paging>;
+
+export const signsOf = (page: Pick<FirstPage, "body" | "headers" | "items" | "at">): readonly Sign[] =>
+  pageSigns({ holders: holdersOf(page.body, page.at), items: page.items, headers: page.headers });
+
+function holdersOf(body: unknown, at: string): readonly Holder[] {
+  const holders: Holder[] = [];
+  const tokens = tokensOf(at);
+  for (let depth = 0; depth <= tokens.length; depth++) {
+    const value = findAt(body, tokens.slice(0, depth));
+    if (isMap(value)) holders.push({ value, at: tokens.slice(0, depth).map(pointerTo).join("") });
+  }
+  return holders;
+}
+
+const mostWays = 24;
+
+/** `undefined`: nothing says that there is more. */
+export function waysOn(page: FirstPage): readonly Way[] | undefined {
+  const signs = signsOf(page);
+  const leading = signs.find(({ kind }) => kind === "next") ?? signs.find(({ kind }) => kind === "cursor");
+  if (leading !== undefined) return waysAlong(leading, page).slice(0, mostWays);
+  const total = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "total" ? count : -1)));
+  const limit = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "limit" ? count : -1)));
+  const pages = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "pages" ? count : -1)));
+  const isMore =
+    signs.some(({ kind }) => kind === "more") ||
+    total > page.items.length ||
+    pages > 1 ||
+    (limit > 0 && total < 0 && page.items.length >= limit);
+  return isMore ? counting(page).slice(0, mostWays) : undefined;
+}
+
+function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
+  if (!at.startsWith("/")) return [{ next_header: at === "link" ? "Link" : at }];
+  const next = [placeOf(at, page.body)];
+  const found = findAt(page.body, tokensOf(at));
+  const value = typeof found === "string" ? found.trim() : String(found);
+  const asToken = parametersFor(at).map((param): Way => ({ next, param }));
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) {
+    const isOwn = value.startsWith(`${page.origin}/`);
+    return isOwn ? [{ next }] : [{ next, links: "rewritten" }];
+  }
+  if (value.startsWith("?")) return [{ next }];
+  if (value.startsWith("/")) return [{ next }, ...asToken.map((way): Way => ({ ...way, as: "token" }))];
+  return asToken;
+}
+
+/** Among several links, the one that is called next. */
+function placeOf(at: string, body: unknown): Place {
+  const tokens = tokensOf(at);
+  const index = tokens.findLastIndex((token) => /^\d+$/.test(token));
+  const entry = index < 0 ? undefined : findAt(body, tokens.slice(0, index + 1));
+  if (!isMap(entry) || typeof entry["rel"] !== "string") return at;
+  return {
+    in: tokens.slice(0, index).map(pointerTo).join(""),
+    where: { rel: entry["rel"] },
+    value: tokens
+      .slice(index + 1)
+      .map(pointerTo)
+      .join(""),
+  };
+}
+
+/** The key's own words first: what `nextPageToken` says is mostly sent as `pageToken`. */
+function parametersFor(at: string): readonly string[] {
+  const key = tokensOf(at).at(-1) ?? "";
+  const bare = key.replace(/^next[_-]?/i, "");
+  const lower = bare.charAt(0).toLowerCase() + bare.slice(1);
+  const upper = bare.charAt(0).toUpperCase() + bare.slice(1);
+  const own = bare === "" ? [] : [lower, bare, upper];
+  return [
+    ...new Set([
+      ...own,
+      key,
+      "page",
+      "pageToken",
+      "page_token",
+      "cursor",
+      "marker",
+      "Marker",
+      "token",
+      "next",
+      "continue",
+      "start",
+      "after",
+    ]),
+  ];
+}
+
+function counting({ id }: FirstPage): readonly Way[] {
+  const offsets = ["offset", "skip", "start", "from", "page[offset]"].map((param): Way => ({ offset: true, param }));
+  const numbers = ["page", "p", "page_number", "pageNumber", "page[number]"].flatMap((param): Way[] => [
+    { number: 1, param },
+    { number: 0, param },
+  ]);
+  const markers =
+    id === undefined
+      ? []
+      : ["marker", "after", "start_after", "last_id", "cursor"].map((param): Way => ({ marker: [id], param }));
+  return [...offsets, ...numbers, ...markers];
+}
+
+/** The same way for another list whose keys are named for it: `servers_links` and `volumes_links`. */
+export function translated(way: Way, from: string, to: string): Way {
+  const text = JSON.stringify(way);
+  const [own, other] = [from, to].map((key) => key.replaceAll(/[^\w-]/g, ""));
+  if (own === undefined || other === undefined || own === "" || !text.includes(`/${own}_`)) return way;
+  return JSON.parse(text.replaceAll(`/${own}_`, `/${other}_`)) as Way;
+}
+
+export const isSameWay = (one: Way | undefined, other: Way | undefined): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);

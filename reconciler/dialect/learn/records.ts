@@ -1,0 +1,372 @@
+/**
+ * Learns where the fields of a record are: by the built-in places first, then by what can be cross-checked (a VM's
+ * flavor must be in the list of flavors, an attachment must be a VM's id), and by the words of a key last. What cannot
+ * be told is left open and never guessed at.
+ */
+import type { Dialect, Place, Pointers } from "../dialect";
+import { asText, findAtPath } from "../places";
+import { compilePointers, findText, findWord } from "../pointers";
+import {
+  absentIsNone,
+  addressKind,
+  isMap,
+  type Leaf,
+  leavesOf,
+  plain,
+  referenceIn,
+  samePlace,
+  withCut,
+} from "./values";
+
+export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
+
+/** What is known of the rest, by which references are told. */
+export interface Evidence {
+  readonly vms: ReadonlySet<string>;
+  readonly volumes: ReadonlySet<string>;
+  readonly flavors: ReadonlySet<string>;
+  readonly images: ReadonlySet<string>;
+}
+
+export interface FieldFinding {
+  readonly field: string;
+  readonly place?: Place;
+  /** A value that was seen there. */
+  readonly shows?: string;
+  /** Where a record that is read by itself shows it, if it is another place than in the list. */
+  readonly also?: Place;
+  /** Learnt here, and not where the dialect looks. */
+  readonly learnt?: true;
+}
+
+export interface RecordFinding {
+  readonly record: ReadKind;
+  readonly looked: number;
+  readonly keys: readonly string[];
+  readonly fields: readonly FieldFinding[];
+}
+
+const mostLooked = 200;
+
+interface Rule {
+  /** Plain names of a place, the best first. */
+  readonly names: readonly RegExp[];
+  /** Whether a value can be it. */
+  fits?(text: string, evidence: Evidence): boolean;
+  /** What a reference has to name; found anywhere. */
+  refersTo?(evidence: Evidence): ReadonlySet<string>;
+  /** In every record, and in each a different one. */
+  readonly unique?: true;
+  readonly everywhere?: true;
+  /** The value alone tells it, where one place alone shows such values. */
+  readonly byValue?: true;
+  /** Of the thing itself, and not of something within it: `/state/name` is no name of a VM. */
+  readonly own?: true;
+  /** Where it is not shown there is none, once it was shown somewhere. */
+  readonly absentIsNone?: true;
+}
+
+const idNames = [
+  /^(id|uuid|uid|guid)$/,
+  /^(vm|server|instance|machine|volume|disk|drive|group|securitygroup|firewall|flavor|size|plan|type|image|template|region|zone)(id|uuid|uid)$/,
+  /^(ref|key|urn)$/,
+];
+const nameNames = [
+  /^(name|displayname)$/,
+  /^(vm|server|instance|machine|volume|disk|group|securitygroup|flavor|plan|image|region|zone)?name$/,
+  /^(title|label|hostname)$/,
+];
+const stateNames = [
+  /^(status|state|lifecyclestate)$/,
+  /^(vm|server|instance|machine|volume|image)?(status|state)(name|value|word)?$/,
+  /^(phase|power|powerstate|condition)$/,
+  /^(status|state)code$/,
+];
+const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\s/.test(text);
+const isShort = (text: string): boolean => text !== "" && text.length <= 60;
+const isAddress = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
+
+const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
+  vm: {
+    id: { names: idNames, fits: isId, unique: true, own: true },
+    name: { names: nameNames, everywhere: true, own: true },
+    status: { names: stateNames, fits: isShort, everywhere: true },
+    flavor: { names: [/^(flavor|plan|instancetype|size)(id|name|ref)?$/], refersTo: ({ flavors }) => flavors },
+    image: { names: [/^(image|template|os)(id|name|ref)?$/], refersTo: ({ images }) => images },
+    owner: {
+      names: [/^owner(email|mail|name|id|dataid)?$/, /^(contact|email|mail|useremail)$/],
+      fits: (text) => /\S+@\S+/.test(text),
+    },
+    floating_ip: {
+      names: [/^(floating|public|external|elastic|pub|eip|wan)(ip|address|addr)?$/],
+      fits: isAddress("public"),
+      byValue: true,
+      absentIsNone: true,
+    },
+    private_ip: {
+      names: [/^(private|fixed|internal|priv|lan)(ip|address|addr)?$/],
+      fits: isAddress("private"),
+      byValue: true,
+      absentIsNone: true,
+    },
+  },
+  volume: {
+    id: { names: idNames, fits: isId, unique: true, own: true },
+    name: { names: nameNames, own: true },
+    size: {
+      names: [
+        /^(size|capacity)(in)?(gb|gib|g)?$/,
+        /^(gigabytes|volumesize|disksize)$/,
+        /^(size|capacity)?(in)?(mb|mib|bytes)$/,
+      ],
+      fits: (text) => /^\d+(\.\d+)?\s*([KMGT]i?B?)?$/i.test(text),
+      everywhere: true,
+    },
+    status: { names: stateNames, fits: isShort },
+    attached_to: {
+      names: [/^(attachedto|attachedvm|vm|server|instance|host|usedby|attachment)(id)?$/],
+      refersTo: ({ vms }) => vms,
+      absentIsNone: true,
+    },
+  },
+  group: {
+    id: { names: idNames, fits: isId, unique: true, own: true },
+    name: { names: nameNames, everywhere: true, own: true },
+    description: { names: [/^(group)?description$/, /^(note|notes|about|comment|summary|desc)$/] },
+  },
+  flavor: { id: { names: idNames, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+  image: {
+    id: { names: idNames, fits: isId, unique: true, own: true },
+    name: { names: nameNames, own: true },
+    status: { names: stateNames, fits: isShort },
+  },
+  region: { id: { names: idNames, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+};
+
+export function learnRecord(
+  kind: ReadKind,
+  dialect: Dialect,
+  records: readonly unknown[],
+  evidence: Evidence,
+): RecordFinding {
+  const looked = records.slice(0, mostLooked);
+  const leaves = looked.map((record) => (isMap(record) ? leavesOf(record) : []));
+  const keys = [...new Set(looked.flatMap((record) => (isMap(record) ? Object.keys(record) : [])))].sort();
+  const said = dialect.records[kind] as unknown as Readonly<Record<string, Pointers>>;
+  const fields = Object.entries(rules[kind]).map(([field, rule]): FieldFinding => {
+    const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);
+    if (known !== undefined) return { field, ...known };
+    const learnt = learnPlace(rule, leaves, evidence);
+    return learnt === undefined ? { field } : { field, ...learnt, learnt: true };
+  });
+  if (kind === "group") fields.push(...rulesOfGroup(said["rules"] ?? [], looked));
+  if (kind === "vm") fields.push(...volumesOfVm(said["volumes"] ?? [], looked, evidence));
+  return { record: kind, looked: looked.length, keys, fields };
+}
+
+/** A place that the dialect names, where it holds in every record that shows anything there. */
+function whereItIsSaid(
+  places: Pointers,
+  records: readonly unknown[],
+  rule: Rule,
+  evidence: Evidence,
+): { readonly place: Place; readonly shows?: string } | undefined {
+  const wanted = rule.refersTo?.(evidence);
+  for (const place of places) {
+    const path = compilePointers([place]);
+    const isEmpty = records.every((record) => {
+      const found = path[0] === undefined ? undefined : findAtPath(record, path[0]);
+      return found === undefined || isMap(found) || Array.isArray(found);
+    });
+    if (isEmpty) continue;
+    const texts = records.map((record) => findText(record, path) ?? findWord(record, path));
+    const shown = texts.filter((text): text is string => typeof text === "string" && text !== "");
+    if (rule.unique === true && new Set(shown).size !== records.length) continue;
+    if (rule.everywhere === true && shown.length < records.length) continue;
+    if (wanted !== undefined && wanted.size > 0 && shown.some((text) => !wanted.has(text))) continue;
+    if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
+    // Shown by some and by none of the others: a place of its own has to say what that means.
+    const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
+    if (rule.absentIsNone === true && isAbsent && shown.length > 0) return undefined;
+    return { place, ...(shown[0] !== undefined && { shows: shown[0] }) };
+  }
+  return undefined;
+}
+
+interface Candidate {
+  readonly place: Place;
+  readonly score: number;
+  readonly values: readonly (string | undefined)[];
+}
+
+function learnPlace(
+  rule: Rule,
+  leaves: readonly (readonly Leaf[])[],
+  evidence: Evidence,
+): { readonly place: Place; readonly shows?: string } | undefined {
+  const wanted = rule.refersTo?.(evidence);
+  const byPlace = new Map<string, { place: Place; names: readonly string[] }>();
+  for (const leaf of leaves.flat()) {
+    const key = JSON.stringify(leaf.place);
+    if (!byPlace.has(key)) byPlace.set(key, leaf);
+  }
+  const candidates = [...byPlace.values()].flatMap(({ place, names }): Candidate[] => {
+    if (rule.own === true && typeof place === "string" && !isOwn(place)) return [];
+    const found = leaves.map((all) => all.find((leaf) => samePlace(leaf.place, place)));
+    const values = found.map((leaf) =>
+      leaf?.value === null ? "" : leaf === undefined ? undefined : asText(leaf.value),
+    );
+    const shown = values.filter((value): value is string => value !== undefined && value !== "");
+    if (shown.length === 0) return [];
+    if (rule.unique === true && new Set(shown).size !== leaves.length) return [];
+    if (rule.everywhere === true && shown.length < leaves.length) return [];
+    const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
+    const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
+    const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
+    if (wanted !== undefined && wanted.size > 0) {
+      const references = shown.filter((text) => !saysNone.test(text)).map((text) => referenceIn(text, wanted));
+      if (references.length === 0 || references.some((one) => one === undefined)) return [];
+      const cuts = new Set(references.map((one) => one?.cut));
+      if (cuts.size !== 1) return [];
+      const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
+      return [{ place: withCut(place, [...cuts][0]), score: 200 + byName + simple, values: told }];
+    }
+    if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
+    return byName === 0 && rule.byValue !== true ? [] : [{ place, score: byName + simple, values }];
+  });
+  const best = candidates.sort((one, other) => other.score - one.score)[0];
+  if (best === undefined) return undefined;
+  const shows = best.values.find((value) => value !== undefined && value !== "");
+  const isAbsent = best.values.some((value) => value === undefined);
+  const place = rule.absentIsNone === true && isAbsent ? absentIsNone(best.place) : best.place;
+  return { place: withUnit(place, shows), ...(shows !== undefined && { shows }) };
+}
+
+/** What stands in the place of a reference to nothing. */
+const saysNone = /^(-|none|null|nil|n\/a|0)?$/i;
+
+/** At the top of the record, or within what only holds its fields. */
+const isOwn = (place: string): boolean =>
+  place
+    .split("/")
+    .slice(1, -1)
+    .every((key) =>
+      /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/.test(
+        plain(key),
+      ),
+    );
+
+/** What a size's number counts, told by the words of its place. */
+function withUnit(place: Place, shows: string | undefined): Place {
+  const at = typeof place === "string" ? place : (place.value ?? "");
+  if (shows === undefined || !/^\d+(\.\d+)?$/.test(shows)) return place;
+  const key = plain(at.split("/").at(-1) ?? "");
+  const unit =
+    /bytes$/.test(key) && !/(giga|mega)bytes$/.test(key) ? "B" : /(mb|mib|megabytes)$/.test(key) ? "MB" : undefined;
+  return unit === undefined ? place : { ...(typeof place === "string" ? { value: place } : place), unit };
+}
+
+function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFinding[] {
+  for (const place of places) {
+    const [path] = compilePointers([place]);
+    if (path !== undefined && records.some((record) => Array.isArray(findAtPath(record, path))))
+      return [{ field: "rules", place }];
+  }
+  for (const record of records)
+    if (isMap(record))
+      for (const [key, value] of Object.entries(record))
+        if (Array.isArray(value) && value.some((item) => isMap(item) && "direction" in item))
+          return [{ field: "rules", place: `/${key}`, learnt: true }];
+  return [{ field: "rules" }];
+}
+
+/** The list of a VM's disks, and how one of them is read. */
+function volumesOfVm(
+  places: Pointers,
+  records: readonly unknown[],
+  { volumes, flavors, images }: Evidence,
+): FieldFinding[] {
+  const lists: { place: Place; entries: readonly unknown[]; isSaid: boolean }[] = [];
+  for (const place of places) {
+    const [path] = compilePointers([place]);
+    const entries = records.flatMap((record) => {
+      const found = path === undefined ? undefined : findAtPath(record, path);
+      return Array.isArray(found) ? found : [];
+    });
+    if (entries.length > 0) lists.push({ place, entries, isSaid: true });
+  }
+  const visit = (value: unknown, at: string, depth: number): void => {
+    if (!isMap(value) || depth > 3) return;
+    for (const [key, member] of Object.entries(value)) {
+      const here = `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const isCalled = /volume|disk|drive|blockdevice|storage/.test(plain(key));
+      const add = (place: Place, entries: readonly unknown[]): void => {
+        const known = lists.find((list) => samePlace(list.place, place));
+        if (known === undefined) lists.push({ place, entries, isSaid: false });
+        else if (!known.isSaid) lists[lists.indexOf(known)] = { ...known, entries: [...known.entries, ...entries] };
+      };
+      if (Array.isArray(member) && member.length > 0 && (isCalled || member.some((item) => namesOne(item, volumes))))
+        add(here, member);
+      else if (isMap(member) && isCalled && Object.keys(member).length > 0 && Object.values(member).every(isMap))
+        if (Object.keys(member).some((id) => volumes.has(id)) || volumes.size === 0)
+          add(
+            { in: here, keys: "id" },
+            Object.entries(member).map(([id, entry]) => ({ ...(entry as object), id })),
+          );
+        else visit(member, here, depth + 1);
+      else visit(member, here, depth + 1);
+    }
+  };
+  for (const record of records) visit(record, "", 0);
+  const proven = lists.find(({ entries }) => entries.some((entry) => namesOne(entry, volumes)));
+  const list = proven ?? lists[0];
+  if (list === undefined) return [{ field: "volumes" }];
+  const entryLeaves = list.entries.map((entry): readonly Leaf[] =>
+    isMap(entry) ? leavesOf(entry) : [{ place: "", names: ["id"], value: asText(entry) ?? null }],
+  );
+  const shown = { field: "volumes", place: list.place, ...(!list.isSaid && { learnt: true as const }) };
+  const id = learnPlace(
+    {
+      names: [...idNames, /^(volume|disk|drive)(id|ref)?$/],
+      fits: isId,
+      ...(proven !== undefined && { refersTo: () => volumes }),
+    },
+    // A root disk may be in no list: one proven entry tells the place for all of them.
+    proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),
+    { vms: new Set(), volumes, flavors, images },
+  );
+  const root = rootOf(entryLeaves);
+  return [
+    shown,
+    ...(id === undefined
+      ? [{ field: "volume_entry.id" }]
+      : [{ field: "volume_entry.id", ...id, learnt: true as const }]),
+    ...(root === undefined
+      ? [{ field: "volume_entry.root" }]
+      : [{ field: "volume_entry.root", ...root, learnt: true as const }]),
+  ];
+}
+
+const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>
+  known.size > 0 &&
+  (isMap(entry) ? leavesOf(entry) : [{ value: asText(entry) ?? null }]).some(
+    ({ value }) => typeof value === "string" && referenceIn(value, known) !== undefined,
+  );
+
+/** What tells the root disk from the others: a flag, the first place in the order of booting, a device, a word. */
+function rootOf(entries: readonly (readonly Leaf[])[]): { readonly place: Place; readonly shows: string } | undefined {
+  for (const leaf of entries.flat()) {
+    if (typeof leaf.place !== "string") continue;
+    const [name = ""] = leaf.names;
+    const shows = String(leaf.value);
+    if (typeof leaf.value === "boolean" && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
+      return { place: leaf.place, shows };
+    if (typeof leaf.value === "number" && /^boot(index|order)$/.test(name))
+      return { place: { value: leaf.place, is: 0 }, shows };
+    if (typeof leaf.value === "string" && /^device(name)?$/.test(name) && /(vd|sd|xvd|hd)a\d?$/.test(leaf.value))
+      return { place: { value: leaf.place, is: leaf.value }, shows };
+    if (typeof leaf.value === "string" && /^(root|system|boot|os)(disk)?$/.test(plain(leaf.value)))
+      return { place: { value: leaf.place, is: leaf.value }, shows };
+  }
+  return undefined;
+}

@@ -1,0 +1,131 @@
+/** Everything that a record shows, each with a place that names it and the words that its place is made of. */
+import ipaddr from "ipaddr.js";
+import type { Place, Scalar } from "../dialect";
+import { pointerTo } from "../likely-key";
+
+export interface Leaf {
+  readonly place: Place;
+  /** What the place is called, plain (`flavorid`), the most telling first. */
+  readonly names: readonly string[];
+  readonly value: Scalar | null;
+}
+
+const deepest = 4;
+const mostLeaves = 600;
+const mostItems = 20;
+
+export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const plain = (key: string): string => key.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+const isScalar = (value: unknown): value is Scalar | null =>
+  value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
+export function leavesOf(record: unknown): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const visit = (value: unknown, at: string, keys: readonly string[]): void => {
+    if (leaves.length >= mostLeaves || keys.length > deepest) return;
+    if (isScalar(value)) {
+      const last = plain(keys.at(-1) ?? "");
+      const longer = [2, 3].filter((count) => keys.length >= count).map((count) => plain(keys.slice(-count).join("")));
+      leaves.push({ place: at, names: [last, ...longer], value });
+      return;
+    }
+    if (Array.isArray(value)) {
+      value.slice(0, 3).forEach((item, index) => {
+        if (isScalar(item)) visit(item, `${at}/${index}`, [...keys, String(index)]);
+      });
+      chosen(value, at, keys);
+      return;
+    }
+    if (!isMap(value)) return;
+    const members = Object.entries(value);
+    const isOfLists = members.length > 0 && members.every(([, member]) => Array.isArray(member) && member.some(isMap));
+    if (isOfLists && keys.length > 0) {
+      chosen(Object.values(value).flat(), `${at}/*`, keys);
+      return;
+    }
+    for (const [key, member] of members) visit(member, at + pointerTo(key), [...keys, key]);
+  };
+  /** Entries of a list, each chosen by a neighbour's value. */
+  const chosen = (list: readonly unknown[], at: string, keys: readonly string[]): void => {
+    for (const item of list.filter(isMap).slice(0, mostItems)) {
+      const fields = scalarsOf(item);
+      for (const [key, said] of Object.entries(item)) {
+        if (!isScalar(said) || said === null || String(said).length > 40) continue;
+        for (const field of fields)
+          if (field.at !== pointerTo(key) && leaves.length < mostLeaves)
+            leaves.push({
+              place: { in: at, where: { [key]: said }, value: field.at },
+              names: [plain(String(said)), field.name, plain((keys.at(-1) ?? "") + field.name)],
+              value: field.value,
+            });
+      }
+      for (const field of fields)
+        if (leaves.length < mostLeaves)
+          leaves.push({
+            place: { in: at, value: field.at },
+            names: [field.name, plain((keys.at(-1) ?? "") + field.name)],
+            value: field.value,
+          });
+    }
+  };
+  visit(record, "", []);
+  return leaves;
+}
+
+interface Field {
+  readonly at: string;
+  readonly name: string;
+  readonly value: Scalar | null;
+}
+
+function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
+  return Object.entries(item).flatMap(([key, value]): Field[] => {
+    if (isScalar(value)) return [{ at: pointerTo(key), name: plain(key), value }];
+    if (!isMap(value)) return [];
+    return Object.entries(value).flatMap(([inner, deeper]) =>
+      isScalar(deeper) ? [{ at: pointerTo(key) + pointerTo(inner), name: plain(key + inner), value: deeper }] : [],
+    );
+  });
+}
+
+/** How a text names one of them: as it is, or with something around it. */
+export function referenceIn(text: string, known: ReadonlySet<string>): { readonly cut?: string } | undefined {
+  if (known.has(text)) return {};
+  for (const separator of ["/", ":"]) {
+    const at = text.lastIndexOf(separator);
+    if (at < 0) continue;
+    const id = text.slice(at + 1);
+    if (!known.has(id)) continue;
+    const before = text.slice(0, at + 1);
+    const isLink = before.includes("://");
+    const shown = isLink ? `*${before.slice(before.lastIndexOf("/", before.length - 2))}` : before;
+    return { cut: `${shown}{value}` };
+  }
+  return undefined;
+}
+
+/** Where a record shows this very text, at its top. */
+export const placeOfText = (record: unknown, text: string): Place | undefined =>
+  leavesOf(record).find(({ place, value }) => typeof place === "string" && String(value) === text)?.place;
+
+export function withCut(place: Place, cut: string | undefined): Place {
+  if (cut === undefined) return place;
+  return typeof place === "string" ? { value: place, cut } : { ...place, cut };
+}
+
+export function absentIsNone(place: Place): Place {
+  return typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
+}
+
+export const samePlace = (one: Place, other: Place): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+export function addressKind(text: string): "private" | "public" | undefined {
+  if (!ipaddr.isValid(text) || (!text.includes(".") && !text.includes(":"))) return undefined;
+  const range = ipaddr.parse(text).range();
+  return range === "private" || range === "uniqueLocal" || range === "linkLocal" || range === "carrierGradeNat"
+    ? "private"
+    : "public";
+}

@@ -1,0 +1,138 @@
+/** What the doctor writes for deployments that differ wherever the contract is silent, and what is left to a person. */
+import { writeFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { type DoctorPorts, diagnoseService } from "../../reconciler/engine/doctor";
+import { dialectYaml } from "../../reconciler/report/doctor-text";
+import { Credential } from "../../reconciler/service/credential";
+import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
+import { type BenchWorld, desiredOf, startBenchWorld, token } from "../support/bench-world";
+import { deployments } from "../support/deployments/all";
+import { type RunningFront, startFront } from "../support/deployments/front";
+import { liveThrough } from "../support/deployments/life";
+import { everything } from "../support/stories";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A project in use: several of everything, one volume attached and one not. */
+const inUse = desiredOf(
+  JSON.stringify({
+    version: 1,
+    project: "acme",
+    region: "in-west-1",
+    defaults: {
+      vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+    },
+    vms: { web: {}, base: {}, cache: { power: "stopped" } },
+    volumes: { data: { size: 20, attach_to: "base", flush: { via: "ask" } }, spare: { size: 5 }, third: { size: 7 } },
+    groups: {
+      front: { description: "first", rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" }] },
+      back: {},
+      lone: {},
+    },
+  }),
+);
+
+interface Standing {
+  readonly world: BenchWorld;
+  readonly front: RunningFront;
+}
+
+async function stand({ deployment, dialect }: (typeof deployments)[number]): Promise<Standing> {
+  let front: RunningFront | undefined;
+  const world = await startBenchWorld({
+    with: everything,
+    pageSize: 500,
+    dialect: readDialectText(dialect, "dialect.yaml").dialect,
+    front: async (emulator) => {
+      front = await startFront(deployment, emulator);
+      return front;
+    },
+  });
+  closers.push(() => world.close());
+  await world.apply(inUse);
+  if (front === undefined) throw new Error("no front");
+  return { world, front };
+}
+
+const clientFor = (url: string, dialect: Dialect): HttpServiceClient => {
+  const client = createServiceClient({
+    baseUrl: url,
+    dialect,
+    credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
+    timing: { requestTimeoutMs: 5000 },
+  });
+  closers.push(() => client.close());
+  return client;
+};
+
+const portsFor = (url: string, dialect: Dialect): DoctorPorts => {
+  const client = clientFor(url, dialect);
+  return {
+    probe: (request) => client.probe(request),
+    baseUrl: url,
+    withAuthorization: (name, header) =>
+      portsFor(url, { ...dialect, authorization: { ...dialect.authorization, name, header } }),
+  };
+};
+
+/** What each is to be read like, whatever it is called there. */
+async function reading(client: HttpServiceClient) {
+  const [vms, volumes, groups] = await Promise.all([client.listVms(), client.listVolumes(), client.listGroups()]);
+  return {
+    vms: vms.status === "accepted" ? vms.value.map(({ kind: _, status: __, ...vm }) => vm).sort(byId) : vms,
+    volumes:
+      volumes.status === "accepted"
+        ? volumes.value.map(({ kind: _, status: __, ...volume }) => volume).sort(byId)
+        : volumes,
+    groups:
+      groups.status === "accepted"
+        ? groups.value.map(({ id, name, description }) => ({ id, name, description })).sort(byId)
+        : groups,
+  };
+}
+const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
+
+/** As a person fills it in: the lines that were told first, what the doctor wrote, and the lines that it left. */
+function over(below: unknown, above: unknown): unknown {
+  if (!isMap(below) || !isMap(above) || "method" in above) return above;
+  const merged: Record<string, unknown> = { ...below };
+  for (const [key, value] of Object.entries(above)) merged[key] = key in below ? over(below[key], value) : value;
+  return merged;
+}
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+describe.each(deployments.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
+  test("what is read by the doctor's file is what is there, and with the lines it left to a person it carries a whole life", async () => {
+    const { front } = await stand(known);
+    const before = front.asked.length;
+    const told = readDialectText(known.before, "before.yaml").dialect;
+    const report = await diagnoseService(portsFor(front.url, told), told);
+    // Nothing but reads: a POST only where a person said that it is one.
+    expect(front.asked.slice(before).filter((line) => !/^GET |^POST \S+\/search$/.test(line))).toEqual([]);
+    const yaml = dialectYaml(report, { baseUrl: "https://cloud.example.com", date: "2026-01-01" });
+    if (process.env["SHOW_LEARNT"] !== undefined)
+      writeFileSync(`${process.env["SHOW_LEARNT"]}/${title.replaceAll(/\W+/g, "-")}.yaml`, yaml);
+    const written = JSON.stringify(over(over(parse(known.before) ?? {}, parse(yaml)), parse(known.after) ?? {}));
+    const { dialect, diagnostics } = readDialectText(written, "learnt.yaml");
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    const truth = await reading(clientFor(front.url, readDialectText(known.dialect, "d.yaml").dialect));
+    expect(await reading(clientFor(front.url, dialect))).toEqual(truth);
+
+    // And the same file carries a project through its life, in a world of its own.
+    const other = await startBenchWorld({
+      with: everything,
+      pageSize: 500,
+      dialect,
+      front: (emulator) => startFront(known.deployment, emulator),
+    });
+    closers.push(() => other.close());
+    await liveThrough(other);
+  });
+});
