@@ -2,14 +2,20 @@
  * What a plan has for its reviewer, and whether that keeps it from being carried out: every command that plans comes
  * through here before it shows the plan, and the ones that apply before the first write.
  */
+import { dirname, resolve } from "node:path";
 import { type Exposure, exposureOf } from "../core/exposure/exposure";
+import { checkPlan } from "../core/findings/checks";
 import { asDiagnostic, type Finding, isRefused, type Strictness } from "../core/findings/finding";
 import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
+import { findingsOfAnswer } from "../core/findings/policy-answer";
 import type { Denial } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import { isEmpty, type Plan } from "../core/plan/plan";
 import { judgeReachability, type Reachability } from "../core/reachability/findings";
 import type { Prepared } from "../engine/plan";
 import { todayUtc } from "../outside/clock";
+import { askProgram } from "../outside/commands";
+import { policyInput } from "../report/policy-input";
 import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
@@ -30,10 +36,16 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const diagnostics = allDiagnostics(session, plan);
   const exposure = plannedExposure(prepared);
   const reachability = judgeReachability(prepared, { today: todayUtc() });
-  const findings = findingsOfPlan(
-    { plan, diagnostics, exposure, more: reachability.findings },
-    strictnessOf(session.workspace.desired.deny ?? [], session.invocation.flags),
-  );
+  const { desired } = session.workspace;
+  const strictness = strictnessOf(desired.deny ?? [], session.invocation.flags);
+  const now = new Date();
+  const checked = checkPlan({ desired, plan, recorded: prepared.state.resources.size, now });
+  const soFar = { plan, diagnostics, exposure, more: [...reachability.findings, ...checked] };
+  const judged = findingsOfPlan(soFar, strictness);
+  // What cannot be planned, and what is nothing to do, is for no policy to judge.
+  const asked = hasErrors(diagnostics) || isEmpty(plan) ? [] : await askPolicy(session, plan, judged);
+  const findings =
+    asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
   return {
     findings,
     exposure,
@@ -41,6 +53,19 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
     diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(asDiagnostic),
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };
+}
+
+/** `policy:` of the file: a program that reads the plan and answers with findings. */
+async function askPolicy(session: Session, plan: Plan, findings: readonly Finding[]): Promise<Finding[]> {
+  const { workspace, service, store } = session;
+  const { desired, folder, sources } = workspace;
+  const { policy, project } = desired;
+  if (policy === undefined) return [];
+  const where = { service: service.baseUrl, state: store.location, ...(project === undefined ? {} : { project }) };
+  const input = `${JSON.stringify(policyInput(plan, desired, findings, where))}\n`;
+  // A saved plan brings no files: its folder is where they lie here.
+  const beside = sources.length === 0 ? folder : dirname(resolve(policy.source.file));
+  return findingsOfAnswer(await askProgram(policy.command, beside, input, policy.timeoutMs), policy.source);
 }
 
 /** What the plan's groups admit; nothing is computed for a plan without groups. */

@@ -1,15 +1,43 @@
 /** What a file says of the plans that may be carried out, beside the resources. */
 import type { Denial, Desired } from "../core/model/desired";
+import type { Subject, Values } from "./fields";
+import { interpolate } from "./interpolation";
+import { readChecks, readPolicy } from "./read-checks";
 import { type ReachabilityContext, readReachability } from "./read-reachability";
-import { type Merged, placeOf } from "./sources";
-import { positionOf } from "./yaml-file";
+import { type Merged, placeIn, placeOf } from "./sources";
+import { isMap, positionOf } from "./yaml-file";
 
-export function readGuards({ lists }: Merged, context: ReachabilityContext): Pick<Desired, "deny" | "reachability"> {
+type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy">;
+
+export function readGuards(merged: Merged, context: ReachabilityContext): Guards {
+  const { lists } = merged;
   const deny = lists.deny.flatMap(({ value, source, index }): Denial[] =>
     typeof value === "string"
       ? [{ code: value.trim(), source: positionOf(placeOf(source, ["deny", index], "value")) }]
       : [],
   );
   const reachability = readReachability(lists.reachability, context);
-  return { ...(deny.length === 0 ? {} : { deny }), ...(reachability.length === 0 ? {} : { reachability }) };
+  const checks = settingOf("checks", merged, context);
+  const policy = settingOf("policy", merged, context);
+  const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
+  return {
+    ...(deny.length === 0 ? {} : { deny }),
+    ...(reachability.length === 0 ? {} : { reachability }),
+    ...(checks === undefined ? {} : { checks: readChecks(checks.subject, checks.values) }),
+    ...(read === undefined ? {} : { policy: read }),
+  };
+}
+
+function settingOf(
+  name: "checks" | "policy",
+  { settings }: Merged,
+  { scope, problems }: ReachabilityContext,
+): { readonly subject: Subject; readonly values: Values } | undefined {
+  const found = settings.get(name);
+  if (found === undefined || !isMap(found.value)) return undefined;
+  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
+  const values: unknown = interpolate(found.value, scope, (problem, path) =>
+    problems.add({ ...problem, at: subject.place(path) }),
+  );
+  return isMap(values) ? { subject, values } : undefined;
 }

@@ -41,7 +41,7 @@ export interface Defaults {
   readonly layers: readonly Layer[];
 }
 
-export type SettingName = "version" | "project" | "region" | "service" | "state";
+export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy";
 
 export interface Merged {
   readonly settings: ReadonlyMap<SettingName, Setting>;
@@ -62,7 +62,15 @@ export interface ListItem {
   readonly index: number;
 }
 
-const settingNames = ["version", "project", "region", "service", "state"] as const satisfies readonly SettingName[];
+const settingNames = [
+  "version",
+  "project",
+  "region",
+  "service",
+  "state",
+  "checks",
+  "policy",
+] as const satisfies readonly SettingName[];
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
   const roots = sources.filter(({ root }) => isMap(root));

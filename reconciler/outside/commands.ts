@@ -79,6 +79,51 @@ export function runCommand(
   });
 }
 
+export interface Answered {
+  readonly exitCode: number;
+  readonly stdout: string;
+  /** What it said beside that, for a message. */
+  readonly said: string;
+}
+
+const longestAnswer = 16 * 1024 * 1024;
+
+/** A program that reads all of its input and prints an answer. */
+export function askProgram(argv: readonly string[], folder: string, input: string, limitMs: number): Promise<Answered> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      argv[0] ?? "",
+      argv.slice(1),
+      {
+        cwd: folder,
+        env: environmentWithoutSecrets(),
+        encoding: "utf8",
+        timeout: limitMs,
+        maxBuffer: longestAnswer,
+        windowsHide: true,
+      },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 127;
+        const why =
+          error === null
+            ? ""
+            : error.killed === true
+              ? `it did not end within ${describeMs(limitMs)}`
+              : code === 127
+                ? error.message
+                : "";
+        resolve({
+          exitCode: code,
+          stdout,
+          said: printable([why, stderr.trim().slice(-keptOutput)].filter((part) => part !== "").join("; ")),
+        });
+      },
+    );
+    // A program that reads nothing is free to.
+    child.stdin?.on("error", () => undefined).end(input);
+  });
+}
+
 /** A word with a null byte in it, which a service may have put into a name, is refused by an exception. */
 function start(argv: readonly string[], folder: string, { signal, extra }: CommandOptions) {
   try {

@@ -50,7 +50,7 @@ export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
 
 export const findingEvent = (finding: Finding): object => ({ type: "finding", ...findingEntry(finding) });
 
-const findingEntry = ({
+export const findingEntry = ({
   code,
   severity,
   address,

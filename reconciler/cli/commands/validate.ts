@@ -1,5 +1,6 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
+import { checkDeclared } from "../../core/findings/checks";
 import { asDiagnostic, isRefused, judge } from "../../core/findings/finding";
 import type { Kind } from "../../core/model/address";
 import type { DesiredResource } from "../../core/model/desired";
@@ -38,7 +39,10 @@ function validate(invocation: Invocation): number {
   const refused = namesRefusedIn(all, dialect.dialect.names);
   if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
   const judged = reachability === undefined ? [] : judgeFile(workspace.desired, todayUtc()).findings;
-  const findings = judge([...workspace.diagnostics, ...dialect.diagnostics, ...judged], { deny, strict: false });
+  const findings = judge(
+    [...workspace.diagnostics, ...dialect.diagnostics, ...judged, ...checkDeclared(workspace.desired)],
+    { deny, strict: false },
+  );
   const diagnostics = findings.map(asDiagnostic);
   if (format !== undefined) printAnnotations(invocation, format, findings);
   else if (!isRefused(findings))

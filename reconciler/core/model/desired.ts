@@ -7,8 +7,8 @@ import type { Assertion, RulePlace } from "./assertion";
 import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
-
 import type { DesiredOutput } from "./output";
+import type { Checks, Policy } from "./policy";
 
 export type { FlushPolicy, Reference } from "./reference";
 
@@ -140,6 +140,8 @@ export interface Desired {
   readonly deny?: readonly Denial[];
   /** What groups must never, must always and may only admit. Absent: the file says nothing of it. */
   readonly reachability?: readonly Assertion[];
+  readonly checks?: Checks;
+  readonly policy?: Policy;
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }

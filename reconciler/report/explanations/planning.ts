@@ -236,6 +236,30 @@ export const planning = {
     "A volume is in a failed state. It is left as it is.",
     "Only you can say whether its data is still wanted; --replace ADDR makes an empty one.",
   ),
+  "check/flavor": row("The file's checks do not allow this flavor.", "One of checks.flavors."),
+  "check/hours": row(
+    "The file's checks say when plans are carried out, and it is not that time.",
+    "Wait, or change checks.hours.",
+  ),
+  "check/image": row("The file's checks do not allow this image.", "One of checks.images."),
+  "check/lifecycle": row(
+    "The file's checks require a lifecycle field that this resource does not have.",
+    "Add the field that the message names.",
+  ),
+  "check/name": row("A name does not fit the pattern of the file's checks.", "A name that fits checks.names."),
+  "check/region": row("The file's checks do not allow this region.", "One of checks.regions."),
+  "check/removals": row(
+    "The plan removes more at once than the file's checks allow.",
+    "Remove them in parts with --target, or raise checks.at_most.remove.",
+  ),
+  "check/stops": row(
+    "The plan takes more VMs down than the file's checks allow.",
+    "Change them in parts with --target, or raise checks.at_most.stop.",
+  ),
+  "policy/failed": row(
+    "The file's policy program did not run, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
+    "It reads the plan as JSON on standard input and prints a JSON list of findings, or what conftest and OPA print.",
+  ),
   "reachability/contradiction": row(
     "Two assertions of the file cannot both hold, whatever the rules: one demands what the other forbids.",
     "Narrow one of the two. A never takes `except:`.",

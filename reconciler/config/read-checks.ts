@@ -1,0 +1,123 @@
+/** `checks:` and `policy:`: what a file demands of the plans that may be carried out. */
+import type { Amount, Checks, Hours, Policy } from "../core/model/policy";
+import {
+  fieldOf,
+  readBoolean,
+  readDuration,
+  readMap,
+  readText,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type Values,
+} from "./fields";
+import { type Path, positionOf } from "./yaml-file";
+
+const kinds = ["vm", "volume", "group"] as const;
+const reasons = ["rebuild", "resize", "delete"] as const;
+const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+
+export function readChecks(subject: Subject, values: Values): Checks {
+  const lists = (key: string): readonly string[] | undefined => readTexts(subject, values, key);
+  const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
+  const required = readMap(subject, values, "lifecycle");
+  const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
+  const preventDestroy = kinds.filter(
+    (kind) => readBoolean(subject, lifecycleOf(kind), "prevent_destroy", ["lifecycle", kind]) === true,
+  );
+  const asked = readTexts(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
+  const snapshotBefore = reasons.filter((reason) => asked.includes(reason));
+  const names = readNames(subject, readMap(subject, values, "names"));
+  const limits = readMap(subject, values, "at_most");
+  const [remove, stop] = [readAmount(subject, limits, "remove"), readAmount(subject, limits, "stop")];
+  const hours = readHours(subject, readMap(subject, values, "hours"));
+  return {
+    ...(flavors === undefined ? {} : { flavors }),
+    ...(images === undefined ? {} : { images }),
+    ...(regions === undefined ? {} : { regions }),
+    ...(Object.keys(names).length === 0 ? {} : { names }),
+    ...(preventDestroy.length === 0 ? {} : { preventDestroy }),
+    ...(snapshotBefore.length === 0 ? {} : { snapshotBefore }),
+    ...(remove === undefined && stop === undefined
+      ? {}
+      : { atMost: { ...(remove === undefined ? {} : { remove }), ...(stop === undefined ? {} : { stop }) } }),
+    ...(hours === undefined ? {} : { hours }),
+    source: positionOf(subject.place([], "key")),
+  };
+}
+
+function readTexts(subject: Subject, values: Values, key: string, within: Path = []): readonly string[] | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((item, index) => {
+    if (typeof item === "string" || typeof item === "number") return [String(item)];
+    reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
+    return [];
+  });
+}
+
+function readNames(subject: Subject, values: Values): Partial<Record<(typeof kinds)[number], string>> {
+  const names: Partial<Record<(typeof kinds)[number], string>> = {};
+  for (const kind of kinds) {
+    const pattern = readText(subject, values, kind, ["names"]);
+    if (pattern === undefined) continue;
+    try {
+      new RegExp(`^(?:${pattern})$`, "u");
+      names[kind] = pattern;
+    } catch {
+      reportValue(subject, ["names", kind], pattern, "a regular expression, such as web-[a-z0-9-]+");
+    }
+  }
+  return names;
+}
+
+function readAmount(subject: Subject, values: Values, key: string): Amount | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
+  const number = Number(match?.[1]);
+  if (match === null || (match[2] === "%" && number > 100))
+    return reportValue(subject, ["at_most", key], value, "a number, or a share such as 25%");
+  return match[2] === "%" ? { percent: number } : { count: number };
+}
+
+function readHours(subject: Subject, values: Values): Hours | undefined {
+  if (Object.keys(values).length === 0) return undefined;
+  const days = readTexts(subject, values, "days", ["hours"]) ?? [];
+  const wrong = days.find((day) => !dayNames.some((known) => known === day));
+  if (wrong !== undefined) reportValue(subject, ["hours", "days"], wrong, `days of ${dayNames.join(", ")}`);
+  const time = (key: "from" | "to"): number | undefined => {
+    const text = readText(subject, values, key, ["hours"]);
+    const match = /^([01][0-9]|2[0-4]):([0-5][0-9])$/.exec(text ?? "");
+    if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`, ["hours"]);
+    else if (match === null) reportValue(subject, ["hours", key], text, 'a time in UTC such as "08:00", in quotes');
+    return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);
+  };
+  const [from, to] = [time("from"), time("to")];
+  if (from === undefined || to === undefined || wrong !== undefined) return undefined;
+  const clock = (minutes: number): string =>
+    `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+  return {
+    days: days.map((day) => dayNames.findIndex((known) => day.startsWith(known))),
+    from,
+    to,
+    text: `${days.length === 0 ? "" : `${days.join(", ")} `}${clock(from)} to ${clock(to)}`,
+  };
+}
+
+export function readPolicy(subject: Subject, values: Values): Policy | undefined {
+  const command = fieldOf(values, "command");
+  const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
+  if (command === undefined) {
+    reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
+    return undefined;
+  }
+  const argv: readonly unknown[] = Array.isArray(command) ? command : [];
+  const words = argv.flatMap((word) => (typeof word === "string" ? [word] : []));
+  if (words.length === 0 || words.length < argv.length)
+    return reportValue(subject, ["command"], command, "a list of the program and its arguments", {
+      code: "config/wrong-type",
+    });
+  return { command: words, timeoutMs, source: positionOf(subject.place(["command"], "key")) };
+}

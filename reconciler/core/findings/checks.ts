@@ -1,0 +1,136 @@
+/** The built-in checks of a file, against what it declares and what a plan would do. */
+import { kindOf } from "../model/address";
+import type { Desired, DesiredResource, DesiredVm } from "../model/desired";
+import type { DiagnosticCode } from "../model/diagnostic-code";
+import type { Amount, Checks, Hours } from "../model/policy";
+import type { Plan } from "../plan/plan";
+import type { Finding } from "./finding";
+
+type Row = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
+
+/** What can be said of the file alone. */
+export function checkDeclared({ resources, checks }: Pick<Desired, "resources" | "checks">): Finding[] {
+  if (checks === undefined) return [];
+  return resources.flatMap((resource) =>
+    rowsFor(resource, checks).map(([code, summary, fix]) => ({
+      ...refused(checks, code, summary, fix),
+      address: resource.address,
+      source: resource.source,
+    })),
+  );
+}
+
+export interface PlanToCheck {
+  readonly desired: Desired;
+  readonly plan: Plan;
+  /** How many resources the state has. */
+  readonly recorded: number;
+  readonly now: Date;
+}
+
+/** Of a plan: what it makes or changes is refused, what is so already is a warning. */
+export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Finding[] {
+  const { checks } = desired;
+  if (checks === undefined) return [];
+  const changed = new Set(
+    plan.changes.flatMap(({ address, action }) => (action === "delete" || action === "forget" ? [] : [address])),
+  );
+  const declared = plan.options.destroy === true ? [] : checkDeclared(desired);
+  const findings = declared.map((finding): Finding => {
+    if (changed.has(finding.address ?? "")) return finding;
+    const { refused: _, ...kept } = finding;
+    return { ...kept, severity: "warning" };
+  });
+  const { atMost, hours } = checks;
+  const removed = plan.changes.filter(({ action }) => action === "delete").length;
+  const stopped = Object.keys(plan.estimate.downtimeMs).length;
+  if (atMost?.remove !== undefined && removed > limitOf(atMost.remove, recorded))
+    findings.push(
+      refused(
+        checks,
+        "check/removals",
+        `the plan removes ${removed}, and at most ${amountText(atMost.remove)} may go at once`,
+        "remove them in parts (--target), or raise checks.at_most.remove",
+      ),
+    );
+  const vms = desired.resources.filter(({ address }) => kindOf(address) === "vm").length;
+  if (atMost?.stop !== undefined && stopped > limitOf(atMost.stop, vms))
+    findings.push(
+      refused(
+        checks,
+        "check/stops",
+        `the plan takes ${stopped} VMs down, and at most ${amountText(atMost.stop)} may be down in one plan`,
+        "change them in parts (--target), or raise checks.at_most.stop",
+      ),
+    );
+  if (hours !== undefined && plan.steps.length > 0 && !isWithin(hours, now))
+    findings.push(
+      refused(
+        checks,
+        "check/hours",
+        `plans are carried out within ${hours.text} (UTC), and it is ${now.toISOString().slice(0, 16).replace("T", " ")}`,
+        "wait until then, or change checks.hours",
+      ),
+    );
+  return findings;
+}
+
+const refused = (checks: Checks, code: Row[0], summary: string, fix: string): Finding => ({
+  severity: "error",
+  code,
+  summary,
+  fix,
+  source: checks.source,
+  refused: `refused by checks (${checks.source.file}:${checks.source.line})`,
+});
+
+function rowsFor(resource: DesiredResource, checks: Checks): Row[] {
+  const { address, kind, name } = resource;
+  const pattern = checks.names?.[kind];
+  const rows: Row[] = [];
+  if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(name))
+    rows.push(["check/name", `${address}: the name ${name} does not fit ${pattern}`, `checks.names.${kind}`]);
+  if (checks.preventDestroy?.includes(kind) === true && !resource.lifecycle.preventDestroy)
+    rows.push(["check/lifecycle", `${address} has no prevent_destroy`, "lifecycle: { prevent_destroy: true }"]);
+  if (kind === "vm") rows.push(...vmRows(resource, checks));
+  return rows;
+}
+
+function vmRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks: Checks): Row[] {
+  const rows: Row[] = [];
+  const allowed = (
+    code: Row[0],
+    what: string,
+    value: string | undefined,
+    list: readonly string[] | undefined,
+  ): void => {
+    if (list !== undefined && value !== undefined && !list.includes(value))
+      rows.push([code, `${address}: the ${what} ${value} is not allowed`, `one of ${list.join(", ")}`]);
+  };
+  allowed("check/flavor", "flavor", flavor, checks.flavors);
+  allowed("check/image", "image", image, checks.images);
+  allowed("check/region", "region", region, checks.regions);
+  const missing = (checks.snapshotBefore ?? []).filter((reason) => !lifecycle.snapshotBefore.includes(reason));
+  if (missing.length > 0)
+    rows.push([
+      "check/lifecycle",
+      `${address} takes no snapshot before ${missing.join(" and ")}`,
+      `lifecycle: { snapshot_before: [${checks.snapshotBefore?.join(", ")}] }`,
+    ]);
+  return rows;
+}
+
+const limitOf = (amount: Amount, of: number): number =>
+  "count" in amount ? amount.count : Math.floor((of * amount.percent) / 100);
+
+const amountText = (amount: Amount): string => ("count" in amount ? String(amount.count) : `${amount.percent}%`);
+
+/** From 22:00 to 04:00 is over midnight. */
+function isWithin({ days, from, to }: Hours, now: Date): boolean {
+  const minutes = now.getUTCHours() * 60 + now.getUTCMinutes();
+  const overnight = to <= from;
+  const inTime = overnight ? minutes >= from || minutes < to : minutes >= from && minutes < to;
+  // What began yesterday evening belongs to yesterday.
+  const day = overnight && minutes < to ? (now.getUTCDay() + 6) % 7 : now.getUTCDay();
+  return inTime && (days.length === 0 || days.includes(day));
+}

@@ -1,0 +1,120 @@
+/**
+ * What a policy program answered, as findings: a list of them, `{ "findings": [ … ] }`, one a line, or what conftest and
+ * OPA print. What cannot be read refuses the plan, since nobody knows what it would have said.
+ */
+import type { Severity, SourcePosition } from "../model/diagnostic";
+import type { PolicyCode } from "../model/diagnostic-code";
+import { printable } from "../text/printable";
+import type { Finding } from "./finding";
+
+export interface PolicyAnswer {
+  readonly exitCode: number;
+  readonly stdout: string;
+  /** For the message, when it cannot be read. */
+  readonly said: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): Finding[] {
+  const read = readAnswer(answer.stdout);
+  if (read === undefined || (answer.exitCode !== 0 && read.length === 0))
+    return [
+      {
+        severity: "error",
+        code: "policy/failed",
+        summary: `the policy gave no answer that can be read (exit ${answer.exitCode})`,
+        ...(answer.said === "" ? {} : { detail: answer.said }),
+        fix: "it reads the plan as JSON on standard input and prints a JSON list of findings",
+        source,
+        refused: refusal(source),
+      },
+    ];
+  return read.map((fields) => findingOf(fields, source));
+}
+
+const refusal = ({ file, line }: SourcePosition): string => `refused by policy (${file}:${line})`;
+
+function readAnswer(text: string): Fields[] | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return [];
+  const whole = parse(trimmed);
+  if (whole !== undefined) return flatten(whole);
+  const lines = trimmed.split("\n").map(parse);
+  return lines.includes(undefined) ? undefined : lines.flatMap((line) => flatten(line) ?? []);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** `undefined`: a form that says nothing. */
+function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
+  if (Array.isArray(value)) {
+    const all = value.map((item: unknown) => flatten(item, severity));
+    return all.some((one) => one === undefined) ? undefined : all.flatMap((one) => one ?? []);
+  }
+  const of = severity === undefined ? {} : { severity };
+  if (typeof value === "string") return [{ ...of, summary: value }];
+  if (!isFields(value)) return undefined;
+  if ("findings" in value) return flatten(value["findings"]);
+  // conftest: one object a file and namespace.
+  if ("failures" in value || "warnings" in value || "successes" in value)
+    return [
+      ...(flatten(listOf(value["failures"]), "error") ?? []),
+      ...(flatten(listOf(value["warnings"]), "warning") ?? []),
+    ];
+  // opa eval: results with expressions with values.
+  if ("result" in value) return flatten(value["result"]);
+  if ("expressions" in value)
+    return flatten(listOf(value["expressions"]).map((one) => (isFields(one) ? one["value"] : one)));
+  if ("deny" in value || "warn" in value)
+    return [...(flatten(listOf(value["deny"]), "error") ?? []), ...(flatten(listOf(value["warn"]), "warning") ?? [])];
+  return ["summary", "message", "msg"].some((key) => key in value)
+    ? [{ ...of, ...value }]
+    : Object.keys(value).length === 0
+      ? []
+      : undefined;
+}
+
+function findingOf(fields: Fields, source: SourcePosition): Finding {
+  const metadata = isFields(fields["metadata"]) ? fields["metadata"] : {};
+  const text = (...keys: string[]): string | undefined => {
+    for (const from of [fields, metadata])
+      for (const key of keys) {
+        const value = from[key];
+        if (typeof value === "string" && value !== "") return printable(value);
+      }
+    return undefined;
+  };
+  const said = text("severity");
+  const severity: Severity = said === "warning" || said === "note" ? said : "error";
+  const [code, detail, fix, address] = [text("code"), text("detail"), text("fix"), text("address")];
+  const file = text("file");
+  const line = fields["line"];
+  return {
+    severity,
+    code: codeOf(code),
+    summary: text("summary", "message", "msg") ?? "the policy refuses the plan",
+    ...(detail === undefined ? {} : { detail }),
+    ...(fix === undefined ? {} : { fix }),
+    ...(address === undefined ? {} : { address }),
+    source: file === undefined ? source : { file, line: typeof line === "number" ? line : 1 },
+    ...(severity === "error" ? { refused: refusal(source) } : {}),
+  };
+}
+
+/** The room is ours, the word is theirs. */
+function codeOf(given: string | undefined): PolicyCode {
+  const word = (given ?? "denied").replace(/^policy\//, "").replaceAll(/[^A-Za-z0-9_./-]/g, "-");
+  return `policy/${word === "" ? "denied" : word}`;
+}

@@ -1,0 +1,33 @@
+/** What a file demands of plans beside reachability: built-in checks, and a program of the user's own. */
+import type { SourcePosition } from "./diagnostic";
+
+/** So many, or that share of all that the state has. */
+export type Amount = { readonly count: number } | { readonly percent: number };
+
+export interface Hours {
+  /** 0 is Sunday. None: every day. */
+  readonly days: readonly number[];
+  /** Minutes after midnight in UTC. */
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+export interface Checks {
+  readonly flavors?: readonly string[];
+  readonly images?: readonly string[];
+  readonly regions?: readonly string[];
+  /** By kind, a regular expression that the whole name fits. */
+  readonly names?: Readonly<Partial<Record<"vm" | "volume" | "group", string>>>;
+  readonly preventDestroy?: readonly ("vm" | "volume" | "group")[];
+  readonly snapshotBefore?: readonly ("rebuild" | "resize" | "delete")[];
+  readonly atMost?: { readonly remove?: Amount; readonly stop?: Amount };
+  readonly hours?: Hours;
+  readonly source: SourcePosition;
+}
+
+export interface Policy {
+  readonly command: readonly string[];
+  readonly timeoutMs: number;
+  readonly source: SourcePosition;
+}

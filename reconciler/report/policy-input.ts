@@ -1,0 +1,26 @@
+/** What a policy program reads: the plan, what was found so far, and what the file asks for, as one JSON value. */
+import type { Finding } from "../core/findings/finding";
+import type { Desired } from "../core/model/desired";
+import { countChanges, type Plan } from "../core/plan/plan";
+import { changeEvents, findingEntry, plannedStepEvents, type Where } from "./json-lines";
+
+export const policyInput = (
+  plan: Plan,
+  { resources, project, region }: Desired,
+  findings: readonly Finding[],
+  where: Where,
+): object => ({
+  format: "reconcile-cloud/policy-input",
+  version: 1,
+  service: where.service,
+  project: where.project ?? project ?? null,
+  environment: where.environment ?? null,
+  region: region ?? null,
+  destroys: plan.options.destroy === true,
+  counts: countChanges(plan.changes),
+  changes: changeEvents(plan),
+  steps: [...plannedStepEvents(plan.steps)],
+  estimate: { duration_ms: plan.estimate.durationMs, downtime_ms: plan.estimate.downtimeMs },
+  findings: findings.map(findingEntry),
+  resources,
+});
