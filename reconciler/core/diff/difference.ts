@@ -71,22 +71,22 @@ export type Acted<F extends Facts<K>, K extends Kind, A extends Outcome<K>["acti
 
 export const unchanged: Unchanged = { action: "none" };
 
-/** The change of something that is there already, or that nothing changes. */
+/** The change of something that is there already, or that nothing changes: what nobody asks for is not put into words. */
 export function kept<K extends Kind>(
   action: "update" | "import" | "replace" | undefined,
   id: string,
   desired: DesiredOf<K>,
-  change: Omit<Change, "action" | "id">,
+  changed: () => Omit<Change, "action" | "id">,
 ): Unchanged | Updated<K> | Replaced<K> {
   switch (action) {
     case undefined:
       return unchanged;
     case "update":
-      return { action, id, desired, change: { ...change, action, id } };
+      return { action, id, desired, change: { ...changed(), action, id } };
     case "import":
-      return { action, id, desired, change: { ...change, action, id } };
+      return { action, id, desired, change: { ...changed(), action, id } };
     case "replace":
-      return { action, id, desired, change: { ...change, action, id } };
+      return { action, id, desired, change: { ...changed(), action, id } };
     default:
       return action satisfies never;
   }

@@ -166,7 +166,7 @@ function updateGroup(
     cascaded: rules.cascaded,
     platformRules: rules.platformRules,
     retired,
-    ...kept<"group">(action, id, desired, {
+    ...kept<"group">(action, id, desired, () => ({
       address: pair.address,
       kind: "group",
       name: live?.name ?? recorded?.name ?? desired.name,
@@ -176,7 +176,7 @@ function updateGroup(
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
-    }),
+    })),
     diagnostics: groupNotes(desired, rules, found, context),
   };
 }

@@ -256,10 +256,11 @@ function updateVm(
   if (hasFailed && !vm.isNew && !isRequested) diagnostics.push(failedNote(pair, found.live));
   const isReplaced =
     isRequested || (hasFailed && vm.isNew) || vm.comparison.fields.some((field) => field.forces === "replace");
+  const facts = factsOf(vm);
   const outcome = isReplaced
     ? replaceVm(vm, hasFailed && vm.isNew && !isRequested ? "failed" : reasonFor(vm, isRequested))
-    : keepVm(vm, reasonFor(vm, false));
-  return { ...factsOf(vm), ...outcome, diagnostics: [...diagnostics, ...outcome.diagnostics] };
+    : keepVm(vm, facts);
+  return { ...facts, ...outcome, diagnostics: [...diagnostics, ...outcome.diagnostics] };
 }
 
 const reasonFor = ({ pair, found, comparison, desired, context }: PresentVm, isRequested: boolean): Reason =>
@@ -281,10 +282,10 @@ function factsOf(vm: PresentVm) {
     live,
     imageId,
     dataVolumeId,
-    ...(dataVolumeAt(vm) === "off" ? { dataVolumeOff: true } : {}),
-    ...(adopted === undefined ? {} : { adopts: true }),
-    ...(isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)) ? { unsettled: true } : {}),
-    ...(verify === undefined ? {} : { verify }),
+    dataVolumeOff: dataVolumeAt(vm) === "off",
+    adopts: adopted !== undefined,
+    unsettled: isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)),
+    verify,
   };
 }
 
@@ -324,7 +325,7 @@ function replaceVm(vm: PresentVm, reason: Reason): Replaced<"vm"> & Pick<VmFacts
 
 function keepVm(
   vm: PresentVm,
-  reason: Reason,
+  { unsettled, dataVolumeOff }: Pick<VmFacts, "unsettled" | "dataVolumeOff">,
 ): (Unchanged | Updated<"vm"> | Replaced<"vm">) & Pick<VmFacts, "diagnostics"> {
   const { pair, desired, recorded, found, name, comparison, dataVolumeId, context } = vm;
   const { live, id, adopted } = found;
@@ -337,14 +338,18 @@ function keepVm(
   checkSize(fields, desired, dataVolumeId, live, diagnostics);
   const isSent = (field: string): boolean => fields.some((one) => one.field === field);
   if (fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, isSent).diagnostics);
-  const { unsettled = false, dataVolumeOff = false } = factsOf(vm);
-  const acts = fields.length > 0 || verify !== undefined || unsettled || dataVolumeOff || pair.movedFrom !== undefined;
+  const acts =
+    fields.length > 0 ||
+    verify !== undefined ||
+    unsettled === true ||
+    dataVolumeOff === true ||
+    pair.movedFrom !== undefined;
   return {
-    ...kept<"vm">(adopted !== undefined ? "import" : acts ? "update" : undefined, id, desired, {
-      ...changeOf(vm, reason),
+    ...kept<"vm">(adopted !== undefined ? "import" : acts ? "update" : undefined, id, desired, () => ({
+      ...changeOf(vm, reasonFor(vm, false)),
       fields: [...movedField(pair), ...fields],
       losses: lossesOfUpdate(fields, { id, name, sizeGb: recorded?.rootSizeGb }),
-    }),
+    })),
     diagnostics,
   };
 }

@@ -228,7 +228,7 @@ function updateVolume(
     adopts: adopted !== undefined,
     detachFrom: (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined,
     attachTo: replaces || verb !== undefined ? target : undefined,
-    ...kept<"volume">(action, id, desired, {
+    ...kept<"volume">(action, id, desired, () => ({
       address: pair.address,
       kind: "volume",
       name: values.name ?? desired.name,
@@ -238,7 +238,7 @@ function updateVolume(
       losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
       movedFrom: pair.movedFrom,
       source: desired.source,
-    }),
+    })),
     diagnostics: [...values.diagnostics, ...volumeNotes(pair, recorded, found, context)],
   };
 }

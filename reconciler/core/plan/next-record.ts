@@ -3,12 +3,14 @@
  * by now, and the former value of every field that a step is still to make true.
  */
 import type { Difference } from "../diff/all";
-import { type GroupDifference, recordRules } from "../diff/group";
+import type { GroupDifference } from "../diff/group";
 import type { VmDifference } from "../diff/vm";
 import type { VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
 import { addressesShown, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
+import { deepEqual } from "../text/deep-equal";
+import { keysOf } from "../text/objects";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 
 export type ResolveGroup = (group: Reference) => string | undefined;
@@ -28,6 +30,14 @@ export function nextRecord(difference: Difference, resolve: ResolveGroup): Recor
 }
 
 const pendingFields = ({ change }: Difference): readonly string[] => (change?.fields ?? []).map(({ field }) => field);
+
+/** The record itself where nothing of it is other: most plans change little, and comparing costs less than copying. */
+function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<R>[]): R {
+  let next = old;
+  for (const part of parts)
+    for (const key in part) if (!deepEqual(next[key], part[key])) next = { ...next, [key]: part[key] };
+  return next;
+}
 
 interface KnownVm {
   readonly difference: VmDifference;
@@ -52,27 +62,22 @@ const isOver: Readonly<
   dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
 };
 
+const workUnderWay = keysOf(isOver);
+
 function nextVm(difference: VmDifference): RecordedVm | undefined {
   const { action, recorded: old, desired, live } = difference;
   if (old === undefined || desired === undefined || difference.idUnknown === true) return undefined;
   if (action !== "none" && action !== "update") return undefined;
   const vm: KnownVm = { difference, desired, old };
-  const unlessOver = <K extends keyof typeof isOver>(key: K): RecordedVm[K] =>
-    isOver[key](vm, live) ? undefined : old[key];
-  const next: RecordedVm = {
-    ...old,
-    ...vmRecord(desired, difference.imageId ?? old.imageId),
-    id: old.id,
+  const known = {
     deleting: undefined,
     power: desired.power,
     dataVolumeId: difference.dataVolumeId ?? old.dataVolumeId,
-    ...addressesShown(live),
-    building: unlessOver("building"),
-    resizing: unlessOver("resizing"),
-    stoppedForFlush: unlessOver("stoppedForFlush"),
-    dataVolumeDetached: unlessOver("dataVolumeDetached"),
-    dataVolumeMoving: unlessOver("dataVolumeMoving"),
   };
+  const over: Partial<Record<keyof typeof isOver, undefined>> = {};
+  for (const key of workUnderWay) if (old[key] !== undefined && isOver[key](vm, live)) over[key] = undefined;
+  const record = vmRecord(desired, difference.imageId ?? old.imageId);
+  const next = revised<RecordedVm>(old, record, known, addressesShown(live), over);
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
 
@@ -92,16 +97,13 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
   if (action !== "none" && action !== "update" && action !== "replace") return undefined;
   const pending = pendingFields(difference);
   const isOpen = pending.includes("attach_to");
-  const next: RecordedVolume = {
-    ...old,
-    ...volumeRecord(desired),
-    id: old.id,
+  const next = revised<RecordedVolume>(old, volumeRecord(desired), {
     deleting: undefined,
     // Where the file does not say where it hangs, only what this tool has attached is recorded.
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
-  };
+  });
   return holdBack(next, old, [...pending, ...desired.lifecycle.ignoreChanges]);
 }
 
@@ -109,18 +111,13 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const { action, recorded: old, desired, added, removed, platformRules } = difference;
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
-  const next: RecordedGroup = {
-    ...old,
-    ...groupRecord(desired, resolve, platformRules.length > 0 ? platformRules : old.platformRules),
-    id: old.id,
+  // What is there already, and what is there still; the steps of each rule say the rest.
+  const there = [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)];
+  const platform = platformRules.length > 0 ? platformRules : old.platformRules;
+  const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
     updating: stillOpen(old, desired, pending),
-    // What is there already, and what is there still; the steps of each rule say the rest.
-    rules: recordRules(
-      [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
-      resolve,
-    ),
-  };
+  });
   return holdBack(next, old, [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges]);
 }
 

@@ -8,6 +8,7 @@ import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from ".
 import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
+import type { Rule } from "../model/rule";
 import { keysOf } from "../text/objects";
 
 export type Unidentified<T> = Omit<T, "id">;
@@ -69,11 +70,12 @@ export const groupRecord = (
   desired: DesiredGroup,
   resolve: (group: Reference) => string | undefined,
   platformRules: readonly string[],
+  rules: readonly Rule[] = desired.rules,
 ): Unidentified<RecordedGroup> => ({
   kind: "group",
   address: desired.address,
   ...pick({ ...desired, description: knownText(desired.description) }, recordedOf.group),
-  rules: recordRules(desired.rules, resolve),
+  rules: recordRules(rules, resolve),
   platformRules,
   preventDestroy: desired.lifecycle.preventDestroy,
 });
@@ -98,9 +100,11 @@ export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
   previous: Partial<T>,
   pendingFields: Iterable<string>,
 ): T {
+  const pending = [...pendingFields];
+  if (pending.length === 0) return next;
   const held: Record<string, unknown> = { ...next };
   const table: Record<string, readonly string[]> = recordFields[next.kind];
-  for (const field of pendingFields) {
+  for (const field of pending) {
     for (const key of table[field] ?? []) {
       const value = (previous as Record<string, unknown>)[key];
       if (value === undefined) delete held[key];
