@@ -36,7 +36,7 @@ function leftOut({ field, type, absent }) {
 /** As a file has it, where a value may be interpolated. */
 function written(row) {
   const { type, absent } = row;
-  const description = row.about + leftOut(row);
+  const description = `${row.about}${leftOut(row)} A change: ${row.costs}.`;
   if (type === "flush") return ref("flush");
   if (type === "rules")
     return { description, anyOf: [{ type: ["array", "null"], items: ref("rule") }, ref("interpolated")] };

@@ -127,7 +127,7 @@ function findingsAt(
 
 /** The generated validators name the keys that would be allowed (scripts/generate-validators.mjs). */
 function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
-  return errors.flatMap(({ params }) => (params.knownKeys as string[] | undefined) ?? []);
+  return [...new Set(errors.flatMap(({ params }) => (params.knownKeys as string[] | undefined) ?? []))];
 }
 
 function unknownKey(key: string, path: Path, known: readonly string[], words: SchemaWords): Finding {
@@ -135,7 +135,7 @@ function unknownKey(key: string, path: Path, known: readonly string[], words: Sc
   return {
     code: `${words.area}/unknown-key`,
     summary: `the key ${key} is not known here`,
-    detail: known.length > 0 ? `expected one of ${listed([...known].sort(), 16)}` : undefined,
+    detail: known.length > 0 ? `expected one of ${listed([...known].sort(), 24)}` : undefined,
     fix: nearest === undefined ? "remove it" : `write ${nearest}`,
     path: [...path, key],
     on: "key",

@@ -42,6 +42,40 @@ export function openState(
   };
 }
 
+class ServiceUnreachable extends Error {
+  override readonly name = "ServiceUnreachable";
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map(({ summary }) => summary).join("; "));
+  }
+}
+
+/** A plan of nothing would say that everything is to be made. */
+function assertReached(
+  origin: string,
+  { live, findings }: { readonly live: Live; readonly findings: readonly Diagnostic[] },
+) {
+  const lost = findings.filter(({ code }) => code === "service/unavailable");
+  const first = lost.find(({ severity }) => severity === "error");
+  const { flavors, images, regions } = live.catalogue;
+  const sightings = [...live.vmById.values(), ...live.volumes.values(), ...live.groups.values()];
+  const isSeen =
+    [live.vms, flavors, images, regions].some((list) => list !== undefined) ||
+    live.volumesListed ||
+    live.groupsListed ||
+    sightings.some(({ seen }) => seen !== "unobserved");
+  if (first === undefined || isSeen) return;
+  const why = first.summary.slice(first.summary.indexOf(": ") + 2);
+  throw new ServiceUnreachable([
+    {
+      severity: "error",
+      code: "service/unavailable",
+      summary: `the service ${origin} cannot be reached: ${why}`,
+      detail: "Nothing of it could be looked at, so there is no plan.",
+      fix: first.fix ?? "check the base URL and the network with: reconcile doctor",
+    },
+  ]);
+}
+
 export interface PreparePlan {
   readonly desired: Desired;
   readonly store: StateStore;
@@ -80,6 +114,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     resources: state.resources.size,
     elapsedMs: input.clock.now() - started,
   });
+  if (input.observe) assertReached(client.origin, seen);
   assertShown(state, seen.live);
   const plan = makePlan({
     desired,

@@ -4,6 +4,7 @@
  * config/live-blocks.ts.
  */
 import type { VmDisks } from "../config/live-blocks";
+import { type Index, indexCatalogue, resolveEntry } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
@@ -22,6 +23,8 @@ export interface PullWanted {
 }
 
 export interface Pulled {
+  /** What may exist and could not be seen, a line each. */
+  readonly unseen: readonly string[];
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
   readonly volumes: readonly LiveVolume[];
   readonly groups: readonly LiveGroup[];
@@ -60,11 +63,50 @@ export async function pullWorld(client: ServiceClient, wanted: PullWanted): Prom
         summary: `volume ${id} is a disk of its VM and stands in that VM's block`,
       });
   return {
-    vms: chosen.map((vm) => ({ vm, disks: mustGet(disksOf, vm.id) })),
+    unseen: unseenBy(client, wanted),
+    vms: (await withNames(client, chosen)).map((vm) => ({ vm, disks: mustGet(disksOf, vm.id) })),
     volumes: picked.map((id) => mustGet(volumes, id)),
     groups,
     diagnostics,
   };
+}
+
+/** Kinds of which only those with a known id can be read. */
+const unseenBy = (client: ServiceClient, wanted: PullWanted): string[] => [
+  ...(wanted.vms === "all" && client.can.seesVms !== "list"
+    ? ["VMs: this service has no list of them; name those there are with --vm ID"]
+    : []),
+  ...(wanted.volumes === "all" && client.can.seesVolumes !== "list"
+    ? ["volumes that hang on no VM: this service has no list of volumes; name them with --volume ID"]
+    : []),
+  ...(wanted.groups === "all" && client.can.seesGroups !== "list"
+    ? ["security groups: this service has no list of them; name them with --group ID"]
+    : []),
+];
+
+/** Flavors and images by the names that people know, where a list shows one name for the id. */
+async function withNames(client: ServiceClient, vms: readonly LiveVm[]): Promise<readonly LiveVm[]> {
+  if (vms.length === 0) return vms;
+  const [flavors, images] = await Promise.all([
+    client.can.listsFlavors ? client.listFlavors() : undefined,
+    client.can.listsImages ? client.listImages() : undefined,
+  ]);
+  const indexOf = (listed: typeof flavors) =>
+    listed?.status === "accepted" ? indexCatalogue(listed.value) : undefined;
+  const [flavorIndex, imageIndex] = [indexOf(flavors), indexOf(images)];
+  return vms.map((vm) => ({
+    ...vm,
+    ...(vm.flavor === undefined ? {} : { flavor: nameFor(vm.flavor, flavorIndex) }),
+    ...(vm.image === undefined ? {} : { image: nameFor(vm.image, imageIndex) }),
+  }));
+}
+
+/** Only a name that leads back to the same entry says the same. */
+function nameFor(shown: string, index: Index | undefined): string {
+  const entry = resolveEntry(shown, index);
+  if (entry.found !== "one" || entry.entry.name === undefined) return shown;
+  const back = resolveEntry(entry.entry.name, index);
+  return back.found === "one" && back.entry.id === entry.entry.id ? entry.entry.name : shown;
 }
 
 async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]) {

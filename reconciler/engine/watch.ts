@@ -19,6 +19,8 @@ export type RoundResult =
 export interface Observation {
   readonly drifted: readonly string[];
   readonly pending: Readonly<Partial<Record<Action, number>>>;
+  /** What would be changed and in what, such as `vm.db (flavor_id)`. */
+  readonly differs: readonly string[];
   /** Administration ports that managed groups leave open to the world; absent when no group was seen. */
   readonly worldOpenPorts?: number;
   readonly resources: number;

@@ -213,8 +213,16 @@ function differences(seen: Round["seen"]): string {
   if (seen === undefined) return "nothing seen";
   const drifted = seen.drifted.length === 0 ? "no drift" : `drifted: ${seen.drifted.join(", ")}`;
   const pending = actions.flatMap((action) => (seen.pending[action] ? `${seen.pending[action]} to ${action}` : []));
-  return `${drifted}; ${pending.length === 0 ? "nothing pending" : `pending: ${pending.join(", ")}`}`;
+  if (pending.length === 0) return `${drifted}; nothing pending`;
+  return `${drifted}; pending: ${pending.join(", ")}${seen.differs.length === 0 ? "" : `: ${fewOf(seen.differs)}`}`;
 }
+
+const mostNamed = 8;
+
+const fewOf = (words: readonly string[]): string =>
+  words.length <= mostNamed
+    ? words.join(", ")
+    : `${words.slice(0, mostNamed - 1).join(", ")} and ${words.length - mostNamed + 1} more`;
 
 export const roundEvent = (round: Round, nextInMs: number): object => ({
   type: "round",
@@ -223,6 +231,7 @@ export const roundEvent = (round: Round, nextInMs: number): object => ({
   why: "why" in round.result ? round.result.why : null,
   drifted: round.seen?.drifted ?? [],
   pending: round.seen?.pending ?? {},
+  differs: round.seen?.differs ?? [],
   duration_ms: Math.round(round.durationMs),
   next_in_ms: nextInMs,
 });

@@ -8,30 +8,6 @@ const require = createRequire(import.meta.url);
 const load = (root, module) => require(join(root, "dist/reconciler", module));
 const readSchema = (root, name) => JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
 
-/** What a change of a field does, in the words a reader needs before making it. */
-const consequences = {
-  rename: "renamed in place",
-  resize: "resized in place: a short outage, then checked and confirmed or taken back",
-  rebuild: "`lifecycle.on_image_change` decides; by default rebuilt: **wipes the root disk**",
-  grow: "grows in place; never shrinks; what is attached comes off first and needs a flush",
-  power: "started or stopped",
-  attach: "attached, moved or detached; coming off a running VM needs a flush",
-  update: "updated in place",
-};
-
-function consequenceOf({ field, effect, verb }, kind) {
-  if (field === "rules")
-    return "rules are added in place; removing one needs `group.rule.delete`, or replaces the group without a gap";
-  if (effect === "none") return "nothing in the service";
-  if (effect === "replace")
-    return kind === "volume"
-      ? "**replaced by an empty volume: its data is lost**"
-      : "**replaced: new id, new address, a new root disk**; its volumes are attached again";
-  const words = consequences[verb];
-  if (words === undefined) throw new Error(`say in ${import.meta.url} what "${verb}" does`);
-  return words;
-}
-
 export function desiredTables(root) {
   const schema = readSchema(root, "desired-state");
   const { fieldsOf } = load(root, "core/model/fields.js");
@@ -49,7 +25,7 @@ export function desiredTables(root) {
   ]) {
     const changes = {
       for_each: "a new key is created, one that is gone is deleted; the others stay",
-      ...Object.fromEntries(Object.values(fieldsOf[kind]).map((row) => [row.field, consequenceOf(row, kind)])),
+      ...Object.fromEntries(Object.values(fieldsOf[kind]).map((row) => [row.field, row.costs])),
     };
     section(lines, schema, `${plural}.KEY`, schema.$defs[kind], changes);
     if (kind === "vm") section(lines, schema, "vms.KEY.lifecycle", schema.$defs.vm_lifecycle);
@@ -170,7 +146,7 @@ const cell = (text) => text.replaceAll("|", "\\|");
 
 /** A default stands in the schema, or as the last sentence of the description. */
 function meaningOf(schema, value) {
-  const text = value.description ?? resolve(schema, value).description ?? "";
+  const text = (value.description ?? resolve(schema, value).description ?? "").replace(/ A change: .*$/, "");
   if (value.default !== undefined) return { text, preset: `\`${value.default}\`` };
   const [sentence, stated] = / ?Default: ([^.]*(?:\.[^. ][^.]*)*)\.$/.exec(text) ?? [];
   if (stated === undefined) return { text, preset: "" };

@@ -111,7 +111,7 @@ describe("--json-into", () => {
     expect(applied.exitCode, applied.stderr).toBe(0);
     expect(applied.stdout).toContain("to create");
     const lines = jsonLines(read("run.jsonl")) as { type: string; exit_code?: number; status?: string }[];
-    expect(new Set(lines.map(({ type }) => type))).toEqual(new Set(["change", "step", "summary"]));
+    expect(new Set(lines.map(({ type }) => type))).toEqual(new Set(["change", "step_planned", "step", "finding", "summary"]));
     expect(lines.at(-1)).toMatchObject({ type: "summary", exit_code: 0, changes: { create: 7 } });
     expect(statSync(join(folder, "run.jsonl")).mode & 0o777).toBe(0o600);
   });
@@ -143,5 +143,79 @@ describe("orphans delete --all", () => {
     const after = jsonLines((await reconcile("orphans", "list", "--json")).stdout).at(-1) as { orphans: unknown[] };
     expect(after.orphans).toEqual([]);
     expect((await reconcile("orphans", "delete")).stderr).toContain("the ids of orphans, or --all");
+  });
+});
+
+describe("what a plan says of itself", () => {
+  it("hints at the moved entry where a key was renamed, a whole for_each block as one", async () => {
+    write(world);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(world.replace("data: { size: 5", "files: { size: 5").replace("web: { for_each", "app: { for_each"));
+    const plan = await reconcile("plan");
+    expect(plan.stderr).toContain("moved: [ { from: volume.data, to: volume.files } ]");
+    const { diagnostics } = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as {
+      diagnostics: { code: string }[];
+    };
+    expect(diagnostics.filter(({ code }) => code === "plan/renamed-key").length).toBeGreaterThan(0);
+  });
+
+  it("is not made of nothing: a service that cannot be reached is named", async () => {
+    write(world);
+    const plan = await runCli(["plan", "--base-url", "http://127.0.0.1:9"], {
+      cwd: folder,
+      env: { RECONCILE_TOKEN: "ops-token" },
+    });
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stdout).toBe("");
+    expect(plan.stderr).toContain("the service http://127.0.0.1:9 cannot be reached");
+  });
+
+  it("suggests the key of a for_each", async () => {
+    write(world);
+    const plan = await reconcile("plan", "--target", "vm.web[d]");
+    expect(plan.stderr).toContain("vm.web has vm.web[a], vm.web[b], vm.web[c]");
+    expect((await reconcile("plan", "--target", "vm.wbe")).stderr).toContain("did you mean vm.web?");
+  });
+
+  it("shows drift of rules as + and -, and says that the world got in", async () => {
+    write(world);
+    expect((await reconcile("apply", "-y", "--target", "group.front")).exitCode).toBe(0);
+    const [group] = emulator.dump().groups.filter(({ name }) => name === "front");
+    const added = await fetch(`${emulator.url}/api/v1/security-group/${group!.id}/rule`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer ops-token" },
+      body: JSON.stringify({
+        direction: "ingress",
+        ethertype: "IPv4",
+        protocol: "tcp",
+        dst_port: "22",
+        remote_ip: "0.0.0.0/0",
+      }),
+    });
+    expect(added.status, await added.text()).toBeLessThan(300);
+    const drift = await reconcile("drift");
+    expect(drift.exitCode).toBe(2);
+    expect(drift.stdout).toContain("+ rule ingress tcp 22 from anywhere (IPv4)  (lets everybody in)");
+    expect(drift.stdout).toContain("The world got in: group.front admits everybody");
+    expect(drift.stdout).not.toContain("(none)");
+  });
+});
+
+describe("reconcile pull", () => {
+  it("writes the owner once, and says what it could not see", async () => {
+    write(world);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const pulled = await reconcile("pull", "--project", "acme", "--region", "in-west-1", "--user-id", "1042");
+    expect(pulled.stdout.match(/owner: ops@acme.example/g)).toHaveLength(1);
+    expect(pulled.stdout).toContain("image_id: ubuntu-24.04");
+    expect(pulled.stdout).toContain("# not seen: security groups");
+    expect(pulled.stderr).toContain("note[pull/not-seen]");
+  });
+});
+
+describe("reconcile explain", () => {
+  it("lists a family of codes, and finds the nearest in the family that is named", async () => {
+    expect((await reconcile("explain", "consent")).stdout).toContain("consent/flush");
+    expect((await reconcile("explain", "consent/flsh")).stderr).toContain("reconcile explain consent/flush");
   });
 });

@@ -52,7 +52,13 @@ describe("metrics and health", () => {
     at,
     durationMs: 500,
     result: { end },
-    seen: { drifted: end === "pending" ? ["vm.db"] : [], pending: { update: 2 }, resources: 7, worldOpenPorts: 3 },
+    seen: {
+      drifted: end === "pending" ? ["vm.db"] : [],
+      pending: { update: 2 },
+      differs: ["vm.db (size)"],
+      resources: 7,
+      worldOpenPorts: 3,
+    },
   });
   const failed = (at: number): Round => ({ at, durationMs: 500, result: { end: "failed", why: "no network" } });
   const fresh = startStatus(0, 1000);

@@ -1,8 +1,10 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
 import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
 import { explanations, isExplained } from "../../report/explanations";
+import { fieldsNamed, fieldsText } from "../../report/field-text";
 import { command, type Invocation, type Positionals } from "../command";
 import { fail } from "../compose";
 import { readWorkspace } from "../workspace";
@@ -10,12 +12,14 @@ import { readWorkspace } from "../workspace";
 const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
 
 export const explainCommand = command({
-  usage: "explain [CODE | reach FROM TO:PORT]",
-  summary: "what an error means and what to do; who reaches whom, by which rules",
+  usage: "explain [CODE | ADDR | FIELD | reach FROM TO:PORT]",
+  summary: "what an error means, what a change of a field costs, and who reaches whom",
   section: "This program",
   examples: [
     ["reconcile explain consent/flush", "what it means and what to do"],
     ["reconcile explain", "all codes"],
+    ["reconcile explain vm.flavor_id", "what a change of this field costs"],
+    ["reconcile explain vm.db", "the same for every field of a VM"],
     ["reconcile explain reach web db:5432", "which rules of the file admit it, or which one is missing"],
     [
       "reconcile explain reach 203.0.113.7 db:22",
@@ -24,7 +28,10 @@ export const explainCommand = command({
   ],
   flags: ["file", "var", "var-file", "no-color", "json"],
   positionals: codeOrQuestion,
-  complete: () => Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
+  complete: () => [
+    ...Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
+    ...fieldsNamed("").map(({ kind, field, costs }) => ({ word: `${kind}.${field}`, says: costs })),
+  ],
   run,
 });
 
@@ -86,14 +93,22 @@ async function explain({ args, output }: Invocation): Promise<number> {
   // As it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {
-    for (const [known, explanation] of Object.entries(explanations).sort(([a], [b]) => (a < b ? -1 : 1))) {
-      output.print(`${known.padEnd(30)} ${explanation.means}`);
-      output.event({ type: "explanation", code: known, ...explanation });
-    }
+    for (const known of codes()) tell(known, output);
+    return output.finish({ exitCode: 0 });
+  }
+  const family = codes().filter((known) => known.startsWith(`${code.replace(/\/$/, "")}/`));
+  if (family.length > 0) {
+    for (const known of family) tell(known, output);
+    return output.finish({ exitCode: 0 });
+  }
+  const fields = fieldsNamed(code);
+  if (fields.length > 0) {
+    output.print(fieldsText(fields, output.width));
+    for (const { kind, field, about, costs } of fields) output.event({ type: "field", kind, field, about, costs });
     return output.finish({ exitCode: 0 });
   }
   if (!isExplained(code)) {
-    const near = nearestName(code, Object.keys(explanations));
+    const near = nearestCode(code);
     throw fail(
       "cli/unknown-code",
       `there is no code ${code}`,
@@ -104,4 +119,22 @@ async function explain({ args, output }: Invocation): Promise<number> {
   output.print(`${code}\n\n  ${found.means}\n\n  What to do: ${found.todo}`);
   output.event({ type: "explanation", code, ...found });
   return output.finish({ exitCode: 0 });
+}
+
+const codes = () => Object.keys(explanations).filter(isExplained).sort();
+
+function tell(code: DiagnosticCode, output: Invocation["output"]): void {
+  output.print(`${code.padEnd(30)} ${explanations[code].means}`);
+  output.event({ type: "explanation", code, ...explanations[code] });
+}
+
+/** In the family that is named, where there is one: its name alone brings words of other families near. */
+function nearestCode(code: string): string | undefined {
+  const all = codes();
+  const [family = ""] = code.split("/");
+  const families = [...new Set(all.map((known) => known.slice(0, known.indexOf("/"))))];
+  const meant = families.includes(family) ? family : nearestName(family, families);
+  const own = all.filter((known) => known.startsWith(`${meant}/`));
+  const words = fieldsNamed("").flatMap(({ kind, field }) => [field, `${kind}.${field}`]);
+  return nearestName(code, own) ?? nearestName(code, [...all, ...words]) ?? meant;
 }

@@ -1,6 +1,8 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 
+import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
+import type { Plan } from "../../core/plan/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
@@ -43,6 +45,12 @@ const placeOf = ({ where }: Output) => ({
   ...(where?.environment === undefined ? {} : { key: where.environment }),
 });
 
+/** What this service never shows is for the doctor to say; a plan says it where it changes such a thing. */
+function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
+  if (changes.some(({ kind }) => kind === "group")) return diagnostics;
+  return diagnostics.filter(({ code }) => code !== "plan/group-names-unobserved");
+}
+
 async function plan(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const format = readAnnotations(invocation);
@@ -71,7 +79,8 @@ async function plan(invocation: Invocation): Promise<number> {
     const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
     return output.finish({
       exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
-      diagnostics,
+      diagnostics: withoutStanding(diagnostics, plan),
+      forPrograms: diagnostics,
       plan,
       findings,
     });

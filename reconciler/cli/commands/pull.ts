@@ -47,15 +47,18 @@ async function run(invocation: Invocation): Promise<number> {
     const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
     // Half a world would pass for the whole.
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-    const { blocks, left } = worldBlocks(pulled);
+    const world = worldBlocks(pulled);
+    const { left } = world;
+    const { blocks, owner } = ownerOnce(world.blocks);
     const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
-    const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0);
+    const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
     const notes = [
       "What existed when `reconcile pull` looked; applying it changes nothing.",
       ...(missing.length === 0
         ? []
         : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
       ...left,
+      ...pulled.unseen.map((what) => `not seen: ${what}`),
     ];
     putYaml(
       invocation,
@@ -75,7 +78,10 @@ async function run(invocation: Invocation): Promise<number> {
         fix: `reconcile pull --${name.replace("_", "-")} …`,
       }),
     );
-    return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled] });
+    const unseen = pulled.unseen.map(
+      (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
+    );
+    return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled, ...unseen] });
   } finally {
     await service.close();
   }
@@ -109,7 +115,25 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
 const rangeText = (range: PortRange | undefined): string | number =>
   range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
 
-function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean) {
+/** One owner of several VMs is written once, under `defaults`. */
+function ownerOnce(blocks: readonly YamlBlock[]): {
+  readonly blocks: readonly YamlBlock[];
+  readonly owner?: string;
+} {
+  const vms = blocks.filter(({ kind }) => kind === "vm");
+  const [owner, ...others] = new Set(vms.map(({ fields }) => fields["owner"]));
+  if (vms.length < 2 || typeof owner !== "string" || others.length > 0) return { blocks };
+  return {
+    owner,
+    blocks: blocks.map((block) => {
+      if (block.kind !== "vm") return block;
+      const { owner: _, ...fields } = block.fields;
+      return { ...block, fields };
+    }),
+  };
+}
+
+function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, owner: string | undefined) {
   const { service } = workspace.desired;
   const project = flags.project ?? workspace.desired.project;
   const region = flags.region ?? workspace.desired.region;
@@ -132,7 +156,13 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean) {
       ...(project === undefined ? {} : { project }),
       ...(region === undefined ? {} : { region }),
       ...(Object.keys(settings).length === 0 ? {} : { service: settings }),
-      ...(userId === undefined ? {} : { defaults: { vm: { user_id: userId } } }),
+      ...(userId === undefined && owner === undefined
+        ? {}
+        : {
+            defaults: {
+              vm: { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { user_id: userId }) },
+            },
+          }),
     },
     missing: hasVms ? Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : [])) : [],
   };

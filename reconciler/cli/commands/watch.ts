@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
 import { missingConsents } from "../../core/plan/consent";
-import { countChanges } from "../../core/plan/plan";
+import { countChanges, sortChanges } from "../../core/plan/plan";
 import { judgeReachability } from "../../core/reachability/findings";
 import { hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
@@ -200,6 +200,11 @@ function observation(prepared: Prepared, drifted: readonly string[]): Observatio
   return {
     drifted,
     pending: countChanges(prepared.plan.changes),
+    differs: sortChanges(prepared.plan.changes).map(({ address, action, fields }) =>
+      action === "update" && fields.length > 0
+        ? `${address} (${[...new Set(fields.map(({ field }) => field))].join(", ")})`
+        : `${address} (${action})`,
+    ),
     resources: prepared.state.resources.size,
     ...(verdicts.length === 0
       ? {}

@@ -30,6 +30,7 @@ import { namesRefused } from "./names-refused";
 import { namesTaken } from "./names-taken";
 import { type PlannedOutput, planOutputs } from "./outputs";
 import { rangesRefused } from "./port-ranges";
+import { renamedKeys } from "./renamed-keys";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
@@ -129,6 +130,7 @@ export function makePlan(input: PlanInput): Plan {
 
   const planned = planOutputs(desired.outputs, state, found.standings);
   diagnostics.push(...planned.diagnostics);
+  if (options.destroy !== true) diagnostics.push(...renamedKeys(changes, byAddress, state.resources));
   const attached = attachmentsOf(
     vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
     context,

@@ -100,16 +100,22 @@ export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pai
   return wanted
     .filter((address) => !known.has(address) && !blocks.has(address))
     .map((address) => {
-      const near = nearestName(address, known);
+      const block = address.replace(/\[[^\]]*\]$/, "");
+      const keys = [...known].filter((one) => one.startsWith(`${block}[`));
+      const near = nearestName(address, keys.length > 0 ? keys : [...known, ...blocks]);
       return {
         severity: "error" as const,
         code: "plan/unknown-address",
         summary: `${flag} ${address} names nothing that is declared or recorded`,
+        ...(keys.length === 0 ? {} : { detail: `${block} has ${fewOf(keys)}` }),
         ...(near === undefined ? {} : { fix: `did you mean ${near}?` }),
         address,
       };
     });
 }
+
+const fewOf = (names: readonly string[]): string =>
+  names.length <= 8 ? names.join(", ") : `${names.slice(0, 7).join(", ")} and ${names.length - 7} more`;
 
 /**
  * A damaged record says nothing of its resource, so nothing can be said of those that are wired to it either: they are

@@ -216,6 +216,10 @@ export const input = {
     "No record of the service shows this value, so the file leaves it out.",
     "Give it with --project, --region or --user-id, or write it into the file.",
   ),
+  "pull/not-seen": row(
+    "This service has no list of that kind, so a pull cannot tell what exists of it.",
+    "Name it by its id, as the message says.",
+  ),
   "pull/not-found": row(
     "The service shows nothing under an id that was asked for.",
     "Correct the id, and check with reconcile doctor that this credential sees the project.",

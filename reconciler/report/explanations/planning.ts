@@ -139,6 +139,10 @@ export const planning = {
     "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
     "Use a credential that may read it, or correct the id.",
   ),
+  "plan/renamed-key": row(
+    "One block goes and another that is just like it comes, as after a rename of its key. It would be deleted and made anew.",
+    "Write the moved entry that the message names, or nothing if they are two different things.",
+  ),
   "plan/left-out": row(
     "It stands on something that --exclude names, so this plan leaves it as it is too.",
     "Nothing, or plan without --exclude.",

@@ -1,0 +1,34 @@
+/** What a change of a field costs, from the one table of fields, for people who are about to make it. */
+import { type Kind, kinds, parseAddress } from "../core/model/address";
+import { fieldsOf } from "../core/model/fields";
+import { hang } from "./style";
+
+export interface NamedField {
+  readonly kind: Kind;
+  readonly field: string;
+  readonly about: string;
+  readonly costs: string;
+}
+
+/** By `flavor_id`, `vm.flavor_id`, `vm.db.flavor_id`, or every field of the kind of an address; all for an empty name. */
+export function fieldsNamed(name: string): readonly NamedField[] {
+  const all = kinds.flatMap((kind) =>
+    Object.values(fieldsOf[kind]).map(({ field, about, costs }): NamedField => ({ kind, field, about, costs })),
+  );
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  const [first = ""] = name.split(".");
+  const kind = name.includes(".") ? (kinds.find((one) => one === first) ?? parseAddress(name)?.kind) : undefined;
+  if (name === "") return all;
+  const exact = all.filter((row) => row.field === last && (kind === undefined || row.kind === kind));
+  if (exact.length > 0) return exact;
+  return kind === undefined ? [] : all.filter((row) => row.kind === kind);
+}
+
+export const fieldsText = (fields: readonly NamedField[], width: number): string =>
+  fields
+    .flatMap(({ kind, field, about, costs }) => [
+      `${kind}.${field}`,
+      ...hang("  ", about, width),
+      ...hang("  a change   ", costs, width),
+    ])
+    .join("\n");
