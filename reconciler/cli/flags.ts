@@ -141,6 +141,7 @@ export const flagTable = {
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
   summary: { type: "boolean", help: "shows one line for each change, without its fields and steps" },
+  check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
   all: { type: "boolean", help: "all that the list shows" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },
   "auto-approve": { type: "boolean", short: "y", help: "does not ask; gives no other consent" },

@@ -26,6 +26,7 @@ import {
   fleetTryCommand,
   fleetWorkCommand,
 } from "./commands/fleet";
+import { fmtCommand } from "./commands/fmt";
 import { graphCommand } from "./commands/graph";
 import { groupImportCommand } from "./commands/group";
 import { historyCommand, undoCommand } from "./commands/history";
@@ -54,6 +55,7 @@ import { watchCommand } from "./commands/watch";
 
 export const commands: Commands = {
   init: () => initCommand,
+  fmt: () => fmtCommand,
   validate: () => validateCommand,
   plan: () => planCommand,
   apply: () => applyCommand,

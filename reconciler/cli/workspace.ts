@@ -80,7 +80,7 @@ const largeFile = 250_000;
 /** In a folder, dialects, variables and other programs' dotfiles lie beside the desired state and are no part of it. */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);
 
-function expandFolder(path: string): string[] {
+export function expandFolder(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
   const files = readdirSync(path)
     .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isNoDesiredFile(name))

@@ -1,0 +1,58 @@
+/** `reconcile fmt`: writes files in their usual form. Only their look changes; comments stay. */
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { type Formatted, formatYaml } from "../../config/format";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { command, type Invocation } from "../command";
+import { defaultFile, expandFolder, readSource } from "../workspace";
+
+export const fmtCommand = command({
+  usage: "fmt [FILE|DIR|-]… [--check]",
+  summary: "writes files in their usual form: order, quotes, indentation",
+  section: "From a file to the service",
+  examples: [
+    ["reconcile fmt", "rewrites reconcile.yaml in place, and prints its name if that changed it"],
+    ["reconcile fmt --check prod/", "writes nothing; prints what is not in its usual form, and then exits 2"],
+  ],
+  flags: ["file", "check", "json", "json-into", "no-color", "log-level"],
+  run,
+});
+
+async function run({ args, flags, output }: Invocation): Promise<number> {
+  const given = [...args, ...(flags.file ?? [])];
+  if (given.length === 1 && given[0] === "-") return formatInput(output);
+  const paths = [...new Set((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder))];
+  const diagnostics: Diagnostic[] = [];
+  let changed = 0;
+  for (const path of paths) {
+    const { file, text } = readSource(path);
+    const formatted = formatYaml(text);
+    if ("problem" in formatted) {
+      diagnostics.push(problemOf(formatted, file));
+      continue;
+    }
+    if (formatted.text === text) continue;
+    changed++;
+    // In place, and with the rights that it has: it is the user's file and no secret of ours.
+    if (flags.check !== true) writeFileSync(path, formatted.text, { mode: statSync(path).mode });
+    output.print(file);
+    output.event({ type: "formatted", file, written: flags.check !== true });
+  }
+  const exitCode = diagnostics.length > 0 ? 1 : flags.check === true && changed > 0 ? 2 : 0;
+  return output.finish({ exitCode, diagnostics });
+}
+
+function formatInput(output: Invocation["output"]): number {
+  const formatted = formatYaml(readFileSync(0, "utf8"));
+  if ("problem" in formatted)
+    return output.finish({ exitCode: 1, diagnostics: [problemOf(formatted, "standard input")] });
+  process.stdout.write(formatted.text);
+  return 0;
+}
+
+const problemOf = ({ problem, line }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
+  severity: "error",
+  code: "config/yaml-syntax",
+  summary: line === undefined ? `${file} cannot be formatted: ${problem}` : problem,
+  ...(line === undefined ? {} : { source: { file, line } }),
+  fix: "reconcile validate says what is wrong with it",
+});

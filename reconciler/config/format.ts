@@ -1,0 +1,135 @@
+/**
+ * A file of the desired state in its usual form: sections and fields in one order, text quoted where it has to be, two
+ * columns of indentation. Comments, blank lines and the style of each map and list stay as they are, and so does every
+ * value: what would read as something else afterwards is refused.
+ */
+import { isMap, isScalar, isSeq, type Pair, parseAllDocuments, type Scalar, visit, type YAMLMap } from "yaml";
+import type { Kind } from "../core/model/address";
+import { fieldsOf } from "../core/model/fields";
+import { canonicalJson } from "../core/text/canonical-json";
+
+export type Formatted =
+  | { readonly text: string }
+  /** `line`: counts from 1; absent where it is no place's. */
+  | { readonly problem: string; readonly line?: number };
+
+const sections = [
+  "version",
+  "project",
+  "region",
+  "state",
+  "service",
+  "environments",
+  "vars",
+  "locals",
+  "components",
+  "use",
+  "reads",
+  "defaults",
+  "vms",
+  "volumes",
+  "groups",
+  "outputs",
+  "assert",
+  "checks",
+  "policies",
+  "deny",
+  "imports",
+  "moved",
+  "removed",
+];
+
+const blockFields = (kind: Kind): readonly string[] => [
+  "for_each",
+  "enabled",
+  ...Object.values(fieldsOf[kind]).map(({ field }) => field),
+  "lifecycle",
+];
+
+const blocks: Readonly<Record<string, readonly string[]>> = {
+  vms: blockFields("vm"),
+  volumes: blockFields("volume"),
+  groups: blockFields("group"),
+};
+const rule = ["enabled", "direction", "ethertype", "protocol", "dst_port", "remote_ip", "remote_group", "description"];
+
+export function formatYaml(text: string): Formatted {
+  const documents = parseAllDocuments(text, { keepSourceTokens: false });
+  const [document, ...others] = Array.isArray(documents) ? documents : [];
+  if (document === undefined) return { text };
+  if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
+  const [error] = document.errors;
+  if (error !== undefined)
+    return { problem: (error.message.split("\n")[0] ?? "").replace(/ at line.*$/, ""), line: error.linePos?.[0].line ?? 1 };
+  const before = document.toJS() as unknown;
+  // An alias has to stay behind what it repeats.
+  let hasAnchors = false;
+  visit(document, {
+    Alias: () => {
+      hasAnchors = true;
+      return visit.BREAK;
+    },
+  });
+  if (!hasAnchors && isMap(document.contents)) order(document.contents);
+  visit(document, { Scalar: (_, node) => plain(node) });
+  const formatted = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
+  const [after] = parseAllDocuments(formatted);
+  if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
+    return { problem: "its usual form would read as something else; it is left as it is" };
+  return { text: formatted };
+}
+
+function order(root: YAMLMap): void {
+  sortBy(root, sections);
+  for (const { key, value } of root.items) {
+    const section = nameOf(key);
+    if (section === "defaults" && isMap(value)) {
+      for (const { key: kind, value: fields } of value.items) orderBlock(fields, blocks[`${nameOf(kind)}s`]);
+      continue;
+    }
+    if (!isMap(value)) continue;
+    for (const { value: block } of value.items) orderBlock(block, blocks[section]);
+  }
+}
+
+function orderBlock(block: unknown, fields: readonly string[] | undefined): void {
+  if (fields === undefined || !isMap(block)) return;
+  sortBy(block, fields);
+  for (const { key, value } of block.items)
+    if (nameOf(key) === "rules" && isSeq(value)) for (const one of value.items) if (isMap(one)) sortBy(one, rule);
+}
+
+/** What is not in the list keeps its place behind what it stood behind. */
+function sortBy(map: YAMLMap, names: readonly string[]): void {
+  let last = -1;
+  const ranked = map.items.map((pair, index) => {
+    const rank = names.indexOf(nameOf(pair.key));
+    if (rank >= 0) last = rank;
+    return { pair, index, rank: rank >= 0 ? rank : last + 0.5 };
+  });
+  const first = map.items[0];
+  const lead = first === undefined ? undefined : takeLead(first);
+  ranked.sort((a, b) => a.rank - b.rank || a.index - b.index);
+  map.items = ranked.map(({ pair }) => pair);
+  const head = map.items[0];
+  if (head !== undefined && isScalar(head.key) && lead !== undefined) head.key.spaceBefore = lead;
+}
+
+/** The first entry of a map has no blank line before it, whichever that becomes. */
+function takeLead(pair: Pair): boolean | undefined {
+  if (!isScalar(pair.key)) return undefined;
+  const { spaceBefore } = pair.key;
+  pair.key.spaceBefore = true;
+  return spaceBefore ?? false;
+}
+
+const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "");
+
+/** What other readers of YAML take for true, false or a number keeps its quotes. */
+const ambiguous = /^(?:y|n|yes|no|on|off|true|false|null|~|[-+.\d].*|.*[:#{}[\],&*!|>'"%@`].*|\s.*|.*\s)?$/i;
+
+function plain(node: Scalar): void {
+  if (typeof node.value !== "string") return;
+  if (node.type === "QUOTE_SINGLE" || node.type === "QUOTE_DOUBLE")
+    node.type = ambiguous.test(node.value) ? "QUOTE_DOUBLE" : "PLAIN";
+}
