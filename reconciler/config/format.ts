@@ -3,7 +3,17 @@
  * columns of indentation. Comments, blank lines and the style of each map and list stay as they are, and so does every
  * value: what would read as something else afterwards is refused.
  */
-import { isMap, isScalar, isSeq, type Pair, parseAllDocuments, type Scalar, visit, type YAMLMap } from "yaml";
+import {
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  type Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
 import type { Kind } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { canonicalJson } from "../core/text/canonical-json";
@@ -60,7 +70,10 @@ export function formatYaml(text: string): Formatted {
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
   const [error] = document.errors;
   if (error !== undefined)
-    return { problem: (error.message.split("\n")[0] ?? "").replace(/ at line.*$/, ""), line: error.linePos?.[0].line ?? 1 };
+    return {
+      problem: (error.message.split("\n")[0] ?? "").replace(/ at line.*$/, ""),
+      line: error.linePos?.[0].line ?? 1,
+    };
   const before = document.toJS() as unknown;
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;
@@ -70,8 +83,17 @@ export function formatYaml(text: string): Formatted {
       return visit.BREAK;
     },
   });
-  if (!hasAnchors && isMap(document.contents)) order(document.contents);
-  visit(document, { Scalar: (_, node) => plain(node) });
+  const { contents } = document;
+  if (!hasAnchors && isMap(contents)) {
+    // What stands above the first entry is said of the file, as the line for editors is.
+    const first = contents.items[0]?.key;
+    if (isScalar(first) && first.commentBefore != null) {
+      contents.commentBefore = [contents.commentBefore, first.commentBefore].filter((one) => one != null).join("\n");
+      first.commentBefore = undefined;
+    }
+    order(contents);
+  }
+  visit(document, { Scalar: (_, node) => plain(node), Collection: (_, node) => pad(node) });
   const formatted = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
   const [after] = parseAllDocuments(formatted);
   if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
@@ -107,20 +129,25 @@ function sortBy(map: YAMLMap, names: readonly string[]): void {
     if (rank >= 0) last = rank;
     return { pair, index, rank: rank >= 0 ? rank : last + 0.5 };
   });
-  const first = map.items[0];
-  const lead = first === undefined ? undefined : takeLead(first);
+  const former = map.items[0];
   ranked.sort((a, b) => a.rank - b.rank || a.index - b.index);
   map.items = ranked.map(({ pair }) => pair);
   const head = map.items[0];
-  if (head !== undefined && isScalar(head.key) && lead !== undefined) head.key.spaceBefore = lead;
+  if (head !== former && isScalar(head?.key) && isScalar(former?.key)) {
+    // The first entry of a map has no blank line before it, whichever that becomes.
+    const { spaceBefore } = head.key;
+    head.key.spaceBefore = former.key.spaceBefore ?? false;
+    former.key.spaceBefore = spaceBefore ?? false;
+  }
 }
 
-/** The first entry of a map has no blank line before it, whichever that becomes. */
-function takeLead(pair: Pair): boolean | undefined {
-  if (!isScalar(pair.key)) return undefined;
-  const { spaceBefore } = pair.key;
-  pair.key.spaceBefore = true;
-  return spaceBefore ?? false;
+/** `[a, b]` and `{ a: 1 }`, and a list of maps as `[ { a: 1 } ]`. */
+function pad(node: YAMLMap | YAMLSeq): void {
+  if (node.flow !== true) return;
+  const padding = isMap(node) || isCollection(node.items[0]) ? " " : "";
+  const usual = node.toString.bind(node);
+  node.toString = (context, ...rest) =>
+    usual(context === undefined ? undefined : Object.assign({}, context, { flowCollectionPadding: padding }), ...rest);
 }
 
 const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "");

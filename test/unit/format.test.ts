@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { formatYaml } from "../../reconciler/config/format";
+import { readDesired } from "../../reconciler/config/read-desired";
+
+const textOf = (text: string): string => {
+  const formatted = formatYaml(text);
+  if ("problem" in formatted) throw new Error(formatted.problem);
+  return formatted.text;
+};
+
+const untidy = `# yaml-language-server: $schema=x
+project: 'acme'
+version: 1
+vms:
+    # the database
+    db: { size: 10, name: 'db-1', user_id: '1042', flavor_id: "m1.small" }   # small
+
+
+    web:
+        lifecycle: {prevent_destroy: true}
+        for_each: [a,b]
+        # its name
+        name: "web-\${each}"
+        size: 5
+region: in-west-1
+# groups here
+groups:
+  front:
+    rules:
+    - {remote_ip: 0.0.0.0/0, protocol: tcp, dst_port: 443}
+    description: "yes"
+`;
+
+const tidy = `# yaml-language-server: $schema=x
+version: 1
+project: acme
+region: in-west-1
+vms:
+  # the database
+  db: { name: db-1, flavor_id: m1.small, user_id: "1042", size: 10 } # small
+
+  web:
+    for_each: [a, b]
+    # its name
+    name: "web-\${each}"
+    size: 5
+    lifecycle: { prevent_destroy: true }
+# groups here
+groups:
+  front:
+    description: "yes"
+    rules:
+      - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 }
+`;
+
+describe("a file in its usual form", () => {
+  it("has its sections and fields in order, quotes where they are needed, and every comment", () => {
+    expect(textOf(untidy)).toBe(tidy);
+    expect(textOf(tidy)).toBe(tidy);
+  });
+
+  it("says the same, for every example, and is formatted once and for all", () => {
+    const examples = join(__dirname, "../../examples");
+    for (const name of readdirSync(examples)) {
+      const file = join(examples, name, "reconcile.yaml");
+      let text: string;
+      try {
+        text = readFileSync(file, "utf8");
+      } catch {
+        continue;
+      }
+      const formatted = textOf(text);
+      expect(textOf(formatted), name).toBe(formatted);
+      const read = (source: string) =>
+        JSON.stringify(readDesired([{ file, text: source }]).desired).replace(/"(line|column)":\d+/g, "");
+      expect(read(formatted), name).toBe(read(text));
+      for (const comment of text.match(/(?<=^|\s)# .+$/gm) ?? []) expect(formatted).toContain(comment.trim());
+    }
+  });
+
+  it("leaves the order of a file with aliases, and a file that is no YAML, as they are", () => {
+    expect(textOf("b: &x 1\na: *x\n")).toBe("b: &x 1\na: *x\n");
+    expect(formatYaml("vms: [\n")).toMatchObject({ line: expect.any(Number) });
+  });
+});
