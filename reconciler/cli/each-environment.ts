@@ -12,8 +12,12 @@ import { chosenEnvironment, environmentsOf } from "./workspace";
 
 export const isForAll = ({ flags }: Pick<Invocation, "flags">): boolean => chosenEnvironment(flags) === "all";
 
+/** What the parts of one report are called in JSON, each and all. */
+type Sort = "environment" | "folder";
+const plurals: Record<Sort, string> = { environment: "environments", folder: "folders" };
+
 interface Part extends Finish {
-  readonly environment: string;
+  readonly name: string;
   readonly where: Where | undefined;
 }
 
@@ -21,7 +25,6 @@ export async function forEachEnvironment<I extends Invocation>(
   invocation: I,
   run: (invocation: I) => Promise<number>,
 ): Promise<number> {
-  const { output } = invocation;
   const names = environmentsOf(invocation);
   if (names.length === 0)
     throw new CommandFailed([
@@ -32,12 +35,24 @@ export async function forEachEnvironment<I extends Invocation>(
         fix: "leave --env and RECONCILE_ENV out, or declare environments: { NAME: {} }",
       },
     ]);
+  return forEachPart(invocation, "environment", names, (env, own) => run({ ...own, flags: { ...own.flags, env } }));
+}
+
+/** One report of several parts. One that fails does not keep the others from being looked at. */
+export async function forEachPart<I extends Invocation>(
+  invocation: I,
+  sort: Sort,
+  names: readonly string[],
+  run: (name: string, own: I) => Promise<number>,
+  further: readonly Diagnostic[] = [],
+): Promise<number> {
+  const { output } = invocation;
   const parts: Part[] = [];
-  for (const [index, environment] of names.entries()) {
+  for (const [index, name] of names.entries()) {
     if (index > 0) output.print("");
-    const own = partOf(output, environment, (part) => parts.push(part));
+    const own = partOf(output, sort, name, (part) => parts.push(part));
     try {
-      await run({ ...invocation, flags: { ...invocation.flags, env: environment }, output: own });
+      await run(name, { ...invocation, output: own });
     } catch (error) {
       const diagnostics = asDiagnostics(error);
       if (diagnostics === undefined) throw error;
@@ -45,15 +60,16 @@ export async function forEachEnvironment<I extends Invocation>(
       own.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
     }
   }
-  return output.finish(wholeOf(parts));
+  output.tell(further);
+  return output.finish(wholeOf(sort, parts, further));
 }
 
 /** What is said of one environment goes where everything goes, and its end is kept for the end of all. */
-function partOf(output: Output, environment: string, keep: (part: Part) => void): Output {
+function partOf(output: Output, sort: Sort, name: string, keep: (part: Part) => void): Output {
   let located: Where | undefined;
   return {
     ...output,
-    event: (event) => output.event({ ...event, environment }),
+    event: (event) => output.event({ ...event, [sort]: name }),
     locate(where) {
       located = where;
     },
@@ -62,7 +78,7 @@ function partOf(output: Output, environment: string, keep: (part: Part) => void)
     },
     finish(finish) {
       output.tell(finish.diagnostics ?? []);
-      keep({ ...finish, environment, where: located });
+      keep({ ...finish, name, where: located });
       return finish.exitCode;
     },
   };
@@ -71,13 +87,13 @@ function partOf(output: Output, environment: string, keep: (part: Part) => void)
 /** The gravest end is the end of all. */
 const gravity = [0, 2, 4, 3, 1];
 
-function wholeOf(parts: readonly Part[]): Finish {
+function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnostic[]): Finish {
   const changes: Record<keyof ChangeCounts, number> = { ...countChanges([]) };
-  const each = parts.map(({ environment, where, exitCode, plan }) => {
+  const each = parts.map(({ name, where, exitCode, plan }) => {
     const counts = countChanges(plan?.changes ?? []);
     for (const action of Object.keys(counts) as (keyof ChangeCounts)[]) changes[action] += counts[action];
     return {
-      environment,
+      [sort]: name,
       exit_code: exitCode,
       changes: counts,
       service: where?.service ?? null,
@@ -85,7 +101,10 @@ function wholeOf(parts: readonly Part[]): Finish {
       state: where?.state ?? null,
     };
   });
-  const said: Diagnostic[] = parts.flatMap(({ forPrograms, diagnostics = [] }) => [...(forPrograms ?? diagnostics)]);
+  const said: Diagnostic[] = [
+    ...parts.flatMap(({ forPrograms, diagnostics = [] }) => [...(forPrograms ?? diagnostics)]),
+    ...further,
+  ];
   return {
     exitCode: parts.reduce(
       (worst, { exitCode }) => (gravity.indexOf(exitCode) > gravity.indexOf(worst) ? exitCode : worst),
@@ -94,6 +113,6 @@ function wholeOf(parts: readonly Part[]): Finish {
     diagnostics: [],
     forPrograms: said,
     findings: parts.flatMap(({ findings = [] }) => findings),
-    extra: { changes, environment: "all", environments: each },
+    extra: { changes, ...(sort === "environment" ? { environment: "all" } : {}), [plurals[sort]]: each },
   };
 }

@@ -141,6 +141,11 @@ export const flagTable = {
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
   summary: { type: "boolean", help: "shows one line for each change, without its fields and steps" },
+  "changed-since": {
+    type: "string",
+    value: "REF",
+    help: "only those of the given folders that differ from where this checkout left REF, such as origin/main",
+  },
   check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
   all: { type: "boolean", help: "all that the list shows" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },

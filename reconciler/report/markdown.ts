@@ -20,6 +20,8 @@ export interface MarkdownOptions {
   readonly artifact?: string;
   /** Which service, project, environment and state it is for. */
   readonly where?: Where;
+  /** Stands before what it comes to: the project, where one comment has several. */
+  readonly title?: string;
   /** Tells the comments of several projects on one merge request apart. */
   readonly key?: string;
   /** All that the plan has for its reviewer; left out, what it says by itself. */
@@ -31,7 +33,8 @@ const longestLine = 300;
 /** No part may take the room of the others. */
 const share = { consents: 0.4, findings: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
 
-const markerOf = (key = "default"): string => `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
+export const markerOf = (key = "default"): string =>
+  `<!-- reconcile-plan ${key.replaceAll(/[^\w.-]/g, "-").slice(0, 60)} -->`;
 
 const whereLine = (where: Where | undefined): string =>
   where === undefined ? "" : `${escapeText(whereText(where))}\n\n`;
@@ -40,7 +43,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const limit = options.limit ?? commentLimit;
   const { blocks, touched } = outlinePlan(plan);
   const look: Look = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
-  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${summaryText(plan)}\n`;
+  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${options.title === undefined ? "" : `${escapeText(options.title)}: `}${summaryText(plan)}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,

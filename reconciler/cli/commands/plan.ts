@@ -1,14 +1,17 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
 import type { Plan } from "../../core/plan/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
-import { commentLimit, planMarkdown } from "../../report/markdown";
+import { commentLimit, markerOf, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
+import { changedProjects } from "../changed-projects";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
-import { forEachEnvironment, isForAll } from "../each-environment";
+import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { planFlags } from "../flags";
 import type { Output } from "../output";
 import { planOptions, prepareBeside, showPlan, withSession } from "../planning";
@@ -27,23 +30,64 @@ export const planCommand = command({
     ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
     ["reconcile plan --target vm.db", "only this VM and what it stands on"],
     ["reconcile plan --env all", "each environment that the file declares, in turn"],
+    ["reconcile plan --changed-since origin/main prod staging --markdown", "the projects that a change touches"],
   ],
-  flags: [...planFlags, "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
+  flags: [...planFlags, "changed-since", "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
   run: (invocation) => annotated(invocation, () => planHere(invocation)),
 });
 
 function planHere(invocation: Invocation): Promise<number> {
+  const since = invocation.flags["changed-since"];
+  if (since !== undefined) return planChanged(invocation, since);
   if (!isForAll(invocation)) return plan(invocation);
   if (invocation.flags.out !== undefined)
     throw fail("cli/bad-flag", "--out saves the plan of one environment, not of all", "--env NAME --out FILE for each");
-  return forEachEnvironment(invocation, plan);
+  return forEachEnvironment(invocation, (own) => plan(own));
 }
 
-/** Comments of several environments on one merge request are told apart by it. */
-const placeOf = ({ where }: Output) => ({
-  ...(where === undefined ? {} : { where }),
-  ...(where?.environment === undefined ? {} : { key: where.environment }),
-});
+/** One report with a part for each project that the change touches; each part of a comment has its own marker. */
+function planChanged(invocation: Invocation, since: string): Promise<number> {
+  const { flags, output } = invocation;
+  const { touched, removed } = changedProjects(invocation, since);
+  const gone = removed.map(
+    (folder): Diagnostic => ({
+      severity: "warning",
+      code: "plan/project-removed",
+      summary: `the files of ${folder} are gone, and what they declared is not`,
+      fix: "reconcile destroy with the files of before, and remove them after that",
+    }),
+  );
+  if (flags.out !== undefined && touched.length > 0) mkdirSync(flags.out, { recursive: true, mode: 0o700 });
+  if (touched.length === 0 && flags.markdown === true)
+    output.print(`${markerOf()}\n### Nothing to plan: no project is touched.\n`);
+  else if (touched.length === 0) output.print(`No project is touched since ${since}.`);
+  return forEachPart(
+    invocation,
+    "folder",
+    touched,
+    (folder, own) => {
+      if (flags.markdown !== true) own.output.print(`${folder}\n`);
+      const out = flags.out === undefined ? {} : { out: join(flags.out, `${fileNameOf(folder)}.plan.json`) };
+      const part = { folder, limit: Math.floor(commentLimit / touched.length) };
+      return plan({ ...own, args: [folder], flags: { ...own.flags, ...out } }, part);
+    },
+    gone,
+  );
+}
+
+const fileNameOf = (folder: string): string => folder.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+|-+$/g, "") || "plan";
+
+/** One of several in one comment. */
+interface Part {
+  readonly folder: string;
+  readonly limit: number;
+}
+
+/** Comments of several environments or projects on one merge request are told apart by it. */
+const placeOf = ({ where }: Output, part: Part | undefined) => {
+  const key = [part?.folder, where?.environment].filter((word) => word !== undefined).join("-");
+  return { ...(where === undefined ? {} : { where }), ...(key === "" ? {} : { key }) };
+};
 
 /** What this service never shows is for the doctor to say; a plan says it where it changes such a thing. */
 function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
@@ -51,7 +95,7 @@ function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan):
   return diagnostics.filter(({ code }) => code !== "plan/group-names-unobserved");
 }
 
-async function plan(invocation: Invocation): Promise<number> {
+async function plan(invocation: Invocation, part?: Part): Promise<number> {
   const { flags, output } = invocation;
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
@@ -62,9 +106,11 @@ async function plan(invocation: Invocation): Promise<number> {
     const { findings, diagnostics } = review;
     if (format !== undefined) printAnnotations(invocation, format, findings);
     else if (flags.markdown === true) {
-      const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, commentLimit / 8);
+      const limit = part?.limit ?? commentLimit;
+      const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, limit / 8);
+      const title = part === undefined ? {} : { title: part.folder };
       output.print(
-        planMarkdown(plan, { limit: commentLimit - exposure.length, findings, ...placeOf(output) }) + exposure,
+        planMarkdown(plan, { limit: limit - exposure.length, findings, ...title, ...placeOf(output, part) }) + exposure,
       );
     } else showPlan(invocation, prepared, review);
     const failed = review.exitCode !== 0;

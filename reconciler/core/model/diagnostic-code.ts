@@ -172,6 +172,7 @@ export type DiagnosticCode =
   | "plan/power-unobserved"
   | "plan/region-ambiguous"
   | "plan/region-unknown"
+  | "plan/project-removed"
   | "plan/renamed-key"
   | "plan/rule-kept"
   | "plan/rule-stays"

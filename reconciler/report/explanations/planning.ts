@@ -139,6 +139,10 @@ export const planning = {
     "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
     "Use a credential that may read it, or correct the id.",
   ),
+  "plan/project-removed": row(
+    "A change removes the files of a project, and its VMs, volumes and groups stay without anybody to manage them.",
+    "Destroy it with the files of before, then remove them.",
+  ),
   "plan/renamed-key": row(
     "One block goes and another that is just like it comes, as after a rename of its key. It would be deleted and made anew.",
     "Write the moved entry that the message names, or nothing if they are two different things.",

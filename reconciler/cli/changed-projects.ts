@@ -1,0 +1,65 @@
+/**
+ * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
+ * its folder, and by a file elsewhere that it names: its dialect, and files of variables.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
+import { changedSince } from "../outside/git";
+import type { Invocation } from "./command";
+import { fail } from "./compose";
+import { CommandFailed } from "./crash";
+import { readWorkspace } from "./workspace";
+
+export interface ChangedProjects {
+  readonly touched: readonly string[];
+  /** Their files went, and what they declared is still there. */
+  readonly removed: readonly string[];
+}
+
+export function changedProjects(invocation: Invocation, reference: string): ChangedProjects {
+  const folders = invocation.args;
+  if (folders.length === 0 || invocation.flags.file !== undefined)
+    throw fail(
+      "cli/bad-flag",
+      "--changed-since chooses among projects, each a folder",
+      "reconcile plan --changed-since origin/main projects/*",
+    );
+  const changed = changedSince(reference, process.cwd());
+  if ("problem" in changed)
+    throw fail(
+      "cli/bad-flag",
+      `--changed-since ${reference}: git says: ${changed.problem}`,
+      "git fetch origin BRANCH first; in a pipeline, check out with its history (fetch-depth: 0, or GIT_DEPTH: 0)",
+    );
+  const files = changed.files.map(real);
+  const isIn = (folder: string) => files.some((file) => file.startsWith(`${real(resolve(folder))}${sep}`));
+  const names = [...new Set(folders.map((folder) => relative(process.cwd(), resolve(folder)) || "."))];
+  return {
+    touched: names.filter(
+      (folder) => existsSync(folder) && (isIn(folder) || namesOneOf(invocation, folder, new Set(files))),
+    ),
+    removed: names.filter((folder) => !existsSync(folder) && isIn(folder)),
+  };
+}
+
+function namesOneOf(invocation: Invocation, folder: string, files: ReadonlySet<string>): boolean {
+  const given = [invocation.flags.dialect, ...(invocation.flags["var-file"] ?? [])];
+  try {
+    const { desired, sources } = readWorkspace(invocation, { args: [folder] });
+    const { dialect } = desired.service;
+    if (dialect !== undefined && "path" in dialect) given.push(resolve(dirname(dialect.source.file), dialect.path));
+    given.push(...sources.map(({ file }) => file));
+  } catch (error) {
+    // What is wrong with it is its own change's business.
+    if (!(error instanceof CommandFailed)) throw error;
+  }
+  return given.some((file) => file !== undefined && files.has(real(resolve(file))));
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,69 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { jsonLines, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+const git = (...words: string[]): string =>
+  execFileSync("git", ["-c", "user.email=a@example.com", "-c", "user.name=a", ...words], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+const plan = (...words: string[]) => runCli(["plan", "--changed-since", ...words], { cwd: folder });
+
+beforeEach(() => {
+  folder = makeFolder();
+  git("init", "--quiet");
+  write(".gitignore", ".reconcile\n*.state.json*\n");
+  for (const [name, dialect] of [
+    ["a", "./d.yaml"],
+    ["b", "../shared/d.yaml"],
+    ["c", "./d.yaml"],
+  ] as const) {
+    mkdirSync(join(folder, name));
+    write(`${name}/d.dialect.yaml`, "{}\n");
+    write(
+      `${name}/reconcile.yaml`,
+      `version: 1\nservice: { base_url: embedded, dialect: ${dialect.replace("d.yaml", "d.dialect.yaml")} }\nvolumes: { data: { size: 1 } }\n`,
+    );
+  }
+  mkdirSync(join(folder, "shared"));
+  write("shared/d.dialect.yaml", "{}\n");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "one");
+  git("branch", "base");
+});
+
+describe("plan --changed-since", () => {
+  it("plans the projects that a change touches, by their folder or by a file that they name", async () => {
+    write("a/reconcile.yaml", "version: 1\nservice: { base_url: embedded }\nvolumes: { data: { size: 2 } }\n");
+    write("shared/d.dialect.yaml", "{} # said anew\n");
+    git("commit", "--quiet", "--all", "--message", "two");
+    const ran = await plan("base", "a", "b", "c", "--json", "--detailed-exitcode");
+    expect(ran.exitCode, ran.stderr).toBe(2);
+    const summary = jsonLines(ran.stdout).at(-1)!;
+    expect(summary["folders"].map(({ folder: name }: { folder: string }) => name)).toEqual(["a", "b"]);
+    expect(summary["changes"]["create"]).toBe(2);
+  });
+
+  it("writes one comment with a part and a marker each, and a plan each", async () => {
+    write("a/new.yaml", "version: 1\nvolumes: { more: { size: 2 } }\n");
+    rmSync(join(folder, "c"), { recursive: true });
+    const ran = await plan("base", "a", "b", "c", "--markdown", "--out", "plans");
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    expect(ran.stdout.match(/^<!-- reconcile-plan .+ -->$/gm)).toEqual(["<!-- reconcile-plan a -->"]);
+    expect(readdirSync(join(folder, "plans"))).toEqual(["a.plan.json"]);
+    expect(ran.stderr).toContain("warning[plan/project-removed]: the files of c are gone");
+  });
+
+  it("says that nothing is touched, and what git says where it cannot tell", async () => {
+    const none = await plan("base", "a", "b", "c");
+    expect(none).toMatchObject({ exitCode: 0, stdout: "No project is touched since base.\n" });
+    const unknown = await plan("no-such-branch", "a");
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr).toContain("git says: fatal: Not a valid object name no-such-branch");
+  });
+});
