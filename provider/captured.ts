@@ -14,7 +14,7 @@ export const capturedKey = "__provider";
 export const programKey = "__program";
 
 export interface ProgramNote {
-  /** Names the resource among all the programs of a folder. */
+  /** Its URN. */
   readonly of: string;
   /** The name is the resource's own, not one that the program gives. */
   readonly named?: boolean;

@@ -6,34 +6,59 @@ import * as pulumi from "@pulumi/pulumi";
 import { capturedKey, capturedProvider, dynamicToken, type ProgramNote, pluginToken, programKey } from "./captured";
 import { Provider } from "./provider-resources";
 
+/** The names of a resource's properties: what a program may give, and what the service adds. */
+export interface PropertyNames {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
 export abstract class CloudResource extends pulumi.CustomResource {
-  constructor(
-    type: string,
-    properties: readonly string[],
-    name: string,
-    args: object,
-    opts: pulumi.CustomResourceOptions = {},
-  ) {
-    // A property that is not named here never becomes an output.
-    const props: pulumi.Inputs = Object.fromEntries(properties.map((property) => [property, undefined]));
-    Object.assign(props, args);
+  constructor(type: string, names: PropertyNames, name: string, args: object, opts: pulumi.CustomResourceOptions = {}) {
     const byPlugin = isByPlugin(opts, type);
+    const token = byPlugin ? pluginToken(type) : dynamicToken(type);
+    const isLookup = opts.id !== undefined;
+    const props: pulumi.Inputs = {};
+    // A property that is not named here never becomes an output. What the program leaves out of a resource that it
+    // declares is not set, which the class says by itself (see unsetUntilGiven).
+    for (const output of names.outputs) props[output] = undefined;
+    if (isLookup || opts.import !== undefined) for (const input of names.inputs) props[input] = undefined;
+    for (const [property, value] of Object.entries(args)) if (value !== undefined) props[property] = value;
     if (!byPlugin) props[capturedKey] = capturedProvider(type);
-    if (opts.id === undefined) {
-      props[programKey] = noteOf(type, name, args, opts);
-      if (properties.includes("name")) props["name"] ??= name;
+    if (!isLookup) {
+      props[programKey] = noteOf(token, name, props, opts);
+      if (names.inputs.includes("name")) props["name"] ??= name;
     }
     // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. What is only
     // looked up has nothing to move, and the SDK cannot work out an alias for it.
-    const aliases =
-      byPlugin && opts.id === undefined ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
-    super(byPlugin ? pluginToken(type) : dynamicToken(type), name, props, {
+    const aliases = byPlugin && !isLookup ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
+    super(token, name, props, {
+      // Where Pulumi's user alone has it replaced (--replace, a taint), nobody asks the provider which goes first. What
+      // is to be taken over must still be there then.
+      ...(namesAreUnique.has(type) && props["adopt"] === undefined ? { deleteBeforeReplace: true } : {}),
       ...opts,
       // The engine's record repeats the inputs, and some of them may be secrets.
       additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"],
       ...(aliases === undefined ? {} : { aliases }),
     });
   }
+}
+
+/** Two of one name or place cannot be there at the same time. */
+const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
+
+/**
+ * Properties that a program has not given, of which the SDK would make an output each that is unknown in every preview:
+ * they are known, and not set.
+ */
+export function unsetUntilGiven(resource: { readonly prototype: object }, { inputs }: PropertyNames): void {
+  for (const name of inputs)
+    Object.defineProperty(resource.prototype, name, {
+      configurable: true,
+      get: () => pulumi.output(undefined),
+      set(this: object, value: unknown) {
+        Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+      },
+    });
 }
 
 function isByPlugin(opts: pulumi.CustomResourceOptions, type: string): boolean {
@@ -43,16 +68,21 @@ function isByPlugin(opts: pulumi.CustomResourceOptions, type: string): boolean {
   return parent?.getProvider?.(pluginToken(type)) instanceof Provider;
 }
 
-function noteOf(type: string, name: string, args: object, { parent }: pulumi.CustomResourceOptions) {
-  const above = parent as { __pulumiType?: string; __name?: string } | undefined;
-  const of = [pulumi.getProject(), pulumi.getStack(), above?.__pulumiType, above?.__name];
-  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
-  const secrets = Promise.all(
-    given.map(async ([property, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [property] : [])),
-  );
+function noteOf(token: string, name: string, props: pulumi.Inputs, { parent }: pulumi.CustomResourceOptions) {
+  const secrets = Object.entries(props)
+    .filter(([, value]) => mayBeSecret(value))
+    .map(async ([property, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [property] : []));
+  const urn = pulumi.createUrn(name, token, parent);
   return {
-    of: [...of, type, name].join("/"),
-    ...("name" in args && args.name !== undefined ? {} : { named: true }),
-    secrets: secrets.then((found) => found.flat()),
+    // As a promise: as an output it would make a resource wait for its component, and that for the resource.
+    of: new Promise<string>((resolve) => void urn.apply(resolve)),
+    ...(props["name"] === undefined ? { named: true } : {}),
+    ...(secrets.length === 0 ? {} : { secrets: Promise.all(secrets).then((found) => found.flat()) }),
   } satisfies pulumi.Inputs & { [K in keyof ProgramNote]: unknown };
 }
+
+/** A plain value is none; what is plain inside holds none. */
+const mayBeSecret = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (pulumi.Output.isInstance(value) || value instanceof Promise || Object.values(value).some(mayBeSecret));

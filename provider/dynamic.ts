@@ -30,16 +30,15 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     );
   const handler: Handler = found;
   let config: dynamic.Config | undefined;
+  /** What the state has already: a create of it is a replacement. */
+  const known = new Map<string, "there" | "told">();
 
   const context = (raw: Inputs = {}, hide: Hide = (text) => text): HandlerContext => ({
     ...notesFor(raw),
     service: () => connectionFor(config).service(),
     // Nobody can cancel what a dynamic provider does.
     signal: new AbortController().signal,
-    // Shown to the user by the process that serves us. What is going on is left out: it would be a line a step.
-    log: (severity, message) => {
-      if (severity === "warning") console.log(`warning: ${hide(message)}`);
-    },
+    log: (severity, message) => say(severity, programNote(raw)?.of, hide(message)),
   });
   const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
     const of = programNote(raw)?.of;
@@ -60,10 +59,18 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async check(before, raw) {
       const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) });
       const hide = hidingIn(raw);
-      return {
-        inputs: { ...clean(inputs), ...noteIn(raw) },
-        failures: failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
-      };
+      const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
+      const urn = programNote(raw)?.of;
+      if (urn !== undefined && Object.keys(own(before)).length > 0) known.set(urn, known.get(urn) ?? "there");
+      else if (urn !== undefined && found.length === 0) {
+        // There is no call for the preview of a create: what it would be refused for is told with what is checked.
+        const refused = await handler.preview(context(raw, hide), inputs, known.get(urn)).then(
+          (warnings) => void warnings.forEach((warning) => void context(raw, hide).log("warning", warning)),
+          (error: unknown) => asPlainError(error, hide).message,
+        );
+        if (refused !== undefined) found.push({ property: "", reason: refused });
+      }
+      return { inputs: { ...clean(inputs), ...noteIn(raw) }, failures: found };
     },
     async diff(id, before, raw) {
       const hide = hidingIn(raw, before);
@@ -71,6 +78,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
         handler.diff(context(raw, hide), id, own(before), own(raw)),
       );
       for (const warning of warnings) context(raw, hide).log("warning", warning);
+      const urn = programNote(raw)?.of;
+      if (replaces.length > 0 && urn !== undefined) known.set(urn, "told");
       return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
     },
     async create(raw) {
@@ -111,6 +120,26 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
   };
 }
+
+/**
+ * Shown beside the resource it is about, as far as the engine can be told; else by the process that serves us, without
+ * what is going on, which would be a line a step.
+ */
+function say(severity: "info" | "warning", urn: string | undefined, message: string): void {
+  const plainly = (): void => {
+    if (severity === "warning") console.log(`warning: ${message}`);
+  };
+  const address = process.argv.slice(2).find((arg) => /^[\w.-]+:\d+$/.test(arg));
+  if (urn === undefined || address === undefined) plainly();
+  else {
+    // The SDK's own modules, which this process has anyway: loaded when there is something to say.
+    engine ??= (require("./plugin/engine-log") as EngineLog).engineLog(address);
+    engine(severity, urn, message, plainly);
+  }
+}
+
+type EngineLog = typeof import("./plugin/engine-log");
+let engine: ReturnType<EngineLog["engineLog"]> | undefined;
 
 /** One connection for all resource types of a process: they are configured alike. */
 let connection: Connection | undefined;

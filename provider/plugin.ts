@@ -3,21 +3,17 @@
  * standard output is the port, as the engine expects.
  */
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
-import { EngineClient, engines, grpc, ResourceProviderService } from "./plugin/sdk";
+import { channelOptions, engineLog } from "./plugin/engine-log";
+import { grpc, ResourceProviderService } from "./plugin/sdk";
 import { createService, type Log } from "./plugin/service";
-
-/** A property bag may be large; the usual 4 MB are not enough for it. */
-const mostBytes = 512 * 1024 * 1024;
-const options = { "grpc.max_receive_message_length": mostBytes, "grpc.max_send_message_length": mostBytes };
 
 type Handle = (request: never) => Promise<unknown>;
 
 export async function main(args: readonly string[]): Promise<void> {
-  const service = createService(engineLog(args.find((arg) => !arg.startsWith("-")))) as unknown as Record<
-    string,
-    Handle
-  >;
-  const server = new grpc.Server(options);
+  const { isIdle, ...calls } = createService(logOf(args.find((arg) => !arg.startsWith("-"))));
+  const service = calls as unknown as Record<string, Handle>;
+  endWithEngine(isIdle);
+  const server = new grpc.Server(channelOptions);
   const methods = Object.entries(ResourceProviderService as unknown as Record<string, { responseStream: boolean }>).map(
     ([name, { responseStream }]) => [name, responseStream ? refuseStream : answer(name, service[name])] as const,
   );
@@ -31,6 +27,16 @@ export async function main(args: readonly string[]): Promise<void> {
     );
   });
   process.stdout.write(`${port}\n`);
+}
+
+const lookAfterEngineMs = 500;
+
+/** An engine that was killed tells nobody. What is under way is brought to its end, and noted for the next run. */
+function endWithEngine(isIdle: () => boolean): void {
+  const engine = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== engine && isIdle()) process.exit(0);
+  }, lookAfterEngineMs).unref();
 }
 
 function answer(name: string, handle: Handle | undefined) {
@@ -57,17 +63,4 @@ function asStatus(error: unknown): { readonly code: number; readonly details: st
   return { code: grpc.status.UNKNOWN, details: error instanceof Error ? error.message : String(error) };
 }
 
-/** Messages go to the engine, which shows them beside the resource they belong to. */
-function engineLog(address: string | undefined): Log {
-  if (address === undefined) return () => undefined;
-  const client = new EngineClient(address, grpc.credentials.createInsecure(), options);
-  return (severity, urn, message) => {
-    const request = new engines.LogRequest();
-    request.setSeverity(severity === "warning" ? engines.LogSeverity.WARNING : engines.LogSeverity.INFO);
-    request.setUrn(urn);
-    request.setMessage(message);
-    // What is going on is shown in the status column and kept nowhere.
-    request.setEphemeral(severity === "info");
-    client.log(request, () => undefined);
-  };
-}
+const logOf = (address: string | undefined): Log => (address === undefined ? () => undefined : engineLog(address));

@@ -1,6 +1,7 @@
 /** Which service a resource belongs to, where the stack's configuration does not say it for all. */
 import * as pulumi from "@pulumi/pulumi";
 import { packageName } from "./captured";
+import { settingNames } from "./settings";
 
 export interface ServiceArgs {
   /** `embedded`, or the URL of the service. Else RECONCILE_BASE_URL. */
@@ -37,11 +38,23 @@ function sealed(args: ServiceArgs): Record<string, Setting> {
   return props;
 }
 
+/** What is left out is as the stack's configuration says, as for resources without a provider. */
+function withStackConfiguration(args: ServiceArgs): ServiceArgs {
+  const config = new pulumi.Config(packageName);
+  const found: { [K in keyof ServiceArgs]?: pulumi.Input<string> } = {};
+  for (const name of settingNames) {
+    const isSecret = (secrets as readonly string[]).includes(name);
+    const value = args[name] === undefined ? (isSecret ? config.getSecret(name) : config.get(name)) : undefined;
+    if (value !== undefined) found[name] = value;
+  }
+  return { ...found, ...args } as ServiceArgs;
+}
+
 /** The packaged plugin `pulumi-resource-reconcile-cloud`. A resource that is given one is served by it. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ServiceArgs = {}, opts?: pulumi.ResourceOptions) {
     // Booleans and numbers travel as text in a provider's configuration.
-    super(packageName, name, textual(sealed(args)), opts);
+    super(packageName, name, textual(sealed(withStackConfiguration(args))), opts);
   }
 }
 

@@ -65,7 +65,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     ...connection,
     async plan(desired, { state, refresh, onEvent, signal, ...options }) {
       const store = openStore(state);
-      const { client, clock, timing } = await connection.service(desired.resources);
+      const { client, clock, timing } = await connection.portsOf(desired.resources);
       const lineage = randomUUID();
       const { discoveryWindowMs } = timing;
       await awaitInterrupted(store, client, { clock, timing }, lineage, signal ?? new AbortController().signal);
@@ -92,7 +92,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       return applyPlan({
         prepared,
         store,
-        ports: { ...(await connection.service(desired.resources)), emit: onEvent },
+        ports: { ...(await connection.portsOf(desired.resources)), emit: onEvent },
         holder: holderOf("a program"),
         stop: { soft: signal ?? never, hard: stopWaiting ?? never },
         planId: randomUUID(),

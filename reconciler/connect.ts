@@ -9,9 +9,11 @@ import { hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
+import { createPoller } from "./engine/poller";
 import { embeddedTimeScale } from "./engine/ports";
 import type { HandlerService } from "./one/handler";
 import type { OpenCreateNotes } from "./one/open-creates";
+import { shareLooks } from "./one/shared-looks";
 import {
   defaultParallelism,
   type Location,
@@ -21,6 +23,7 @@ import {
   readDialectFile,
   type ServiceSetup,
 } from "./open-service";
+import { systemClock } from "./outside/clock";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
 import { openCreateNotes } from "./outside/open-create-notes";
@@ -55,9 +58,22 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller">>;
+
+/** What all resources of a process have in common. */
+function sharedBy({ client, timing }: OpenedService): Shared {
+  const looks = shareLooks(client);
+  return { client: looks.fresh, looks, poller: createPoller(looks.fresh, systemClock, timing.pollIntervalMs) };
+}
+
+interface OpenConnection extends Connection {
+  /** The ports of one run, which shares nothing with another. */
+  portsOf(resources: readonly DesiredResource[]): Promise<HandlerService>;
+}
+
 /** `folder`: where relative paths and the embedded world are. */
-export function openConnection(settings: Settings, folder: string): Connection {
-  let opened: { readonly url: string; readonly service: OpenedService } | undefined;
+export function openConnection(settings: Settings, folder: string): OpenConnection {
+  let opened: { readonly url: string; readonly service: OpenedService; readonly shared: Shared } | undefined;
   let opening: Promise<OpenedService> | undefined;
   const open = async (): Promise<OpenedService> => {
     const location = await locate(settings, folder);
@@ -65,16 +81,22 @@ export function openConnection(settings: Settings, folder: string): Connection {
     if (opened?.url === location.url) return opened.service;
     await opened?.service.client.close();
     const service = openService(setupOf(settings, folder), location);
-    opened = { url: location.url, service };
+    opened = { url: location.url, service, shared: sharedBy(service) };
     return service;
   };
+  const openOnce = (): Promise<OpenedService> => {
+    opening ??= open().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
   return {
+    portsOf: async (resources) => portsOf(await openOnce(), folder, resources),
     async service(resources = []) {
-      opening ??= open().finally(() => {
-        opening = undefined;
-      });
-      const ports = portsOf(await opening, folder, resources);
-      return settings.acceptService === true ? { ...ports, acceptService: true } : ports;
+      const service = await openOnce();
+      const ports = portsOf(service, folder, resources);
+      const shared = opened?.service === service ? opened.shared : sharedBy(service);
+      return { ...ports, ...shared, ...(settings.acceptService === true ? { acceptService: true } : {}) };
     },
     notesOf: (owner) =>
       openCreateNotes(join(folder, ".reconcile", "creates"), `${baseUrlOf(settings) ?? ""}\n${owner}`),

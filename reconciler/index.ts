@@ -6,6 +6,7 @@
 import { type Cloud, openCloud } from "./cloud";
 import type { Settings } from "./connect";
 import type { Handler } from "./one/handler";
+import { type Lookup, lookups } from "./one/lookups";
 import { type HandlerType, handlers } from "./one/table";
 import { openProtectedStore } from "./store/open";
 import type { StateStore } from "./store/store";
@@ -126,6 +127,7 @@ export type {
  * console.log(PartialFailure.prototype instanceof Error);
  */
 export { PartialFailure, unknownValue } from "./one/handler";
+export type { Lookup } from "./one/lookups";
 export type { DesiredPart, DesiredParts } from "./one/parts";
 /**
  * A whole desired state as single resources, in an order in which they can be made.
@@ -225,3 +227,16 @@ export const handlerOf = (type: string): Handler | undefined =>
  * for (const { type, description } of listHandlers()) console.log(type, description);
  */
 export const listHandlers = (): readonly Handler[] => Object.values(handlers);
+
+/**
+ * The look-ups there are, for what a program does not manage.
+ *
+ * @example
+ * import { connect, listLookups } from "reconcile-cloud";
+ *
+ * const cloud = connect({ baseUrl: "embedded" });
+ * const getFlavor = listLookups().find(({ name }) => name === "getFlavor");
+ * console.log(await getFlavor?.look(await cloud.service(), { name: "m1.small" }));
+ * await cloud.close();
+ */
+export const listLookups = (): readonly Lookup[] => lookups;

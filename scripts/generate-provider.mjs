@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(root, "provider/generated/resources.ts");
-const { listHandlers } = createRequire(import.meta.url)(join(root, "dist/reconciler/index.js"));
+const { listHandlers, listLookups } = createRequire(import.meta.url)(join(root, "dist/reconciler/index.js"));
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const nested = new Map();
@@ -21,7 +21,9 @@ function typeOf(property, name, input) {
     case "boolean":
       return wrap("boolean");
     case "array":
-      return wrap(`${typeOf(property.items, property.items.type === "object" ? `${name}Item` : name, input)}[]`);
+      return wrap(
+        `${listed(typeOf(property.items, property.items.type === "object" ? `${name}Item` : name, input))}[]`,
+      );
     case "object":
       if (property.properties === undefined) return wrap("unknown");
       nested.set(name, property.properties);
@@ -30,6 +32,8 @@ function typeOf(property, name, input) {
       return wrap(property.values === undefined ? "string" : property.values.map((value) => `"${value}"`).join(" | "));
   }
 }
+
+const listed = (type) => (type.startsWith('"') && type.includes(" | ") ? `(${type})` : type);
 
 const doc = (text, indent) => `${indent}/** ${text} */`;
 
@@ -75,9 +79,16 @@ for (const handler of listHandlers()) {
     }
   }
   const all = { ...inputs, ...outputs };
-  classes.push(`${doc(handler.description, "")}
+  const names = {
+    inputs: Object.keys(inputs),
+    outputs: Object.keys(outputs).filter((name) => name !== "recorded"),
+  };
+  classes.push(`const namesOf${type}: PropertyNames = ${JSON.stringify(names)};
+
+${doc(handler.description, "")}
 export class ${type} extends CloudResource {
 ${Object.entries(all)
+  .filter(([name]) => name !== "recorded")
   .map(([name, property]) => {
     const sure = property.required === true;
     return `${doc(property.description, "  ")}\n  declare readonly ${name}: pulumi.Output<${typeOf(property, `${type}${capital(name)}`, false)}${sure ? "" : " | undefined"}>;`;
@@ -85,21 +96,46 @@ ${Object.entries(all)
   .join("\n")}
 
   constructor(name: string, args: ${type}Args, opts?: pulumi.CustomResourceOptions) {
-    super("${type}", ${JSON.stringify(Object.keys(all))}, name, args, opts);
+    super("${type}", namesOf${type}, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
   static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions): ${type} {
     return new ${type}(name, {} as ${type}Args, { ...opts, id });
   }
-}`);
+}
+unsetUntilGiven(${type}, namesOf${type});`);
 }
 
-const text = `// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
-import type * as pulumi from "@pulumi/pulumi";
-import { CloudResource } from "../cloud-resource";
+const calls = listLookups().map(({ name, description, inputs, outputs }) => {
+  const type = capital(name);
+  return `export interface ${type}Args {
+${fields(inputs, type, false, () => true).join("\n")}
+}
 
-${[...shapes, ...classes].join("\n\n")}
+export interface ${type}OutputArgs {
+${fields(inputs, type, true, () => true).join("\n")}
+}
+
+export interface ${type}Result {
+${fields(outputs, type, false, () => true).join("\n")}
+}
+
+${doc(`${description} Through the plugin.`, "")}
+export const ${name} = (args: ${type}Args, opts: pulumi.InvokeOptions = {}): Promise<${type}Result> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:${name}", args, opts);
+
+export const ${name}Output = (
+  args: ${type}OutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<${type}Result> => pulumi.runtime.invokeOutput("reconcile-cloud:index:${name}", args, opts);`;
+});
+
+const text = `// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
+import * as pulumi from "@pulumi/pulumi";
+import { CloudResource, type PropertyNames, unsetUntilGiven } from "../cloud-resource";
+
+${[...shapes, ...classes, ...calls].join("\n\n")}
 `;
 
 if (process.argv.includes("--check")) {

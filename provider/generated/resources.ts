@@ -1,6 +1,6 @@
 // Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
-import type * as pulumi from "@pulumi/pulumi";
-import { CloudResource } from "../cloud-resource";
+import * as pulumi from "@pulumi/pulumi";
+import { CloudResource, type PropertyNames, unsetUntilGiven } from "../cloud-resource";
 
 /** What a Vm is asked to be. */
 export interface VmArgs {
@@ -208,6 +208,8 @@ export interface SecurityGroupRuleArgs {
   onRuleRemoval?: pulumi.Input<"fail" | "keep"> | undefined;
 }
 
+const namesOfVm: PropertyNames = {"inputs":["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt"],"outputs":["floatingIp","privateIp","dataVolumeId"]};
+
 /** A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it. */
 export class Vm extends CloudResource {
   /** 3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name. */
@@ -235,7 +237,7 @@ export class Vm extends CloudResource {
   /** What another imageId leads to. */
   declare readonly onImageChange: pulumi.Output<"rebuild" | "replace" | "ignore" | undefined>;
   /** Take a snapshot before these. */
-  declare readonly snapshotBefore: pulumi.Output<"rebuild" | "resize" | "delete"[] | undefined>;
+  declare readonly snapshotBefore: pulumi.Output<("rebuild" | "resize" | "delete")[] | undefined>;
   /** Delete the public address with the VM. */
   declare readonly deleteFloatingIp: pulumi.Output<boolean | undefined>;
   /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
@@ -252,11 +254,9 @@ export class Vm extends CloudResource {
   declare readonly privateIp: pulumi.Output<string | undefined>;
   /** The data volume created with it, where the service shows which it is. */
   declare readonly dataVolumeId: pulumi.Output<string | undefined>;
-  /** What the engine remembers of the resource between two runs. Not for programs. */
-  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: VmArgs, opts?: pulumi.CustomResourceOptions) {
-    super("Vm", ["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt","floatingIp","privateIp","dataVolumeId","recorded"], name, args, opts);
+    super("Vm", namesOfVm, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -264,6 +264,9 @@ export class Vm extends CloudResource {
     return new Vm(name, {} as VmArgs, { ...opts, id });
   }
 }
+unsetUntilGiven(Vm, namesOfVm);
+
+const namesOfVolume: PropertyNames = {"inputs":["name","size","flush","flushConfirmed","adopt"],"outputs":[]};
 
 /** A block volume. Grows in place; one that is attached is detached for it (which needs a flush) and attached again. */
 export class Volume extends CloudResource {
@@ -277,11 +280,9 @@ export class Volume extends CloudResource {
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
   /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
   declare readonly adopt: pulumi.Output<string | undefined>;
-  /** What the engine remembers of the resource between two runs. Not for programs. */
-  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: VolumeArgs, opts?: pulumi.CustomResourceOptions) {
-    super("Volume", ["name","size","flush","flushConfirmed","adopt","recorded"], name, args, opts);
+    super("Volume", namesOfVolume, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -289,6 +290,9 @@ export class Volume extends CloudResource {
     return new Volume(name, {} as VolumeArgs, { ...opts, id });
   }
 }
+unsetUntilGiven(Volume, namesOfVolume);
+
+const namesOfVolumeAttachment: PropertyNames = {"inputs":["vmId","volumeId","flush","flushConfirmed"],"outputs":[]};
 
 /** A volume attached to a VM. Taking it off needs a flush that somebody or something stands for. */
 export class VolumeAttachment extends CloudResource {
@@ -300,11 +304,9 @@ export class VolumeAttachment extends CloudResource {
   declare readonly flush: pulumi.Output<VolumeAttachmentFlush | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
-  /** What the engine remembers of the resource between two runs. Not for programs. */
-  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: VolumeAttachmentArgs, opts?: pulumi.CustomResourceOptions) {
-    super("VolumeAttachment", ["vmId","volumeId","flush","flushConfirmed","recorded"], name, args, opts);
+    super("VolumeAttachment", namesOfVolumeAttachment, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -312,6 +314,9 @@ export class VolumeAttachment extends CloudResource {
     return new VolumeAttachment(name, {} as VolumeAttachmentArgs, { ...opts, id });
   }
 }
+unsetUntilGiven(VolumeAttachment, namesOfVolumeAttachment);
+
+const namesOfSecurityGroup: PropertyNames = {"inputs":["name","description","rules","rulesMode","onRuleRemoval","adopt"],"outputs":[]};
 
 /** A security group with its rules. Its rules are all there are, unless rulesMode is shared; then SecurityGroupRule resources may stand beside them. */
 export class SecurityGroup extends CloudResource {
@@ -327,11 +332,9 @@ export class SecurityGroup extends CloudResource {
   declare readonly onRuleRemoval: pulumi.Output<"replace" | "keep" | undefined>;
   /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
   declare readonly adopt: pulumi.Output<string | undefined>;
-  /** What the engine remembers of the resource between two runs. Not for programs. */
-  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: SecurityGroupArgs, opts?: pulumi.CustomResourceOptions) {
-    super("SecurityGroup", ["name","description","rules","rulesMode","onRuleRemoval","adopt","recorded"], name, args, opts);
+    super("SecurityGroup", namesOfSecurityGroup, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -339,6 +342,9 @@ export class SecurityGroup extends CloudResource {
     return new SecurityGroup(name, {} as SecurityGroupArgs, { ...opts, id });
   }
 }
+unsetUntilGiven(SecurityGroup, namesOfSecurityGroup);
+
+const namesOfSecurityGroupRule: PropertyNames = {"inputs":["securityGroupId","direction","ethertype","protocol","dstPort","remoteIp","remoteGroup","description","onRuleRemoval"],"outputs":["ruleId"]};
 
 /** One rule of a security group, for groups whose rulesMode is additive, and for rules between groups that name each other. */
 export class SecurityGroupRule extends CloudResource {
@@ -362,11 +368,9 @@ export class SecurityGroupRule extends CloudResource {
   declare readonly onRuleRemoval: pulumi.Output<"fail" | "keep" | undefined>;
   /** The id of the rule in its group. */
   declare readonly ruleId: pulumi.Output<string | undefined>;
-  /** What the engine remembers of the resource between two runs. Not for programs. */
-  declare readonly recorded: pulumi.Output<unknown | undefined>;
 
   constructor(name: string, args: SecurityGroupRuleArgs, opts?: pulumi.CustomResourceOptions) {
-    super("SecurityGroupRule", ["securityGroupId","direction","ethertype","protocol","dstPort","remoteIp","remoteGroup","description","onRuleRemoval","ruleId","recorded"], name, args, opts);
+    super("SecurityGroupRule", namesOfSecurityGroupRule, name, args, opts);
   }
 
   /** An existing resource by its id, to read from; the program does not manage it. */
@@ -374,3 +378,206 @@ export class SecurityGroupRule extends CloudResource {
     return new SecurityGroupRule(name, {} as SecurityGroupRuleArgs, { ...opts, id });
   }
 }
+unsetUntilGiven(SecurityGroupRule, namesOfSecurityGroupRule);
+
+export interface GetFlavorArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetFlavorOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetFlavorResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+/** Looks up flavor by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getFlavor = (args: GetFlavorArgs, opts: pulumi.InvokeOptions = {}): Promise<GetFlavorResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getFlavor", args, opts);
+
+export const getFlavorOutput = (
+  args: GetFlavorOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetFlavorResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getFlavor", args, opts);
+
+export interface GetImageArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetImageOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetImageResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+/** Looks up image by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getImage = (args: GetImageArgs, opts: pulumi.InvokeOptions = {}): Promise<GetImageResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getImage", args, opts);
+
+export const getImageOutput = (
+  args: GetImageOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetImageResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getImage", args, opts);
+
+export interface GetRegionArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetRegionOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetRegionResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+/** Looks up region by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getRegion = (args: GetRegionArgs, opts: pulumi.InvokeOptions = {}): Promise<GetRegionResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getRegion", args, opts);
+
+export const getRegionOutput = (
+  args: GetRegionOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetRegionResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getRegion", args, opts);
+
+export interface GetVmArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetVmOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetVmResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its state, in the service's own word. */
+  status?: string | undefined;
+  /** Its flavor. */
+  flavorId?: string | undefined;
+  /** Its image. */
+  imageId?: string | undefined;
+  /** Its owner. */
+  owner?: string | undefined;
+  /** Its public address. */
+  floatingIp?: string | undefined;
+  /** Its address in the private network. */
+  privateIp?: string | undefined;
+  /** All its volumes, the root disk among them. */
+  volumeIds?: string[] | undefined;
+}
+
+/** Looks up VM by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getVm = (args: GetVmArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVmResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getVm", args, opts);
+
+export const getVmOutput = (
+  args: GetVmOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetVmResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getVm", args, opts);
+
+export interface GetVolumeArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetVolumeOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetVolumeResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its size in GB. */
+  size?: number | undefined;
+  /** Its state, in the service's own word. */
+  status?: string | undefined;
+  /** The VM that it is attached to. */
+  vmId?: string | undefined;
+}
+
+/** Looks up volume by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getVolume = (args: GetVolumeArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVolumeResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getVolume", args, opts);
+
+export const getVolumeOutput = (
+  args: GetVolumeOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetVolumeResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getVolume", args, opts);
+
+export interface GetSecurityGroupArgs {
+  /** Its name. */
+  name?: string | undefined;
+  /** Its id; instead of the name. */
+  id?: string | undefined;
+}
+
+export interface GetSecurityGroupOutputArgs {
+  /** Its name. */
+  name?: pulumi.Input<string> | undefined;
+  /** Its id; instead of the name. */
+  id?: pulumi.Input<string> | undefined;
+}
+
+export interface GetSecurityGroupResult {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its description. */
+  description?: string | undefined;
+}
+
+/** Looks up security group by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+export const getSecurityGroup = (args: GetSecurityGroupArgs, opts: pulumi.InvokeOptions = {}): Promise<GetSecurityGroupResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getSecurityGroup", args, opts);
+
+export const getSecurityGroupOutput = (
+  args: GetSecurityGroupOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetSecurityGroupResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getSecurityGroup", args, opts);

@@ -1,30 +1,55 @@
 /** The package schema, made from the table of handlers: what YAML, Python, Go and `pulumi package` know of us. */
-import { type Handler, listHandlers, type Property, version } from "../../reconciler/index";
-import { packageName } from "../captured";
+import { type Handler, type Lookup, listHandlers, listLookups, type Property, version } from "../../reconciler/index";
+import { packageName, pluginToken } from "../captured";
 import { type SettingName, settingNames } from "../settings";
+import { exampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
+
+const home = "https://github.com/reconcile-cloud/reconcile-cloud";
 
 export function packageSchema(): Json {
   const types: Json = {};
   const resources: Json = {};
-  for (const handler of listHandlers())
-    resources[`${packageName}:index:${handler.type}`] = resourceSchema(handler, types);
+  for (const handler of listHandlers()) resources[pluginToken(handler.type)] = resourceSchema(handler, types);
   const variables = Object.fromEntries(settingNames.map((name) => [name, settings[name]]));
   return {
     name: packageName,
     displayName: "reconcile-cloud",
     version,
     description: "Virtual machines, block volumes and security groups, reconciled",
-    keywords: ["pulumi", "category/cloud", "kind/native"],
+    keywords: ["pulumi", "category/cloud", "kind/native", "virtual-machines"],
     license: "Apache-2.0",
+    publisher: "reconcile-cloud",
+    homepage: home,
+    repository: home,
+    logoUrl: "https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/docs/pictures/resources.svg",
+    pluginDownloadURL: "github://api.github.com/reconcile-cloud/reconcile-cloud",
+    meta: { supportPack: true },
     config: { variables },
     provider: { description: "Which service, and how to speak to it.", inputProperties: variables },
     types,
     resources,
-    language: { nodejs: { respectSchemaVersion: true }, python: { respectSchemaVersion: true } },
+    functions: Object.fromEntries(
+      listLookups().map((lookup) => [pluginToken(lookup.name), functionSchema(lookup, types)]),
+    ),
+    language,
   };
 }
+
+/** How each language calls what is generated for it. */
+const language: Json = {
+  nodejs: { packageName: "@reconcile-cloud/pulumi", respectSchemaVersion: true },
+  python: { packageName: "pulumi_reconcile_cloud", respectSchemaVersion: true, pyproject: { enabled: true } },
+  go: {
+    importBasePath: "github.com/reconcile-cloud/pulumi-reconcile-cloud/sdk/go/reconcilecloud",
+    rootPackageName: "reconcilecloud",
+    generateResourceContainerTypes: true,
+    respectSchemaVersion: true,
+  },
+  csharp: { rootNamespace: "ReconcileCloud", respectSchemaVersion: true },
+  java: { basePackage: "cloud.reconcile", buildFiles: "gradle" },
+};
 
 const text = (description: string, environment?: string): Json => ({
   type: "string",
@@ -48,28 +73,44 @@ const settings: Readonly<Record<SettingName, Json>> = {
   },
 };
 
+const describeAll = (
+  properties: Readonly<Record<string, Property>>,
+  prefix: string,
+  types: Json,
+  isInput: boolean,
+): Json =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [
+      name,
+      {
+        ...typeSchema(property, `${prefix}${capital(name)}`, types),
+        description: property.description,
+        ...(isInput && property.default !== undefined ? { default: property.default } : {}),
+        ...(isInput && property.replaces === true ? { willReplaceOnChanges: true } : {}),
+        ...(name === "recorded" ? { secret: true } : {}),
+      },
+    ]),
+  );
+
+const requiredIn = (properties: Readonly<Record<string, Property>>): string[] =>
+  Object.entries(properties).flatMap(([name, { required }]) => (required === true ? [name] : []));
+
 function resourceSchema({ type, description, inputs, outputs }: Handler, types: Json): Json {
-  const describe = (properties: Readonly<Record<string, Property>>, isInput: boolean): Json =>
-    Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [
-        name,
-        {
-          ...typeSchema(property, `${type}${capital(name)}`, types),
-          description: property.description,
-          ...(isInput && property.replaces === true ? { willReplaceOnChanges: true } : {}),
-        },
-      ]),
-    );
-  const required = Object.entries(inputs).filter(([, property]) => property.required === true);
   return {
-    description,
-    inputProperties: describe(inputs, true),
+    description: `${description}\n\n${exampleOf(type)}`,
+    inputProperties: describeAll(inputs, type, types, true),
     // A name that is left out is the resource's own.
-    requiredInputs: required.map(([name]) => name).filter((name) => name !== "name"),
-    properties: describe({ ...inputs, ...outputs }, false),
-    required: required.map(([name]) => name),
+    requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
+    properties: describeAll({ ...inputs, ...outputs }, type, types, false),
+    required: requiredIn(inputs),
   };
 }
+
+const functionSchema = ({ name, description, inputs, outputs }: Lookup, types: Json): Json => ({
+  description,
+  inputs: { properties: describeAll(inputs, capital(name), types, true), required: requiredIn(inputs) },
+  outputs: { properties: describeAll(outputs, `${capital(name)}Result`, types, false), required: requiredIn(outputs) },
+});
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
@@ -79,18 +120,17 @@ function typeSchema(property: Property, name: string, types: Json): Json {
       type: "array",
       items: typeSchema(property.items!, property.items?.type === "object" ? `${name}Item` : name, types),
     };
+  if (property.values !== undefined) {
+    types[pluginToken(name)] = { type: "string", enum: property.values.map((value) => ({ value })) };
+    return { $ref: `#/types/${pluginToken(name)}` };
+  }
   if (property.type !== "object") return { type: property.type };
   if (property.properties === undefined) return { $ref: "pulumi.json#/Any" };
-  const token = `${packageName}:index:${name}`;
-  types[token] = {
+  types[pluginToken(name)] = {
     type: "object",
     description: property.description,
-    properties: Object.fromEntries(
-      Object.entries(property.properties).map(([key, inner]) => [
-        key,
-        { ...typeSchema(inner, `${name}${capital(key)}`, types), description: inner.description },
-      ]),
-    ),
+    properties: describeAll(property.properties, name, types, false),
+    required: requiredIn(property.properties),
   };
-  return { $ref: `#/types/${token}` };
+  return { $ref: `#/types/${pluginToken(name)}` };
 }

@@ -17,6 +17,7 @@ import {
   type Handler,
   type HandlerContext,
   handlerOf,
+  listLookups,
   PartialFailure,
   type Props,
   type Settings,
@@ -26,6 +27,7 @@ import {
 import { packageName, programNote } from "../captured";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
+import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
 import { ownProps, readStruct, secretsIn, unwrap, wrapSecret, writeStruct } from "./wire";
@@ -35,7 +37,11 @@ type Hide = (text: string) => string;
 export type Log = (severity: "info" | "warning", urn: string, message: string) => void;
 
 const changesOf = { none: 1, some: 2 } as const;
-const detailOf = { update: 4, updateReplace: 5 } as const;
+const detailOf = {
+  add: { update: 0, replace: 1 },
+  delete: { update: 2, replace: 3 },
+  update: { update: 4, replace: 5 },
+} as const satisfies Record<DiffKind, Readonly<Record<"update" | "replace", number>>>;
 const credentials: readonly string[] = ["token", "authorization"];
 /** The engine adds these to a provider's configuration by itself. */
 const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
@@ -44,6 +50,8 @@ const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
 export function createService(log: Log) {
   /** What is under way. */
   const running = new Set<AbortController>();
+  /** What the state has already: a create of it is a replacement, of which a difference may have told what is lost. */
+  const known = new Map<string, "there" | "told">();
   let cancelled = false;
   let settings: Settings = {};
   let connection: Connection | undefined;
@@ -153,6 +161,8 @@ export function createService(log: Log) {
   const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
 
   return {
+    /** Nothing is under way. */
+    isIdle: () => running.size === 0,
     async getPluginInfo() {
       const info = new plugins.PluginInfo();
       info.setVersion(version);
@@ -161,6 +171,15 @@ export function createService(log: Log) {
     async getSchema() {
       const response = new messages.GetSchemaResponse();
       response.setSchema(JSON.stringify(packageSchema()));
+      return response;
+    },
+    async invoke(request: InstanceType<typeof messages.InvokeRequest>) {
+      const name = request.getTok().split(":").at(-1);
+      const lookup = listLookups().find((one) => one.name === name);
+      if (lookup === undefined) throw new Error(`${packageName} ${version} has no function ${request.getTok()}`);
+      const found = await lookup.look(await connected().service(), ownProps(readStruct(request.getArgs())));
+      const response = new messages.InvokeResponse();
+      response.setReturn(writeStruct(found));
       return response;
     },
     async attach() {
@@ -188,13 +207,17 @@ export function createService(log: Log) {
       response.setInputs(writeStruct(raw));
       return response;
     },
-    /** Another address may be the same service: nothing is ever made anew for that. */
+    /** Another service has none of what the state knows: everything is made anew there, unless it has only moved. */
     async diffConfig(request: DiffRequest) {
       const response = new messages.DiffResponse();
       const before = unwrap(readStruct(request.getOldInputs())) as Record<string, unknown>;
       const after = unwrap(readStruct(request.getNews())) as Record<string, unknown>;
       const differs = settingNames.some((name) => before[name] !== after[name]);
       response.setChanges(differs ? changesOf.some : changesOf.none);
+      const moved = [before["baseUrl"], after["baseUrl"]];
+      const isElsewhere =
+        moved.every((url) => typeof url === "string" && url !== unknownValue) && moved[0] !== moved[1];
+      if (isElsewhere && String(after["acceptService"]) !== "true") response.setReplacesList(["baseUrl"]);
       return response;
     },
     async configure(request: InstanceType<typeof messages.ConfigureRequest>) {
@@ -209,6 +232,7 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
+      if (Object.keys(readStruct(request.getOlds())).length > 0) known.set(urn, known.get(urn) ?? "there");
       const { inputs, failures, warnings } = handler.check({
         ...ownProps(raw),
         ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, ownProps(readStruct(request.getOlds())), raw) : {}),
@@ -239,11 +263,16 @@ export function createService(log: Log) {
       response.setStablesList([...handler.stables]);
       response.setHasdetaileddiff(true);
       for (const { property, replaces } of found.changes) {
-        const detail = new messages.PropertyDiff();
-        detail.setKind(replaces ? detailOf.updateReplace : detailOf.update);
-        detail.setInputdiff(Object.hasOwn(handler.inputs, property));
-        response.getDetaileddiffMap().set(property, detail);
+        const between = pathsBetween(property, before[property], inputs[property]);
+        // What differs in the service only is told at the property.
+        for (const [path, kind] of between.length === 0 ? [[property, "update"] as const] : between) {
+          const detail = new messages.PropertyDiff();
+          detail.setKind(detailOf[kind][replaces ? "replace" : "update"]);
+          detail.setInputdiff(Object.hasOwn(handler.inputs, property));
+          response.getDetaileddiffMap().set(path, detail);
+        }
       }
+      if (found.replaces.length > 0) known.set(urn, "told");
       return response;
     },
     async create(request: CreateRequest) {
@@ -253,7 +282,12 @@ export function createService(log: Log) {
       const inputs = ownProps(raw);
       const response = new messages.CreateResponse();
       if (request.getPreview()) {
-        const computed = Object.keys(handler.outputs).map((name) => [name, unknownValue]);
+        const hide = hidingIn(request.getProperties());
+        const warnings = await within(urn, 0, hide, (context) => handler.preview(context, inputs, known.get(urn)));
+        for (const warning of warnings) log("warning", urn, hide(warning));
+        const computed = Object.keys(handler.outputs)
+          .filter((name) => name !== "recorded" && !(name === "floatingIp" && inputs["skipFloatingIp"] === true))
+          .map((name) => [name, unknownValue]);
         response.setProperties(writeStruct({ ...inputs, ...Object.fromEntries(computed) }, raw));
         return response;
       }

@@ -59,9 +59,9 @@ export interface ReadResult {
   readonly opened?: readonly ConfigSource[];
 }
 
-export function readDesired(sources: readonly ConfigSource[], options: ReadOptions = {}): ReadResult {
+export function readDesired(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions = {}): ReadResult {
   const problems = collectProblems();
-  const files = sources.map((source) => readYaml(source, problems));
+  const files = sources.map((source) => ("root" in source ? source : readYaml(source, problems)));
   // What cannot be read would make everything below it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);

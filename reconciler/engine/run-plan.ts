@@ -16,7 +16,7 @@ import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
 import { indexNamesBefore } from "./names-before";
 import { performStep } from "./perform";
-import { createPoller } from "./poller";
+import { createPoller, type Poller } from "./poller";
 import type { Ports } from "./ports";
 import { isStateError, type Recorder } from "./recorder";
 import type { Run, StepResult } from "./run";
@@ -66,6 +66,8 @@ export async function runPlan(
   /** What the state is to remember of it; a plan that is no run of a state has no id. */
   remembered: { readonly id: string; readonly run?: Omit<RunStart, "number" | "at" | "id"> },
   scope?: Scope,
+  /** Of several runs at a time that share their looks at the VMs; left out, the run has its own. */
+  poller?: Poller,
 ): Promise<RunReport> {
   const { plan } = permitted;
   const scheduler = createScheduler(plan.steps, ports.oneAtATime === true);
@@ -117,7 +119,7 @@ export async function runPlan(
         ports.emit(event);
       },
     },
-    poller: createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs),
+    poller: poller ?? createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs),
     recorder,
     live,
     idsBefore: indexNamesBefore(live),

@@ -11,12 +11,22 @@ import {
   HandlerFailure,
   type HandlerService,
   holdsUnknown,
+  isUnknown,
   type Property,
   type PropertyChange,
   type Props,
 } from "./handler";
 import { checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, changeOf, type PlannedOne, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
+import {
+  carryOut,
+  changeOf,
+  type HowFresh,
+  type PlannedOne,
+  plain,
+  planAsObserved,
+  type Remembered,
+  stateOf,
+} from "./one-run";
 import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
@@ -66,6 +76,7 @@ function plan(
   policy: FlushPolicy,
   attach: boolean,
   { scope }: Remembered = {},
+  look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
   const record: RecordedVolume = {
     kind: "volume",
@@ -86,11 +97,20 @@ function plan(
     source: { file: "properties", line: 1 },
   };
   const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) }, [hostOf(ids.vmId)]);
-  return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal);
+  return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal, look);
 }
 
 const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
+
+const flushMissing = (id: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "consent/flush",
+      summary: `volume ${idsIn(id).volumeId} has to be detached, and nobody stands for its flush`,
+    },
+  ]);
 
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && ((props["flush"] as { via?: string } | undefined)?.via ?? "ask") === "ask";
@@ -116,24 +136,28 @@ export const attachmentHandler: Handler = {
         changes.push({ property, replaces: replaces === true });
     }
     const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
-    return {
-      changes,
-      replaces,
-      deleteBeforeReplace: replaces.length > 0,
-      warnings:
-        replaces.length > 0 && asksForFlush(before)
-          ? [
-              "the volume has to be detached, and nobody stands for its flush: set flushConfirmed: true and update once before this change",
-            ]
-          : [],
-    };
+    if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(id);
+    return { changes, replaces, deleteBeforeReplace: changes.length > 0, warnings: [] };
+  },
+
+  async preview(context, props) {
+    const service = await context.service();
+    if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
+    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
+    const sighting = sightVolume(planned.live, ids.volumeId);
+    if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
+    const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+    return typeof hangsOn === "string" && hangsOn !== ids.vmId
+      ? [`volume ${ids.volumeId} is attached to ${hangsOn}, and has to be taken off it before`]
+      : [];
   },
 
   async create(context, props) {
     const service = await context.service();
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     return exclusively(service, ids, async () => {
-      const planned = await plan(context, service, ids, flushOf(props), true);
+      const planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
       const sighting = sightVolume(planned.live, ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
@@ -165,7 +189,7 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
     const remembered = before === undefined ? undefined : rememberedIn(before);
-    const planned = await plan(context, service, ids, policy, false, remembered);
+    const planned = await plan(context, service, ids, policy, false, remembered, "recent");
     const volume = sightVolume(planned.live, ids.volumeId);
     if (volume.seen === "gone") return undefined;
     let attached =

@@ -62,6 +62,7 @@ export const groupHandler = createHandler<"group">({
   },
   outputs: {},
   optional: [],
+  emptied: ["description"],
   deleteBeforeReplace: true,
   write,
   sight: sightGroup,

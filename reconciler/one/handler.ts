@@ -4,9 +4,12 @@
  * nothing of who calls it. Everything it decides is decided by the same functions as `reconcile apply`.
  */
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { Poller } from "../engine/poller";
 import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
 import type { OpenCreateNotes } from "./open-creates";
+import type { SharedLooks } from "./shared-looks";
+import { inProgramWords } from "./words";
 
 /** Properties as a program writes them: the service's field names in camelCase, JSON values only. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -48,6 +51,7 @@ export interface PropertyChange {
 export interface Difference {
   readonly changes: readonly PropertyChange[];
   readonly replaces: readonly string[];
+  /** Also where the program alone wants it replaced. */
   readonly deleteBeforeReplace: boolean;
   /** What is lost, and what will be in the way. */
   readonly warnings: readonly string[];
@@ -76,6 +80,10 @@ export interface HandlerContext {
 export interface HandlerService extends Omit<Ports, "emit"> {
   /** The program says that this is the service, project and credential that its state is of. */
   readonly acceptService?: boolean;
+  /** The same client with answers that others asked for a moment ago. */
+  readonly looks?: SharedLooks;
+  /** One poll for all who wait. */
+  readonly poller?: Poller;
 }
 
 export interface Handler {
@@ -88,6 +96,11 @@ export interface Handler {
   readonly stables: readonly string[];
   check(inputs: Props): Checked;
   diff(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Difference>;
+  /**
+   * Fails as the create would fail, and ends with what it would warn of. `former`: one of this resource is there as long
+   * as the new one is not made, and bears its name; what is lost with it was told already, or not.
+   */
+  preview(context: HandlerContext, inputs: Props, former?: "there" | "told"): Promise<readonly string[]>;
   create(context: HandlerContext, inputs: Props): Promise<Kept>;
   /** `undefined`: gone. Without `before` it is looked up by the id alone. An open create may come back with its id. */
   read(context: HandlerContext, id: string, before?: Props): Promise<Found | undefined>;
@@ -128,7 +141,8 @@ const fixes: Readonly<Record<string, string>> = {
   "plan/name-taken": 'adopt: "<its id>" takes it over; or choose another name',
   "plan/name-ambiguous": 'adopt: "<id>" says which one it is',
   "plan/gone": "if it still exists, check the credential's project and rights",
-  "consent/flush": "set flushConfirmed: true once it is unmounted or synced, or a flush of via: command or via: stop",
+  "consent/flush":
+    "set flushConfirmed: true once it is unmounted or synced, or a flush of via: command or via: stop, and update once before the change that detaches",
   "apply/id-unknown": 'find its id in the service\'s console and set adopt: "<id>"',
   "apply/outcome-unknown": 'if it exists, set adopt: "<its id>"; if not, run the update again',
   "plan/outcome-unknown": 'if it exists, set adopt: "<its id>"',
@@ -137,9 +151,11 @@ const fixes: Readonly<Record<string, string>> = {
 
 export function sentence(diagnostic: Diagnostic): string {
   const fix = fixes[diagnostic.code] ?? diagnostic.fix;
-  return [
-    diagnostic.summary,
-    ...(diagnostic.detail === undefined ? [] : [diagnostic.detail]),
-    ...(fix === undefined ? [] : [fix]),
-  ].join(" — ");
+  return inProgramWords(
+    [
+      diagnostic.summary,
+      ...(diagnostic.detail === undefined ? [] : [diagnostic.detail]),
+      ...(fix === undefined ? [] : [fix]),
+    ].join(" — "),
+  );
 }

@@ -1,9 +1,10 @@
 /**
  * One resource's properties as the desired state of a file with nothing else in it, read by the reader of files: what
- * is valid here is what is valid there, in the same words. Each property stands on a line of its own, so that the line
- * of a diagnostic names the property.
+ * is valid here is what is valid there, in the same words, with the path of the property instead of a line.
  */
 import { readDesired } from "../config/read-desired";
+import { sourceOfValues } from "../config/values";
+import type { Path } from "../config/yaml-file";
 import { type Address, type Kind, sectionOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import { nearestName } from "../core/text/nearest";
@@ -17,8 +18,9 @@ import {
   type Props,
   sentence,
 } from "./handler";
+import { asProperty } from "./words";
 
-/** A property as a line of the file. */
+/** A property as a field of the file. */
 export interface Line {
   readonly property: string;
   readonly field: string;
@@ -47,39 +49,46 @@ function readOne({ kind, lines }: Written): ReadOne {
   const name = lines.find(({ field }) => field === "name")?.value;
   const address = addressOf(kind, name);
   const given = lines.filter(({ value }) => value !== undefined && value !== null);
-  const text: string[] = [`{"version":1,"${sectionOf[kind]}":{"${address.slice(kind.length + 1)}":{`];
-  const properties: string[] = [""];
-  const write = (line: string, property: string): void => {
-    text.push(line);
-    properties.push(property);
+  const fieldsOf = (section: Line["section"]): Record<string, unknown> =>
+    Object.fromEntries(given.filter((line) => line.section === section).map(({ field, value }) => [field, value]));
+  const resource = {
+    ...fieldsOf(undefined),
+    ...(given.some(({ section }) => section === "rule") ? { rules: [fieldsOf("rule")] } : {}),
+    lifecycle: fieldsOf("lifecycle"),
   };
-  const writeSection = (section: Line["section"]): void => {
-    for (const { field, value, property, section: own } of given)
-      if (own === section) write(`"${field}":${literal(value)},`, property);
-  };
-  writeSection(undefined);
-  if (given.some(({ section }) => section === "rule")) {
-    write('"rules":[{', "");
-    writeSection("rule");
-    write("}],", "");
-  }
-  write('"lifecycle":{', "");
-  writeSection("lifecycle");
-  write("}}}}", "");
-  const { desired, diagnostics } = readDesired([{ file: "properties", text: text.join("\n") }]);
+  const source = sourceOfValues("properties", {
+    version: 1,
+    [sectionOf[kind]]: { [address.slice(kind.length + 1)]: resource },
+  });
+  const { desired, diagnostics } = readDesired([source]);
   const failures: CheckFailure[] = [];
   const warnings: string[] = [];
   for (const diagnostic of diagnostics) {
+    const line = diagnostic.source?.line;
     if (diagnostic.severity !== "error") warnings.push(sentence(diagnostic));
     else
-      failures.push({ property: properties[(diagnostic.source?.line ?? 1) - 1] ?? "", reason: sentence(diagnostic) });
+      failures.push({
+        property: line === undefined ? "" : propertyAt(source.pathAt(line), given),
+        reason: sentence(diagnostic),
+      });
   }
   return { address, failures, warnings, ...(desired === undefined ? {} : { desired }) };
 }
 
-/** JSON is YAML; what a file would interpolate is literal here. */
-const literal = (value: unknown): string =>
-  JSON.stringify(value, (_key, item) => (typeof item === "string" ? item.replaceAll("${", () => "$${") : item));
+/** `vms.web.lifecycle.verify_resize.check` is `verifyResize.check`, and `groups.web.rules.1.dst_port` is `rules[1].dstPort`. */
+function propertyAt(path: Path, lines: readonly Line[]): string {
+  const isRule = lines.some(({ section }) => section === "rule");
+  const steps = path.slice(2);
+  if (steps[0] === "lifecycle") steps.shift();
+  else if (isRule && steps[0] === "rules") steps.splice(0, 2);
+  const [field, ...rest] = steps;
+  const line = lines.find((one) => one.field === field);
+  if (line === undefined || line.property === "") return "";
+  // A group by its id is a map in a file, and a text in a program.
+  if (rest.at(-1) === "id" && rest.at(-2) === "remote_group") rest.pop();
+  const deeper = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${asProperty(step)}`));
+  return [line.property, ...deeper].join("");
+}
 
 /** The desired world of one resource whose inputs were checked; a problem here is still the user's. */
 export function desiredOf(written: Written): { readonly desired: Desired; readonly address: Address } {
@@ -108,8 +117,7 @@ export function asFileValue(value: unknown): unknown {
 
 export const asFileKey = (property: string): string =>
   property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-export const asProperty = (field: string): string =>
-  field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export { asProperty };
 
 export function checkInputs(
   properties: Readonly<Record<string, Property>>,

@@ -20,6 +20,7 @@ import type { ServiceClient } from "../service/client";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 import type { OpenCreate, OpenCreateNotes } from "./open-creates";
+import type { SharedLooks } from "./shared-looks";
 
 /** What is kept between two calls: the engine's record, or a create whose outcome is open. */
 export interface Remembered {
@@ -91,11 +92,14 @@ export async function planAsObserved(
   state: FoldedState,
   address: Address,
   signal: AbortSignal,
-  options: PlanOptions = {},
+  look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
-  const seen = await observe(service, desired, state, signal);
-  return plan(service, desired, state, address, seen.live, seen.findings, options);
+  const seen = await observe(service, desired, state, signal, look);
+  return plan(service, desired, state, address, seen.live, seen.findings, {});
 }
+
+/** How old what is looked at may be. */
+export type HowFresh = keyof SharedLooks;
 
 /** Clients to which the service has shown something that a program manages: their credential is the right one. */
 const vouchedFor = new WeakSet<ServiceClient>();
@@ -107,14 +111,22 @@ const vouchEveryMs = 50;
  * One record has nothing beside it that would tell another project's credential from the right one. The other resources
  * of the program, which the same process looks at at the same time, are its witnesses.
  */
-async function observe(service: HandlerService, desired: Desired, state: FoldedState, signal: AbortSignal) {
-  const { client, clock, acceptService = false } = service;
+async function observe(
+  service: HandlerService,
+  desired: Desired,
+  state: FoldedState,
+  signal: AbortSignal,
+  look: HowFresh,
+) {
+  const { clock, acceptService = false } = service;
+  const client = service.looks?.[look] ?? service.client;
   const seen = await refresh(client, desired, state, { signal, acceptService });
-  if (showsRecorded(seen.live, state)) vouchedFor.add(client);
+  if (showsRecorded(seen.live, state)) vouchedFor.add(service.client);
   if (seen.live.doubt?.about !== "credential") return seen;
   const until = clock.now() + vouchMs;
-  while (!vouchedFor.has(client) && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
-  return vouchedFor.has(client) ? refresh(client, desired, state, { signal, acceptService: true }) : seen;
+  while (!vouchedFor.has(service.client) && clock.now() < until && !signal.aborted)
+    await clock.sleep(vouchEveryMs, signal);
+  return vouchedFor.has(service.client) ? refresh(client, desired, state, { signal, acceptService: true }) : seen;
 }
 
 const showsRecorded = (live: Live, { resources }: State): boolean =>
@@ -234,6 +246,13 @@ const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
   idsBefore,
   ...(accepted === undefined ? {} : { accepted }),
 });
+
+/** Throws what is missing, such as a flush that nobody stands for. */
+export const assertPermitted = (planned: PlannedOne, flushConfirmed: boolean): void =>
+  void permit(planned.plan, flushConfirmed);
+
+export const warningsOf = ({ plan: made }: PlannedOne): string[] =>
+  made.diagnostics.filter(({ severity }) => severity === "warning").map(sentence);
 
 function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
   try {

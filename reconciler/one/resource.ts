@@ -32,8 +32,10 @@ import {
 } from "./handler";
 import { addressOf, asProperty, checkInputs, desiredOf } from "./one-desired";
 import {
+  assertPermitted,
   carryOut,
   changeOf,
+  type HowFresh,
   type PlannedOne,
   plain,
   planAgain,
@@ -43,6 +45,7 @@ import {
   type Remembered,
   stateOf,
   throwErrors,
+  warningsOf,
 } from "./one-run";
 import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import {
@@ -57,6 +60,10 @@ import {
 } from "./shape";
 
 const lastLookMs = 5000;
+
+const adoptsTooMuch = "taking it over would go further than a preview can show";
+
+const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
@@ -118,9 +125,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   async function lookAt(context: HandlerContext, record: Of<K>, id: string): Promise<LiveOf<K> | undefined> {
     if (Object.keys(shape.outputs).length === 0) return undefined;
     const service = await context.service();
-    const seen = await refresh(service.client, nothingDesired, stateOf(record.address, { record }));
-    const sighting = shape.sight(seen.live, id);
-    return sighting.seen === "yes" ? sighting.value : undefined;
+    const look = async (client: HandlerClient): Promise<LiveOf<K> | undefined> => {
+      const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }));
+      const sighting = shape.sight(seen.live, id);
+      return sighting.seen === "yes" ? sighting.value : undefined;
+    };
+    // The look that has shown the end of the run shows this as well.
+    const known = service.looks === undefined ? undefined : await look(service.looks.forCreate);
+    return known !== undefined && shape.isSettled?.(known) === true ? known : look(service.client);
   }
 
   function wanted(inputs: Props): { readonly desired: Desired; readonly address: Address } {
@@ -154,7 +166,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
             changes.push({ property: name, replaces: false });
       }
-      const { desired, address } = wanted(known);
+      for (const name of shape.emptied ?? [])
+        if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });
+      const { desired, address } = wanted(emptied(remembered, before, known));
       if (isPending(id)) return pendingDifference(context, id, remembered, known, changes);
       const record = recordIn(before, known);
       const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
@@ -165,6 +179,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       throwErrors(planned);
       const change = changeOf(planned);
       const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
+      // What up would refuse is refused here, before anything else is changed.
+      if (change?.action === "update" && !observed && !holdsUnknown(inputs))
+        assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
       for (const field of change?.fields ?? []) {
         const property = asProperty(field.field);
         const replaces = replaced && (field.forces === "replace" || kind === "group");
@@ -182,18 +199,30 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       ]);
     },
 
+    async preview(context, inputs, former) {
+      const service = await context.service();
+      if (holdsUnknown(inputs)) return [];
+      const { desired, address } = wanted(inputs);
+      const planned = await planCreate(context, service, desired, address, inputs, {});
+      const errors = planned.plan.diagnostics.filter(
+        ({ severity, code }) => severity === "error" && !(former !== undefined && code === "plan/name-taken"),
+      );
+      if (errors.length > 0) throw new HandlerFailure(errors);
+      if (typeof inputs["adopt"] === "string") refuseLosses(planned, adoptsTooMuch);
+      const loss = former === "there" ? shape.lossOfReplacing?.(inputs) : undefined;
+      return [...(loss === undefined ? [] : [loss]), ...warningsOf(planned)];
+    },
+
     async create(context, inputs) {
       const service = await context.service();
       const { desired, address } = wanted(inputs);
-      const { adopt } = inputs;
-      const { signal, notes } = context;
-      const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
-      const earlier = typeof adopt === "string" ? undefined : await createdBefore(context, service, desired, address);
-      const seen = await planAsObserved(service, wish, stateOf(address, earlier ?? {}), address, signal);
-      const planned = typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
+      const { notes } = context;
+      const isAdopted = typeof inputs["adopt"] === "string";
+      const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
+      const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
       throwErrors(planned);
-      if (typeof adopt === "string") refuseLosses(planned, "taking it over would go further than a preview can show");
-      const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true, notes);
+      if (isAdopted) refuseLosses(planned, adoptsTooMuch);
+      const ran = await carryOut(context, service, planned, flushStated(inputs), notes);
       try {
         return await keep(context, inputs, ran, desired, {});
       } finally {
@@ -228,6 +257,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
   };
 
+  function isEmptied({ imported }: Remembered, name: string, before: Props, inputs: Props): boolean {
+    const had = before[name];
+    return imported !== true && inputs[name] === undefined && typeof had === "string" && had !== "";
+  }
+
+  function emptied(remembered: Remembered, before: Props, inputs: Props): Props {
+    const texts = (shape.emptied ?? []).filter((name) => isEmptied(remembered, name, before, inputs));
+    return texts.length === 0 ? inputs : { ...inputs, ...Object.fromEntries(texts.map((name) => [name, ""])) };
+  }
+
   async function exclusively<T>(
     service: HandlerService,
     id: string,
@@ -245,6 +284,38 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     });
   }
 
+  async function planCreate(
+    { signal }: HandlerContext,
+    service: HandlerService,
+    desired: Desired,
+    address: Address,
+    inputs: Props,
+    earlier: Remembered,
+  ): Promise<PlannedOne> {
+    const { adopt } = inputs;
+    const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
+    const seen = await planAsObserved(service, wish, stateOf(address, earlier), address, signal, "forCreate");
+    return typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
+  }
+
+  async function planUpdate(
+    { signal }: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    inputs: Props,
+    look: HowFresh,
+  ): Promise<PlannedOne> {
+    const remembered = rememberedIn(before);
+    const { desired, address } = wanted(emptied(remembered, before, inputs));
+    const record = recordIn(before, inputs);
+    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
+    const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
+    const planned = among(service, seen, desired, inputs, record, id);
+    throwErrors(planned);
+    return planned;
+  }
+
   async function update(
     context: HandlerContext,
     service: HandlerService,
@@ -252,15 +323,12 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     before: Props,
     inputs: Props,
   ): Promise<Kept> {
-    const { desired, address } = wanted(inputs);
     const remembered = rememberedIn(before);
+    const { desired, address } = wanted(emptied(remembered, before, inputs));
     if (isPending(id)) throw stillPending(inputs, remembered);
     const record = recordIn(before, inputs);
-    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
-    const state = stateOf(address, own);
-    const seen = await withHosts(service, id, desired, own, address, inputs, context.signal);
-    let planned = among(service, seen, desired, inputs, record, id);
-    throwErrors(planned);
+    const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
+    let planned = await planUpdate(context, service, id, before, inputs, "fresh");
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
     if (changeOf(planned)?.action === "replace" && kind === "group") {
       // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
@@ -272,7 +340,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     }
     if ((changeOf(shown)?.losses.length ?? 0) === 0)
       refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
-    const ran = await carryOut(context, service, planned, inputs["flushConfirmed"] === true);
+    const ran = await carryOut(context, service, planned, flushStated(inputs));
     return keep(context, inputs, ran, desired, remembered);
   }
 
@@ -305,13 +373,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     address: Address,
     inputs: Props,
     signal: AbortSignal,
+    look: HowFresh,
   ): Promise<PlannedOne> {
-    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal);
+    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
     const sighting = shape.sight(seen.live, id);
     const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
     return hosts.length === 0
       ? seen
-      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal);
+      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);
   }
 
   function among(
@@ -331,7 +400,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   function difference(changes: readonly PropertyChange[], warnings: readonly string[]): Difference {
     const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
-    return { changes, replaces, deleteBeforeReplace: shape.deleteBeforeReplace && replaces.length > 0, warnings };
+    return { changes, replaces, deleteBeforeReplace: shape.deleteBeforeReplace && changes.length > 0, warnings };
   }
 
   function withoutOutputs(before: Props): Props {
@@ -429,7 +498,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             ),
           }
         : asRecorded;
-    const planned = await planAsObserved(service, desired, state, address, signal);
+    const planned = await planAsObserved(service, desired, state, address, signal, "recent");
     const errors = planned.plan.diagnostics.filter(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
     );

@@ -19,7 +19,7 @@ import {
   type Props,
 } from "./handler";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
-import { carryOut, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
+import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
 import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
@@ -109,14 +109,21 @@ function plan(
   desired: DesiredGroup,
   record: RecordedGroup,
   { scope }: Remembered = {},
+  look: HowFresh = "fresh",
 ) {
   const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) });
-  return planAsObserved(service, { ...nothingDesired, resources: [desired] }, state, address, context.signal);
+  return planAsObserved(service, { ...nothingDesired, resources: [desired] }, state, address, context.signal, look);
 }
 
 /** The group with its rules as they are. */
-async function sightingOf(context: HandlerContext, service: HandlerService, groupId: string, remembered?: Remembered) {
-  const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
+async function sightingOf(
+  context: HandlerContext,
+  service: HandlerService,
+  groupId: string,
+  remembered?: Remembered,
+  look?: HowFresh,
+) {
+  const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered, look);
   const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);
   return sightGroup(planned.live, groupId);
@@ -191,6 +198,15 @@ export const ruleHandler: Handler = {
     };
   },
 
+  async preview(context, props) {
+    const service = await context.service();
+    const groupId = props["securityGroupId"];
+    if (typeof groupId !== "string" || isUnknown(groupId)) return [];
+    const sighting = await sightingOf(context, service, groupId, undefined, "recent");
+    if (sighting.seen === "gone") throw notFound(`security group ${groupId}`);
+    return [];
+  },
+
   async create(context, props) {
     const service = await context.service();
     const groupId = String(props["securityGroupId"]);
@@ -215,7 +231,7 @@ export const ruleHandler: Handler = {
     const { groupId, ruleId } = idsIn(id);
     const service = await context.service();
     const remembered = before === undefined ? undefined : rememberedIn(before);
-    const sighting = await sightingOf(context, service, groupId, remembered);
+    const sighting = await sightingOf(context, service, groupId, remembered, "recent");
     if (sighting.seen === "unobserved" && before !== undefined) {
       context.log("warning", `rule ${id} was not seen, and is kept as it was: ${sighting.reason}`);
       return { id, inputs: inputsIn(before), outputs: before };

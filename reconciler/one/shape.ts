@@ -29,6 +29,10 @@ export interface Shape<K extends Kind> {
   readonly outputs: Readonly<Record<string, Property>>;
   /** Properties that are not managed while they are left out: giving one is a change, whatever the record says. */
   readonly optional: readonly string[];
+  /** Texts that are emptied in the service when the program no longer gives them. */
+  readonly emptied?: readonly string[];
+  /** What is lost when a program's user has one replaced that would not have to be. */
+  lossOfReplacing?(inputs: Props): string;
   /** A replacement has to give way first: its name is taken as long as it is there. */
   readonly deleteBeforeReplace: boolean;
   write(inputs: Props): Written;
@@ -53,6 +57,8 @@ export interface Shape<K extends Kind> {
   keep?(record: Of<K>, declared: DesiredResource): Of<K>;
   /** What is wanted once it is seen what else is there. */
   wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
+  /** Nothing of it is on its way. */
+  isSettled?(live: LiveOf<K>): boolean;
   /** The engine still works on it, so that only a look tells what a change would do. */
   isUnsettled(record: Of<K>): boolean;
 }

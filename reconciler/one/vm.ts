@@ -133,6 +133,8 @@ export const vmHandler = createHandler<"vm">({
           preventDestroy: false,
         }),
       ),
+  lossOfReplacing: ({ name }) => `the root disk of the VM ${String(name)} that is there is deleted with it`,
+  isSettled: ({ phase }) => phase === "running" || phase === "stopped",
   lostWith: ({ dataVolumeId }) =>
     `, with an empty root disk${dataVolumeId === undefined ? "" : ` and an empty data volume; whether the data volume ${dataVolumeId} still exists is not looked at`}`,
   isUnsettled: (record) =>

@@ -56,6 +56,8 @@ export const volumeHandler = createHandler<"volume">({
     typeof live.attachedTo === "string" && (inputs["flush"] as { via?: string } | undefined)?.via === "stop"
       ? [hostOf(live.attachedTo)]
       : [],
+  lossOfReplacing: ({ name }) =>
+    `volume ${String(name)} is replaced by an empty one, and the one that is there is deleted with everything on it`,
   lostWith: ({ sizeGb }) => `, which is empty${sizeGb === undefined ? "" : `: the ${sizeGb} GB are lost`}`,
   /** Attaching again after a grow is no claim on where the volume hangs. */
   keep: ({ attachedTo: _attachedTo, ...record }) => record,

@@ -29,7 +29,16 @@ describe("check says what is wrong, at its property", () => {
       ["flavorId", "imageId", "owner", "project", "region", "size", "userId"],
     ],
     "a property that is none": ["Vm", { ...vm, flavour: "x" }, ["flavour"]],
-    "a nested value at its top property": ["Vm", { ...vm, verifyResize: { check: { tcp: 99999 } } }, ["verifyResize"]],
+    "a nested value at its whole path": [
+      "Vm",
+      { ...vm, verifyResize: { check: { tcp: 99999 } } },
+      ["verifyResize.check.tcp"],
+    ],
+    "a value in a list at its place": [
+      "SecurityGroup",
+      { name: "web-group", rules: [rule, { ...rule, dstPort: "none" }] },
+      ["rules[1].dstPort"],
+    ],
     "a word that is not allowed": ["Vm", { ...vm, power: "off" }, ["power"]],
     "text that would be an interpolation in a file is text": [
       "SecurityGroup",
@@ -47,7 +56,7 @@ describe("check says what is wrong, at its property", () => {
     "two identical rules (the service would roll the group back)": [
       "SecurityGroup",
       { name: "web-group", rules: [rule, { ...rule, remoteIp: undefined }] },
-      ["rules"],
+      ["rules[1]"],
     ],
     "what is not known yet is no failure": ["Vm", { ...vm, imageId: unknownValue, size: unknownValue }, []],
     "unknown ids in rules are not one rule": [
@@ -155,6 +164,12 @@ describe("diff says what a change leads to", () => {
       { name: "web-group", rules: [{ ...rule, dstPort: 443, remoteIp: "10.0.0.0/8", direction: "ingress" }] },
       { changes: same },
     ],
+    "a description less": [
+      "SecurityGroup",
+      { name: "web-group", description: "of the web" },
+      { name: "web-group" },
+      { changes: ["description"] },
+    ],
     "a rule less": [
       "SecurityGroup",
       { name: "web-group", rules: [rule] },
@@ -167,8 +182,20 @@ describe("diff says what a change leads to", () => {
     const kept = await handler.create(context, handler.check(before).inputs);
     const found = await handler.diff(context, kept.id, kept.outputs, handler.check(after).inputs);
     expect(found.changes.map(({ property }) => property)).toEqual(expected.changes);
-    expect([found.replaces, found.deleteBeforeReplace]).toEqual([expected.replaces ?? [], expected.first ?? false]);
+    expect([found.replaces, found.deleteBeforeReplace]).toEqual([
+      expected.replaces ?? [],
+      expected.first ?? (expected.changes.length > 0 && type !== "Volume"),
+    ]);
     expect(found.warnings.join("\n")).toMatch(expected.warns ?? /^$/);
+  });
+
+  it("a description that is left out is emptied in the service", async () => {
+    const kept = await handlers.SecurityGroup.create(context, { name: "web-group", description: "of the web" });
+    const next = await handlers.SecurityGroup.update(context, kept.id, kept.outputs, { name: "web-group" });
+    expect(world.emulator.dump().groups.find(({ id }) => id === kept.id)?.description).toBe("");
+    expect((await handlers.SecurityGroup.diff(context, kept.id, next.outputs, { name: "web-group" })).changes).toEqual(
+      [],
+    );
   });
 
   it("refuses to shrink, in the words of the plan", async () => {

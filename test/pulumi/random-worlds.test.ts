@@ -23,7 +23,7 @@ describe.each([
           const program = createHandlerProgram(single);
           let before: RandomWorld = { vms: {}, volumes: {}, groups: {} };
           for (const raw of sequence) {
-            const after = keepPolicies(
+            const after = keepOthers(
               before,
               keepSizes(before, withSteadyNames(crossing ? withoutAdditive(raw) : withoutCrossings(raw))),
             );
@@ -69,8 +69,13 @@ const withSteadyNames = (world: RandomWorld): RandomWorld => ({
  * What is done when a VM is deleted is decided by its last update: a program that changes the policy and replaces the
  * VM at once gets the old policy, a plan over a file the new one.
  */
-const keepPolicies = (before: RandomWorld, after: RandomWorld): RandomWorld => ({
+const keepOthers = (before: RandomWorld, after: RandomWorld): RandomWorld => ({
   ...after,
+  // A description that a program leaves out is emptied, and one that a file leaves out is not managed any more.
+  groups: mapEntries(after.groups, (group, key) => {
+    const description = group.description ?? before.groups[key]?.description;
+    return description === undefined ? group : { ...group, description };
+  }),
   vms: mapEntries(after.vms, ({ lifecycle, ...vm }, key) => {
     const old = before.vms[key];
     const kept = old === undefined ? lifecycle : old.lifecycle;

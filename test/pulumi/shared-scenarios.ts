@@ -162,6 +162,29 @@ ${wrong}`;
     expect(await leaks()).toEqual([]);
   },
 
+  "a preview refuses what the update would refuse": async (stack) => {
+    const program = (vm: string, rest = "") => `${head}
+const vm = new cloud.Vm("db-1", ${vm}, opts);
+const volume = new cloud.Volume("data", { size: config.getNumber("size") ?? 5 }, opts);
+new cloud.VolumeAttachment("attached", { vmId: vm.id, volumeId: volume.id }, opts);
+${rest}`;
+    const requests = () => stack.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    stack.write({ "index.js": program(`{ ...vmArgs, flavorId: "no-such-flavor" }`) });
+    await fails(stack.preview(), /no-such-flavor/);
+    stack.write({ "index.js": program("vmArgs") });
+    await succeeds(stack.up());
+    const sent = requests();
+    stack.write({ "index.js": program("vmArgs", `new cloud.Vm("second", { ...vmArgs, name: "db-1" }, opts);`) });
+    await fails(stack.preview(), /adopt/);
+    stack.write({ "index.js": program("vmArgs") });
+    await stack.set("size", "8");
+    await fails(stack.preview(), /flushConfirmed: true/);
+    await stack.set("size", "5");
+    stack.write({ "index.js": program(`{ ...vmArgs, rootSize: 80 }`) });
+    await fails(stack.preview(), /flushConfirmed: true/);
+    expect(requests()).toBe(sent);
+  },
+
   "an automatic name stays what it was when the resource gets another one": async (stack) => {
     const program = (name: string, alias: string) =>
       `${head} new cloud.Volume("${name}", { size: 5 }, { ...opts${alias} });`;

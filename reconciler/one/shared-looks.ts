@@ -1,0 +1,138 @@
+/**
+ * One process looks once. A program's resources are handled one by one, many at a time, and each would read the same
+ * lists; here whoever asks for the same thing within some milliseconds is told by one request. How old an answer may be
+ * is each call's own: what changes or deletes something looks afresh, a refresh reads each list once, and a create needs
+ * no newer list than a plan of the whole file would.
+ */
+import { sharedLook } from "../engine/shared-look";
+import type { ServiceClient } from "../service/client";
+
+export interface SharedLooks {
+  /** Asked for after the call. */
+  readonly fresh: ServiceClient;
+  /** Of the last seconds, asked for by a like, and nothing was sent since. */
+  readonly recent: ServiceClient;
+  /** Of the last seconds, and nothing was deleted or renamed since. */
+  readonly forCreate: ServiceClient;
+}
+
+interface Answer {
+  readonly startedAt: number;
+  readonly writes: number;
+  readonly removals: number;
+  readonly writesOfIt: number;
+  readonly outcome: Promise<{ readonly status: string }>;
+  accepted?: boolean;
+  /** Asked for by one who needs what is there now, and not by a run on its way. */
+  forRecent?: boolean;
+}
+
+const gatherMs = 4;
+const recentMs = 15_000;
+const forCreateMs = 5000;
+/** Flavors, images and regions change by the month. */
+const catalogueMs = 30_000;
+/** What this process has made, as the answer to the create showed it. */
+const madeMs = 60_000;
+
+const catalogue: ReadonlySet<string> = new Set(["listFlavors", "listImages", "listRegions"]);
+const reads: ReadonlySet<string> = new Set([
+  ...catalogue,
+  ...["listVms", "listVolumes", "listGroups", "listRules", "getVm", "getVolume", "getGroup"],
+]);
+const others: ReadonlySet<string> = new Set(["has", "close"]);
+const removals: ReadonlySet<string> = new Set(["deleteVm", "renameVm", "deleteVolume", "deleteGroup", "updateGroup"]);
+
+type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly value?: unknown }>;
+
+export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
+  const answers = new Map<string, Answer>();
+  const looks = new Map<string, () => Promise<{ readonly status: string }>>();
+  const writesOf = new Map<string, number>();
+  let writes = 0;
+  let removed = 0;
+
+  const take = (key: string, id: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
+    const answer: Answer = { startedAt, writes, removals: removed, writesOfIt: writesOf.get(id) ?? 0, outcome };
+    answers.set(key, answer);
+    outcome.then(
+      ({ status }) => {
+        answer.accepted = status === "accepted";
+      },
+      () => undefined,
+    );
+    return answer;
+  };
+
+  const look = (key: string, id: string, call: () => Promise<{ readonly status: string }>) => {
+    let shared = looks.get(key);
+    if (shared === undefined) {
+      shared = sharedLook(async () => {
+        await new Promise((resolve) => setTimeout(resolve, gatherMs));
+        return take(key, id, call()).outcome;
+      });
+      looks.set(key, shared);
+    }
+    return shared();
+  };
+
+  const countWrite = (method: string, args: readonly unknown[]): void => {
+    writes++;
+    if (removals.has(method)) removed++;
+    for (const arg of args) if (typeof arg === "string") writesOf.set(arg, (writesOf.get(arg) ?? 0) + 1);
+  };
+
+  const mark = (key: string): void => {
+    const answer = answers.get(key);
+    if (answer !== undefined) answer.forRecent = true;
+  };
+
+  const view = (isGood: (answer: Answer, method: string, id: string) => boolean, isRecent = false): ServiceClient =>
+    new Proxy(client, {
+      get(target, method) {
+        const value: unknown = Reflect.get(target, method);
+        if (typeof value !== "function" || typeof method !== "string") return value;
+        const call = value.bind(target) as Call;
+        if (others.has(method)) return call;
+        if (!reads.has(method))
+          return async (...args: unknown[]) => {
+            countWrite(method, args);
+            try {
+              const outcome = await call(...args);
+              const made = outcome.value as { readonly id?: unknown; readonly changing?: true } | undefined;
+              if (method === "createVolume" && typeof made?.id === "string" && made.changing !== true)
+                take(`getVolume ${made.id}`, made.id, Promise.resolve(outcome));
+              return outcome;
+            } finally {
+              countWrite(method, args);
+            }
+          };
+        return (first?: unknown) => {
+          const id = typeof first === "string" ? first : "";
+          const key = `${method} ${id}`;
+          const known = answers.get(key);
+          if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
+          const asked = look(key, id, () => (id === "" ? call() : call(id)));
+          if (isRecent) void asked.then(() => mark(key));
+          return asked;
+        };
+      },
+    });
+
+  const age = ({ startedAt }: Answer): number => now() - startedAt;
+  const isCatalogue = (answer: Answer, method: string): boolean => catalogue.has(method) && age(answer) <= catalogueMs;
+  return {
+    fresh: view(isCatalogue),
+    recent: view(
+      (answer, method) =>
+        isCatalogue(answer, method) ||
+        (answer.forRecent === true && answer.writes === writes && age(answer) <= recentMs),
+      true,
+    ),
+    forCreate: view((answer, method, id) => {
+      if (isCatalogue(answer, method)) return true;
+      if (id === "") return answer.accepted === true && answer.removals === removed && age(answer) <= forCreateMs;
+      return method === "getVolume" && answer.writesOfIt === (writesOf.get(id) ?? 0) && age(answer) <= madeMs;
+    }),
+  };
+}

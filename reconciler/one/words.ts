@@ -1,0 +1,36 @@
+/** What the engine says in the words of a file, in the words of a program: `dstPort`, and no addresses of its own. */
+import { groupFields, vmFields, volumeFields } from "../core/model/fields";
+
+const fields: ReadonlySet<string> = new Set([
+  ...[vmFields, volumeFields, groupFields].flatMap((rows) => Object.values(rows).map(({ field }) => field)),
+  ...["on_image_change", "snapshot_before", "delete_floating_ip", "preserved_volumes", "verify_resize", "on_failure"],
+  ...["dst_port", "remote_ip", "remote_group", "rules_mode", "on_rule_removal", "flush_confirmed", "attach_to"],
+]);
+
+const kinds: Readonly<Record<string, string>> = { vm: "VM", volume: "volume", group: "group" };
+/** Names that this package gives where the program gives none. */
+const ownNames: Readonly<Record<string, string>> = {
+  "vm.host": "the VM",
+  "volume.attachment": "the volume",
+  "group.rule": "the group",
+};
+
+export const asProperty = (field: string): string =>
+  field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const operations: ReadonlySet<string> = new Set(
+  ["list", "get", "create", "delete", "rename", "rebuild", "resize", "attach", "detach", "start", "stop"].concat([
+    "reboot",
+    "snapshot",
+    "update",
+    "confirm",
+    "revert",
+  ]),
+);
+
+export const inProgramWords = (text: string): string =>
+  text
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
+    .replace(/(?<![\w.])(vm|volume|group)\.([\w-]+)(?![\w.])/g, (whole, kind: string, name: string) =>
+      operations.has(name) ? whole : (ownNames[whole] ?? `${kinds[kind]} ${name}`),
+    );
