@@ -41,6 +41,7 @@ import {
   type Service,
   systemClock,
 } from "./compose";
+import { withExternal } from "./externals";
 import type { Flags } from "./flags";
 import { startProgress } from "./progress";
 import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
@@ -129,8 +130,9 @@ function readTargets(file: string): string[] {
 export async function prepare(
   session: Session,
   options: PlanOptions,
-  desired: Desired = session.workspace.desired,
+  given: Desired = session.workspace.desired,
 ): Promise<Prepared> {
+  const desired = await withExternal(session, given);
   const { store, service, invocation } = session;
   const observe = invocation.flags["no-refresh"] !== true;
   return preparePlan({

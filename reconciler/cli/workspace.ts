@@ -5,9 +5,10 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { type ConfigSource, readDesired } from "../config/read-desired";
+import { type ConfigSource, type GivenExternal, readDesired } from "../config/read-desired";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { ExternalValues } from "../core/model/external";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
@@ -27,6 +28,8 @@ export interface Workspace {
   readonly folder: string;
   /** Of a saved plan, which brings its own. */
   readonly dialect?: Dialect;
+  /** The files once more, with what they read of elsewhere; absent where they read nothing. */
+  readonly readAgain?: (external: ExternalValues) => Workspace;
 }
 
 export const defaultFile = "reconcile.yaml";
@@ -42,11 +45,29 @@ export function readWorkspace(
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
-  const { desired, diagnostics, sensitive = [], opened = [] } = readDesired(sources, readOptions(invocation.flags));
+  return workspaceOf(invocation, sources, dirname(resolve(itemAt(paths, 0))), "later");
+}
+
+function workspaceOf(
+  invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
+  sources: readonly ConfigSource[],
+  folder: string,
+  external: GivenExternal,
+): Workspace {
+  const options = { ...readOptions(invocation.flags), external };
+  const { desired, diagnostics, sensitive = [], opened = [] } = readDesired(sources, options);
   invocation.output?.hide(sensitive);
   if (desired === undefined) throw new CommandFailed(diagnostics);
   if (desired.deny !== undefined) assertKnown(desired.deny);
-  return { desired, diagnostics, sources: [...sources, ...opened], folder: dirname(resolve(itemAt(paths, 0))) };
+  return {
+    desired,
+    diagnostics,
+    sources: [...sources, ...opened],
+    folder,
+    ...(desired.external === undefined || external !== "later"
+      ? {}
+      : { readAgain: (found: ExternalValues) => workspaceOf(invocation, sources, folder, found) }),
+  };
 }
 
 /** Where there are no files, or none that can be read. */

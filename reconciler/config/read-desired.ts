@@ -10,6 +10,7 @@ import type { ErrorObject } from "ajv";
 import { compareAddresses, type Kind, kinds, sectionOf } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
+import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
 import { expandBlocks, type Instance, placeInBlock, storedInTheClear } from "./blocks";
 import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
@@ -18,6 +19,7 @@ import { validate } from "./generated/desired-state";
 import { interpolate, type Scope, type Variables } from "./interpolation";
 import { openValue } from "./open-values";
 import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
+import { externalValue, type GivenExternal, readExternal } from "./read-external";
 import { readGroup } from "./read-group";
 import { readGuards } from "./read-guards";
 import { readLists } from "./read-lists";
@@ -36,6 +38,7 @@ import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type Ya
 import { readYaml } from "./yaml-reader";
 
 export type { OpenFile } from "./environments";
+export type { GivenExternal } from "./read-external";
 export type { ConfigSource } from "./yaml-file";
 
 /** What the files are read with. */
@@ -44,6 +47,8 @@ export interface ReadOptions extends GivenVars {
   readonly env?: string;
   /** How another file is read that one of them names: a file of variables, a component. Left out: none is. */
   readonly open?: OpenFile;
+  /** What was found elsewhere, or that somebody will look later. Left out: a file that reads it is an error. */
+  readonly external?: GivenExternal;
 }
 
 export interface ReadResult {
@@ -86,7 +91,7 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
   }
   const { merged } = chosen;
   const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
-  const desired = readMerged(merged, files, { vars, environment: chosen.name }, problems);
+  const desired = readMerged(merged, files, { vars, environment: chosen.name, given: options.external }, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = sensitiveTexts(vars);
@@ -94,10 +99,16 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
   return hasErrors(diagnostics) ? result : { desired, ...result };
 }
 
+type Parts = Record<string, Record<string, Json>>;
+
 function readMerged(
   merged: Merged,
   files: readonly YamlFile[],
-  { vars, environment }: { readonly vars: Variables; readonly environment: string | undefined },
+  {
+    vars,
+    environment,
+    given,
+  }: { readonly vars: Variables; readonly environment: string | undefined; readonly given: GivenExternal | undefined },
   problems: Problems,
 ): Desired {
   checkVersion(merged, files, problems);
@@ -135,9 +146,17 @@ function readMerged(
   const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], scope, problems);
   const expanded = { vm: expand("vm"), volume: expand("volume"), group: expand("group") };
   const declared = declare(expanded);
+  const external = readExternal(merged.reads, merged.lookups, scope, problems);
+  const used = { reads: {} as Parts, lookups: {} as Parts };
+  const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
+    used[of][name] = { ...used[of][name], [part]: value };
+  };
   const whole: Scope = {
     ...scope,
-    elsewhere: (expression, report, inner) => openValue(expression, inner, declared, report),
+    elsewhere: (expression, report, inner) =>
+      expression.root === "read" || expression.root === "lookup"
+        ? externalValue(expression, inner, external, given, use, report)
+        : openValue(expression, inner, declared, report),
   };
   const rulePlaces = merged.lists.reachability.length > 0;
   const resources = (["group", "vm", "volume"] as const).flatMap((kind) =>
@@ -154,6 +173,9 @@ function readMerged(
     service: readService(service.subject, service.values, service.raw),
     resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
+    ...(external.reads.length + external.lookups.length === 0
+      ? {}
+      : { external: given === "later" ? external : { ...external, values: used } }),
     ...(outputs.length === 0 ? {} : { outputs }),
     ...readGuards(merged, { scope, declared, problems }),
     files: files.map(({ file }) => file),

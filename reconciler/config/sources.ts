@@ -50,6 +50,8 @@ export interface Merged {
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
   readonly outputs: readonly Entry[];
+  readonly reads: readonly Entry[];
+  readonly lookups: readonly Entry[];
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
   /** The environment that is meant says `protect: true`. */
   readonly isProtected?: boolean;
@@ -102,6 +104,8 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     defaults,
     entries,
     outputs: mergeMaps(["outputs"], roots, problems),
+    reads: mergeMaps(["reads"], roots, problems),
+    lookups: mergeMaps(["lookups"], roots, problems),
     lists: {
       imports: list("imports"),
       moved: list("moved"),

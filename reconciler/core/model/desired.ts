@@ -6,6 +6,7 @@ import type { Address } from "./address";
 import type { Assertion, RulePlace } from "./assertion";
 import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
+import type { External } from "./external";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
 import type { DesiredOutput } from "./output";
 import type { Checks, Policy } from "./policy";
@@ -134,6 +135,8 @@ export interface Desired {
   readonly imports: readonly ImportRequest[];
   readonly moved: readonly MovedRequest[];
   readonly removed: readonly RemovedRequest[];
+  /** What it reads of elsewhere; absent: nothing. */
+  readonly external?: External;
   /** What the project hands out; absent: it declares none. */
   readonly outputs?: readonly DesiredOutput[];
   /** Codes of findings that keep a plan from being carried out. Absent: the file says nothing of it. */

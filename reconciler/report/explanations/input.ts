@@ -111,6 +111,14 @@ export const input = {
   "config/invalid-value": row("A value is out of its range.", "The message says what is expected."),
   "config/missing": row("A required field is missing.", "Write it, or put it under defaults."),
   "config/not-allowed": row("A value is none of those allowed.", "The message lists them and the nearest."),
+  "config/lookup-failed": row(
+    "What the file looks up in the service was not found, is there more than once, or could not be looked at.",
+    "Correct the id or the name; where several have the name, say the id of the one that is meant.",
+  ),
+  "config/read-failed": row(
+    "The outputs of another project that the file reads could not be read.",
+    "Check the place of that state in reads, and that this machine may read it; the other project has to be applied once.",
+  ),
   "config/not-known-yet": row(
     "A value that only the service knows, such as the address of a VM, stands where its value is needed before anything is planned.",
     "It may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs.",

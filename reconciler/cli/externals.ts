@@ -1,0 +1,45 @@
+/** Before anything is planned: what the file reads of elsewhere. A saved plan holds only while it finds the same there. */
+import { isAbsolute, resolve } from "node:path";
+import type { Desired } from "../core/model/desired";
+import { hasErrors } from "../core/model/diagnostic";
+import type { ExternalValues } from "../core/model/external";
+import type { Json } from "../core/model/output";
+import { canonicalJson } from "../core/text/canonical-json";
+import { fetchExternal } from "../engine/externals";
+import { openProtectedStore } from "../store/open";
+import { fail, isUrl } from "./compose";
+import { CommandFailed } from "./crash";
+import type { Session } from "./session";
+
+export async function withExternal({ workspace, service, invocation }: Session, desired: Desired): Promise<Desired> {
+  const { external } = desired;
+  if (external === undefined) return desired;
+  const { values, diagnostics } = await fetchExternal(external, service.client, (location) =>
+    openProtectedStore(isUrl(location) || isAbsolute(location) ? location : resolve(workspace.folder, location), {
+      environment: process.env,
+      insecureHttp: invocation.flags["insecure-http"] === true,
+    }),
+  );
+  if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
+  if (external.values === undefined) return workspace.readAgain?.(values).desired ?? desired;
+  const moved = differences(external.values, values);
+  if (moved.length > 0)
+    throw fail("plan/stale", `this plan is stale: ${moved.join("; ")}`, "plan again, review it, and apply the new one");
+  return desired;
+}
+
+function differences(then: ExternalValues, now: ExternalValues): string[] {
+  const compare = (root: string, before: Parts, after: Parts): string[] =>
+    Object.entries(before).flatMap(([name, parts]) =>
+      Object.entries(parts).flatMap(([part, value]) => {
+        const present = after[name]?.[part];
+        return present !== undefined && canonicalJson(present) === canonicalJson(value)
+          ? []
+          : [
+              `\${${root}.${name}.${part}} was ${JSON.stringify(value)}, and is ${present === undefined ? "gone" : JSON.stringify(present)}`,
+            ];
+      }),
+    );
+  return [...compare("read", then.reads, now.reads), ...compare("lookup", then.lookups, now.lookups)];
+}
+type Parts = Readonly<Record<string, Readonly<Record<string, Json>>>>;

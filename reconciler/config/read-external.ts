@@ -1,0 +1,201 @@
+/** `reads:` and `lookups:` — what is elsewhere, and what `${read.…}` and `${lookup.…}` are worth once somebody has looked. */
+import {
+  type External,
+  type ExternalValues,
+  type Lookup,
+  type LookupKind,
+  lookupAttributes,
+  lookupKinds,
+  type Read,
+} from "../core/model/external";
+import type { Json } from "../core/model/output";
+import { nearestName } from "../core/text/nearest";
+import { readId, readMap, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { type InterpolationProblem, interpolate, keyOf, type Report, type Scope } from "./interpolation";
+import { listed, type Problems } from "./problems";
+import { type Entry, placeOf } from "./sources";
+import type { Expression } from "./template";
+import { isMap, positionOf, valueAt } from "./yaml-file";
+
+/** `later`: nobody has looked yet; what stands on it counts as not readable, and is not reported. */
+export type GivenExternal = ExternalValues | "later";
+
+export function readExternal(
+  reads: readonly Entry[],
+  lookups: readonly Entry[],
+  scope: Scope,
+  problems: Problems,
+): External {
+  return {
+    reads: reads.flatMap((entry) => readRead(entry, scope, problems)),
+    lookups: lookups.flatMap((entry) => readLookup(entry, scope, problems)),
+  };
+}
+
+function subjectOf(
+  section: string,
+  { key, value, source }: Entry,
+  scope: Scope,
+  problems: Problems,
+): { subject: Subject; values: Values } | undefined {
+  const subject: Subject = {
+    problems,
+    place: (path, on) => placeOf(source, [section, key, ...path], path.length === 0 ? "key" : (on ?? "value")),
+  };
+  if (!isMap(value)) {
+    reportValue(subject, [], value, "a map", { code: "config/wrong-type" });
+    return undefined;
+  }
+  const values = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
+  return { subject, values: isMap(values) ? values : {} };
+}
+
+function readRead(entry: Entry, scope: Scope, problems: Problems): Read[] {
+  const found = subjectOf("reads", entry, scope, problems);
+  if (found === undefined) return [];
+  const { subject, values } = found;
+  const state = readText(subject, values, "state");
+  if (!Object.hasOwn(values, "state"))
+    reportMissing(subject, "state", "add state: and where the state of the other project lies");
+  refuseOthers(subject, values, ["state"]);
+  return state === undefined ? [] : [{ name: entry.key, state, source: positionOf(subject.place([])) }];
+}
+
+function readLookup(entry: Entry, scope: Scope, problems: Problems): Lookup[] {
+  const found = subjectOf("lookups", entry, scope, problems);
+  if (found === undefined) return [];
+  const { subject, values } = found;
+  refuseOthers(subject, values, lookupKinds);
+  const given = lookupKinds.filter((kind) => Object.hasOwn(values, kind));
+  const [kind] = given;
+  if (kind === undefined || given.length > 1) {
+    reportMissing(subject, `one of ${lookupKinds.join(", ")}`, "write for example { vm: { name: legacy-app } }");
+    return [];
+  }
+  const what = readMap(subject, values, kind);
+  refuseOthers(subject, what, ["id", "name"], [kind]);
+  const id = readId(subject, what, [kind]);
+  const name = readText(subject, what, "name", [kind]);
+  const source = positionOf(subject.place([]));
+  if (id !== undefined && name === undefined) return [{ name: entry.key, kind, by: "id", wanted: id, source }];
+  if (name !== undefined && id === undefined) return [{ name: entry.key, kind, by: "name", wanted: name, source }];
+  if (isMap(values[kind]))
+    reportMissing(subject, "id or name", "a lookup takes an id or a name, one of the two", [kind]);
+  return [];
+}
+
+function refuseOthers(
+  subject: Subject,
+  values: Values,
+  known: readonly string[],
+  within: readonly string[] = [],
+): void {
+  for (const key of Object.keys(values)) {
+    if (known.includes(key)) continue;
+    const near = nearestName(key, known);
+    subject.problems.add({
+      code: "config/unknown-key",
+      summary: `${key} is not known here`,
+      detail: `expected ${known.join(", ")}`,
+      ...(near === undefined ? {} : { fix: `write ${near}` }),
+      at: subject.place([...within, key], "key"),
+    });
+  }
+}
+
+/** What `${read.…}` and `${lookup.…}` are worth; `used` learns what was asked for. */
+export function externalValue(
+  expression: Expression,
+  scope: Scope,
+  { reads, lookups }: External,
+  given: GivenExternal | undefined,
+  used: (value: {
+    readonly of: "reads" | "lookups";
+    readonly name: string;
+    readonly part: string;
+    readonly value: Json;
+  }) => void,
+  report: Report,
+): unknown {
+  const { root, steps, text } = expression;
+  const say = (problem: Omit<InterpolationProblem, "code">): undefined => {
+    report({ code: "config/unknown-reference", ...problem });
+    return undefined;
+  };
+  const [first, second, ...rest] = steps;
+  const isRead = root === "read";
+  const declared: readonly { readonly name: string; readonly kind?: LookupKind }[] = isRead ? reads : lookups;
+  if (first?.kind !== "field" || second?.kind !== "field")
+    return say({
+      summary: `\${${text}} is not known`,
+      detail: isRead ? "expected ${read.NAME.OUTPUT}" : "expected ${lookup.NAME.id}",
+    });
+  const found = declared.find(({ name }) => name === first.name);
+  if (found === undefined) {
+    const near = nearestName(
+      first.name,
+      declared.map(({ name }) => name),
+    );
+    const section = isRead ? "reads" : "lookups";
+    return say({
+      summary: `no ${section.slice(0, -1)} ${first.name} is declared`,
+      fix:
+        near === undefined
+          ? `declare it: ${section}: { ${first.name}: … }`
+          : `write \${${root}.${near}.${second.name}}`,
+    });
+  }
+  const attributes: readonly string[] = found.kind === undefined ? [] : lookupAttributes[found.kind];
+  if (!isRead && (rest.length > 0 || !attributes.includes(second.name))) {
+    const near = nearestName(second.name, attributes);
+    return say({
+      summary: `\${${text}} is not known`,
+      detail: `of a ${found.kind} there is ${attributes.join(", ")}`,
+      ...(near === undefined ? {} : { fix: `write \${lookup.${first.name}.${near}}` }),
+    });
+  }
+  if (given === "later") return undefined;
+  if (given === undefined)
+    return say({
+      summary: `\${${text}} has no value`,
+      detail: "nobody has looked there: this way of reading a file takes no reads and lookups",
+    });
+  const values: Readonly<Record<string, Json>> = (isRead ? given.reads[first.name] : given.lookups[first.name]) ?? {};
+  const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;
+  if (value === undefined) return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);
+  used({ of: isRead ? "reads" : "lookups", name: first.name, part: second.name, value });
+  const keys = rest.map((step) => keyOf(step, scope, report));
+  const inner = keys.includes(undefined)
+    ? undefined
+    : valueAt(
+        value,
+        keys.filter((key) => key !== undefined),
+      );
+  if (rest.length > 0 && inner === undefined)
+    return say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
+  return rest.length === 0 ? value : inner;
+}
+
+function noValue(
+  isRead: boolean,
+  name: string,
+  part: string,
+  there: readonly string[],
+  kind: LookupKind | undefined,
+  say: (problem: Omit<InterpolationProblem, "code">) => undefined,
+): undefined {
+  if (!isRead)
+    return say({
+      summary: `\${lookup.${name}.${part}} has no value: the service's record of that ${kind} shows none`,
+      fix: `records: { ${kind}: { ${part}: [/…] } } in the dialect says where the record has it`,
+    });
+  const near = nearestName(part, there);
+  return say({
+    summary: `the project that ${name} reads has no output ${part}`,
+    detail: there.length === 0 ? "its state has no outputs" : `it has ${listed(there)}`,
+    fix:
+      near === undefined
+        ? `declare it there, and apply that project: outputs: { ${part}: … }`
+        : `write \${read.${name}.${near}}`,
+  });
+}

@@ -1,0 +1,144 @@
+/** Looks at what is elsewhere: the outputs of other projects and nothing else of their states, without a lock; and things of the service by their id or name. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { External, ExternalValues, Lookup, LookupKind, Read } from "../core/model/external";
+import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { isGone, type Outcome } from "../core/model/outcome";
+import type { Json } from "../core/model/output";
+import { nearestName } from "../core/text/nearest";
+import type { ServiceClient } from "../service/client";
+import type { StateStore } from "../store/store";
+import { openState } from "./plan";
+
+export interface ExternalFound {
+  readonly values: ExternalValues;
+  /** Of what could not be had. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function fetchExternal(
+  { reads, lookups }: External,
+  client: ServiceClient,
+  open: (location: string, read: Read) => StateStore,
+): Promise<ExternalFound> {
+  const diagnostics: Diagnostic[] = [];
+  const found: {
+    readonly reads: Record<string, Record<string, Json>>;
+    readonly lookups: Record<string, Record<string, string>>;
+  } = { reads: {}, lookups: {} };
+  await Promise.all(
+    reads.map(async (read) => {
+      try {
+        const store = open(read.state, read);
+        const { outputs = {} } = openState(await store.read(), store.location, "none").state;
+        found.reads[read.name] = Object.fromEntries(
+          Object.entries(outputs).flatMap(([name, { value, sensitive }]): [string, Json][] =>
+            sensitive === true ? [] : [[name, value]],
+          ),
+        );
+      } catch (error) {
+        diagnostics.push({
+          severity: "error",
+          code: "config/read-failed",
+          summary: `the outputs that ${read.name} reads could not be read: ${error instanceof Error ? error.message : String(error)}`,
+          fix: `check reads.${read.name}.state, and that this machine may read it`,
+          source: read.source,
+        });
+      }
+    }),
+  );
+  const listed = new Map<LookupKind, Promise<Seen>>();
+  for (const lookup of lookups) {
+    const seen = listed.get(lookup.kind) ?? see[lookup.kind](client);
+    listed.set(lookup.kind, seen);
+    const answer = choose(lookup, await oneOf(lookup, await seen, client));
+    if ("problem" in answer) diagnostics.push({ severity: "error", ...answer.problem, source: lookup.source });
+    else found.lookups[lookup.name] = answer.attributes;
+  }
+  return { values: found, diagnostics };
+}
+
+type Thing = Readonly<Record<string, string>> & { readonly id: string };
+/** `undefined`: this service has no list of them. */
+type Seen = Outcome<readonly Thing[]> | undefined;
+
+const vm = ({ id, name, privateIp, floatingIp }: LiveVm): Thing => ({
+  id,
+  name,
+  ...(privateIp === undefined ? {} : { private_ip: privateIp }),
+  ...(floatingIp === undefined ? {} : { floating_ip: floatingIp }),
+});
+const volume = ({ id, name, sizeGb }: LiveVolume): Thing => ({
+  id,
+  ...(name === undefined ? {} : { name }),
+  ...(sizeGb === undefined ? {} : { size: String(sizeGb) }),
+});
+const named = ({ id, name }: LiveGroup | CatalogueEntry): Thing => ({ id, ...(name === undefined ? {} : { name }) });
+
+async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => Thing): Promise<Seen> {
+  const got = await outcome;
+  return got.status === "accepted" ? { ...got, value: got.value.map(as) } : got;
+}
+
+const see: Record<LookupKind, (client: ServiceClient) => Promise<Seen>> = {
+  vm: async (client) => (client.can.seesVms === "list" ? all(client.listVms(), vm) : undefined),
+  volume: async (client) => (client.can.seesVolumes === "list" ? all(client.listVolumes(), volume) : undefined),
+  group: async (client) => (client.can.seesGroups === "list" ? all(client.listGroups(), named) : undefined),
+  image: async (client) => (client.can.listsImages ? all(client.listImages(), named) : undefined),
+  flavor: async (client) => (client.can.listsFlavors ? all(client.listFlavors(), named) : undefined),
+};
+
+/** Where there is no list, what has an id may be read by it. */
+async function oneOf({ kind, by, wanted }: Lookup, seen: Seen, client: ServiceClient): Promise<Seen> {
+  if (seen !== undefined || by === "name") return seen;
+  const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => Thing) =>
+    all(
+      outcome.then((got) => (got.status === "accepted" ? { ...got, value: [got.value] } : got)),
+      as,
+    );
+  if (kind === "vm" && client.can.readsOneVm) return single(client.getVm(wanted), vm);
+  if (kind === "volume") return single(client.getVolume(wanted), volume);
+  if (kind === "group" && client.can.readsOneGroup) return single(client.getGroup(wanted), named);
+  return undefined;
+}
+
+type Chosen =
+  | { readonly attributes: Thing }
+  | { readonly problem: Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> };
+
+function choose({ name, kind, by, wanted }: Lookup, seen: Seen): Chosen {
+  const what = `${kind} ${by === "id" ? "" : "named "}${wanted}`;
+  const problem = (summary: string, fix: string, detail?: string): Chosen => ({
+    problem: { code: "config/lookup-failed", summary, fix, ...(detail === undefined ? {} : { detail }) },
+  });
+  if (seen === undefined)
+    return problem(
+      `lookups.${name} cannot be looked up: this service has no list of ${kind}s`,
+      by === "name" ? "look it up by its id, or name the list in the dialect" : "name the list in the dialect",
+    );
+  if (seen.status !== "accepted" && !isGone(seen))
+    return problem(
+      `lookups.${name} could not be looked up: ${"message" in seen ? seen.message : seen.reason}`,
+      "run the same command again",
+    );
+  const things = seen.status === "accepted" ? seen.value : [];
+  const found = things.filter((one) =>
+    by === "id" ? one.id === wanted : one["name"]?.toLowerCase() === wanted.toLowerCase(),
+  );
+  const [first, ...others] = found;
+  if (first === undefined) {
+    const near = nearestName(
+      wanted,
+      things.flatMap((one) => one[by] ?? []),
+    );
+    return problem(
+      `lookups.${name}: the service shows no ${what}`,
+      near === undefined ? "correct it, or make it first" : `did you mean ${near}?`,
+    );
+  }
+  if (others.length > 0)
+    return problem(
+      `lookups.${name}: ${found.length} ${kind}s are named ${wanted}: ${found.map(({ id }) => id).join(", ")}`,
+      `say which one it is: { ${kind}: { id: "…" } }`,
+    );
+  return { attributes: first };
+}

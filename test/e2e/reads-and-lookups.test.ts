@@ -1,0 +1,140 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+let folder: string;
+let emulator: RunningEmulator;
+
+const head = `version: 1
+project: acme
+region: in-west-1
+defaults:
+  vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+`;
+const run = (place: string, ...args: string[]): Promise<Ran> =>
+  runCli(args, {
+    cwd: join(folder, place),
+    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url },
+  });
+const write = (place: string, body: string): void => writeFileSync(join(folder, place, "reconcile.yaml"), head + body);
+const network = (more = ""): void =>
+  write(
+    "network",
+    `groups: { edge: { name: edge-group, rules: [ { protocol: tcp, dst_port: 443 } ] } }
+outputs:
+  edge: "\${group.edge.id}"
+  offices: [198.51.100.0/24, 203.0.113.0/25]
+  hidden: { value: hushhush, sensitive: true }
+${more}`,
+  );
+const app = (port: number, more = ""): void =>
+  write(
+    "app",
+    `reads:
+  network: { state: ../network/reconcile.state.json }
+lookups:
+  legacy: { vm: { name: legacy-app } }
+  base: { image: { name: ubuntu-24.04 } }
+vms:
+  web: { name: web-1, image_id: "\${lookup.base.id}" }
+groups:
+  app:
+    name: app-group
+    rules:
+      - { protocol: tcp, dst_port: ${port}, remote_group: { id: "\${read.network.edge}" } }
+      - { protocol: tcp, dst_port: 22, remote_ip: "\${read.network.offices}" }
+      - { protocol: tcp, dst_port: 9000, remote_ip: "\${lookup.legacy.private_ip}" }
+${more}`,
+  );
+
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 0 });
+  for (const place of ["network", "app", "legacy"]) mkdirSync(join(folder, place));
+  write("legacy", "vms: { old: { name: legacy-app } }\n");
+  network();
+  for (const place of ["legacy", "network"]) expect((await run(place, "apply", "-y")).exitCode).toBe(0);
+});
+afterEach(() => emulator.close());
+
+const admitted = (): string[] => {
+  const { groups, rules } = emulator.dump();
+  const id = groups.find(({ name }) => name === "app-group")?.id;
+  return rules
+    .filter((rule) => rule.security_group_id === id && rule.direction === "ingress")
+    .map((rule) => `${rule.port_range_min} ${rule.remote_ip_prefix ?? rule.remote_group_id}`)
+    .sort();
+};
+
+describe("reading what is elsewhere", () => {
+  it("another project's outputs and a VM that nobody manages here, into names, images and rules", async () => {
+    app(80);
+    expect((await run("app", "validate")).exitCode).toBe(0);
+    const applied = await run("app", "apply", "-y");
+    expect([applied.exitCode, applied.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+    const edge = emulator.dump().groups.find(({ name }) => name === "edge-group")?.id;
+    const legacy = emulator.dump().vms.find(({ name }) => name === "legacy-app")?.private_ip;
+    expect(admitted()).toEqual([`22 198.51.100.0/24`, `22 203.0.113.0/25`, `80 ${edge}`, `9000 ${legacy}/32`]);
+    expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("a saved plan holds only while it finds the same there", async () => {
+    app(80);
+    expect((await run("app", "plan", "--out", "p.plan.json")).exitCode).toBe(0);
+    network("  extra: 1\n");
+    expect((await run("network", "apply", "-y")).exitCode).toBe(0);
+    const same = await run("app", "apply", "p.plan.json");
+    expect(same.exitCode).toBe(0);
+
+    app(81);
+    expect((await run("app", "plan", "--out", "p.plan.json")).exitCode).toBe(0);
+    write("network", "groups: { edge: { name: edge-group } }\noutputs: { edge: other, offices: [10.0.0.0/8] }\n");
+    expect((await run("network", "apply", "-y")).exitCode).toBe(0);
+    const moved = await run("app", "apply", "p.plan.json");
+    expect([moved.exitCode, moved.stderr]).toEqual([1, expect.stringContaining("${read.network.edge} was")]);
+  });
+
+  it.each([
+    ["an output that is not there", 'outputs: { x: "${read.network.egde}" }', "write ${read.network.edge}"],
+    ["a sensitive one", 'outputs: { x: "${read.network.hidden}" }', "has no output hidden"],
+    ["a read that is not declared", 'outputs: { x: "${read.netwrk.edge}" }', "write ${read.network.edge}"],
+    [
+      "an attribute that is not there",
+      'outputs: { x: "${lookup.legacy.private_up}" }',
+      "write ${lookup.legacy.private_ip}",
+    ],
+  ])("%s is an error that says what there is", async (_, more, says) => {
+    app(80, more);
+    const ran = await run("app", "plan");
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(says)]);
+  });
+
+  it("a lookup that finds several, or none, says which", async () => {
+    write(
+      "app",
+      'lookups: { all: { vm: { name: legacy-app } }, none: { vm: { name: legacy-ap } } }\noutputs: { x: "${lookup.all.id}" }\n',
+    );
+    const none = await run("app", "plan");
+    expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("did you mean legacy-app?")]);
+    const world = emulator.dump();
+    const [old] = world.vms;
+    if (old === undefined) throw new Error("there is no VM");
+    await emulator.load({
+      ...world,
+      vms: [...world.vms, { ...old, id: "11111111-1111-4111-8111-111111111111", seq: 99_999 }],
+    });
+    const several = await run("app", "plan");
+    expect(several.stderr).toContain("2 vms are named legacy-app:");
+    expect(several.stderr).toContain("11111111-1111-4111-8111-111111111111");
+  });
+
+  it("a state that is not there has no outputs, and nothing of the file is decided", async () => {
+    write("app", 'reads: { network: { state: ../nowhere.json } }\noutputs: { x: "${read.network.edge}" }\n');
+    const ran = await run("app", "plan");
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("its state has no outputs")]);
+    expect((await run("app", "state", "list")).exitCode).toBe(0);
+  });
+});
