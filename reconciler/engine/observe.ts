@@ -5,7 +5,7 @@
 import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Look, notFoundTwice, notInList, type Unobserved } from "../core/model/evidence";
+import { type Look, notFoundTwice, notInList, notLookedAt, type Unobserved } from "../core/model/evidence";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
@@ -22,7 +22,6 @@ export interface Observed<T> {
   readonly forbidden: readonly string[];
 }
 
-export const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const;
 export const cannotLook = (what: string): Unobserved => ({
   seen: "unobserved",
   reason: `this service has no way to look at ${what}`,

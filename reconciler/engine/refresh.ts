@@ -5,13 +5,12 @@
 import { type Kind, kinds, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
+import { isDoubt, judgeScope, type Look, notLookedAt, type Sighting, weigh } from "../core/model/evidence";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import {
   cannotLook,
-  notLookedAt,
   type Observed,
   type Options,
   observeEach,

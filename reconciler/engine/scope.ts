@@ -3,6 +3,7 @@
  * through here: what another one does not show is no evidence of anything.
  */
 
+import { kinds } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
@@ -73,6 +74,22 @@ function refusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
 /** Strangers that a later look may be recognised by. */
 const mostWitnesses = 5;
 
+/** What the service shows that this state does not know: the groups that every project has first, since they stay. */
+function strangersIn(state: State, live: Live): readonly string[] {
+  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
+  const told = { vm: live.vmById, volume: live.volumes, group: live.groups };
+  const found = kinds.flatMap((kind) =>
+    [...told[kind]].flatMap(([id, sighting]) => {
+      if (sighting.seen !== "yes" || known.has(id)) return [];
+      const { name = "" } = sighting.value;
+      // What an open create may have made is looked for, and proves nothing.
+      return open.has(name.toLowerCase()) ? [] : [{ isDefault: name === "default", at: `${kind}:${id}` }];
+    }),
+  );
+  return found.sort((a, b) => Number(b.isDefault) - Number(a.isDefault) || (a.at < b.at ? -1 : 1)).map(({ at }) => at);
+}
+
 /** What a run that writes has the state remember of its scope; `undefined`: it remembers that already. */
 export function scopeToRemember(state: State, now: Scope, live: Live, accepted: boolean): Scope | undefined {
   const { scope } = state;
@@ -81,13 +98,12 @@ export function scopeToRemember(state: State, now: Scope, live: Live, accepted: 
     ...place,
     ...(chosen === undefined || chosen === noEnvironment ? {} : { environment: chosen }),
   };
-  const known = new Set([...state.resources.values()].map(({ id }) => id));
-  const sees: string[] = [];
-  for (const [id, sighting] of live.groups)
-    if (sighting.seen === "yes" && sighting.value.name === "default" && !known.has(id)) sees.push(`group:${id}`);
-  const fresh: Scope = { ...here, ...(sees.length === 0 ? {} : { sees: sees.sort().slice(0, mostWitnesses) }) };
+  const shown = strangersIn(state, live);
+  const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: shown.slice(0, mostWitnesses) }) };
   if (scope !== undefined && !accepted) {
-    const learnt = { ...here, ...scope };
+    // Of those that it was told by, none is left: they are others by now.
+    const isStale = scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
+    const learnt = { ...here, ...scope, ...(isStale ? { sees: fresh.sees } : {}) };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }
   const { environment: _, ...rest } = scope ?? {};

@@ -2,7 +2,7 @@
  * Not to be seen is no proof of being gone: the command as a process, against a service that shows nothing because the
  * credential, the address or a proxy in front of it is not the right one.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -144,6 +144,60 @@ describe("nothing counts as gone, and nothing is made twice,", () => {
       path.includes("/volume/") && answer(404, "<html>not here</html>")(path, response);
     await nothingHappens({}, [1], /volume/);
     expect(volumesNamed("spare")).toHaveLength(1);
+  });
+});
+
+describe("a state that knows nothing but an open create", () => {
+  const alone = world.replace(/volumes:[^]*/, "");
+
+  it("takes nothing for its absence where what the service showed before does not show either", async () => {
+    await applied(alone.replaceAll("db", "somebody-else"));
+    rmSync(join(folder, "reconcile.state.json"));
+    writeFileSync(join(folder, "reconcile.yaml"), alone);
+    let isAway = false;
+    proxy.answers = (path, response) => {
+      isAway ||= path.includes("/vm/create");
+      if (isAway) response.destroy();
+      return isAway;
+    };
+    expect((await reconcile(["apply", "-y"])).exitCode).toBe(1);
+    const empty: Answers = (path, response) => {
+      if (!/\/(vm|volume)\/list/.test(path)) return false;
+      response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');
+      return true;
+    };
+    proxy.answers = empty;
+    const sent = writes();
+    const refused = await reconcile(["apply", "-y"]);
+    expect([refused.exitCode, refused.stderr, writes()]).toEqual([
+      3,
+      expect.stringContaining("--accept-service"),
+      sent,
+    ]);
+    proxy.answers = undefined;
+    const ran = await reconcile(["apply", "-y"]);
+    expect([ran.exitCode, emulator.dump().vms.filter(({ name }) => name === "db-1").length], ran.stderr).toEqual([
+      0, 1,
+    ]);
+  });
+
+  it("says so where a plan did not look, and where the service has no list asks whether it is there", async () => {
+    writeFileSync(join(folder, "reconcile.yaml"), alone);
+    proxy.answers = (path, response) => {
+      if (!path.includes("/vm/create")) return false;
+      response.destroy();
+      return true;
+    };
+    expect((await reconcile(["apply", "-y", "--no-refresh"])).exitCode).toBe(1);
+    proxy.answers = undefined;
+    const unlooked = await reconcile(["plan", "--no-refresh"]);
+    expect([unlooked.exitCode, unlooked.stderr]).toEqual([1, expect.stringContaining("plan without --no-refresh")]);
+    writeFileSync(join(folder, "no-list.yaml"), "operations: { vm.list: null }\n");
+    const unlisted = await reconcile(["plan", "--dialect", "no-list.yaml"]);
+    expect([unlisted.exitCode, unlisted.stderr]).toEqual([
+      1,
+      expect.stringContaining("reconcile state resolve vm.db --not-created"),
+    ]);
   });
 });
 

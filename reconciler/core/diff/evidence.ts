@@ -88,7 +88,9 @@ export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
   }
   if (live.kind === "group" && sent?.kind === "group") {
     const [shown, wanted] = [live.description, sent.description].map((text) => text && JSON.stringify(text));
-    compare("description", shown ?? live.description, wanted, shown === wanted);
+    // Where none was sent the service may have put in one of its own, or somebody else did: it speaks for nobody.
+    if (sent.description !== undefined) compare("description", shown ?? live.description, wanted, shown === wanted);
+    else if (live.description === "") evidence.agrees.push("description");
     compareRules(live, sent.rules, evidence);
   }
   return evidence;
@@ -124,7 +126,8 @@ function compareRules(
   const extra = shown.find((rule) => rule.direction === "ingress" && !wanted.has(ruleKey(rule)));
   if (missing !== undefined) evidence.differs.push(`it lacks the rule ${describeRule(missing)}`);
   if (extra !== undefined) evidence.differs.push(`it has the rule ${describeRule(extra)}`);
-  if (missing === undefined && extra === undefined) evidence.agrees.push("rules");
+  // That there are no rules where none were sent is said of any new group.
+  if (missing === undefined && extra === undefined && wanted.size > 0) evidence.agrees.push("rules");
 }
 
 const gb = (size: number | undefined): string | undefined => (size === undefined ? undefined : `${size} GB`);

@@ -3,7 +3,7 @@ import { type LiveVm, type Sighting, sightVm } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
 import { judgeMade } from "./evidence";
-import { type Found, unclearCreate } from "./find";
+import { type Found, unclearCreate, unseenCreate } from "./find";
 import { importManaged, nameTaken, severalNamed } from "./findings";
 import type { PairOf } from "./pair";
 import { importUnseen, vmImportGone } from "./vm-findings";
@@ -21,6 +21,9 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
   if (context.live.vms === undefined) {
+    // Accepted, it is only its id that nobody knows; else it may not be there at all.
+    if (interrupted !== undefined && interrupted.accepted !== true)
+      return { how: "error", diagnostic: unseenCreate(pair, interrupted, "VM", context) };
     if (interrupted !== undefined || recorded !== undefined) return { how: "id-unknown" };
     // Not "absent": the VM to be taken over would get a twin.
     return pair.import?.name === undefined

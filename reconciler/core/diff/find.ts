@@ -1,5 +1,7 @@
 /** Which live thing an address means: a volume or a group found by its record, an open create, an import, or nothing. */
+import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { notLookedAt } from "../model/evidence";
 import type { LiveGroup, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
@@ -36,7 +38,7 @@ export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightin
     (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
-    if (!seen.listed) return error(unsettledIntent(pair, pair.intent, what));
+    if (!seen.listed) return error(unseenCreate(pair, pair.intent, what, context));
     const before = new Set([...pair.intent.idsBefore, known]);
     const candidates = strangers(pair.intent.name).filter(({ id }) => !before.has(id));
     const judged = judgeMade(pair.intent, candidates, context, pair.desired);
@@ -73,6 +75,14 @@ export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightin
 
 const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>
   name !== undefined && live.name?.toLowerCase() === name.toLowerCase();
+
+/** An open create where no list was read: because the service has none, or because this plan did not look. */
+export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {
+  const unlisted = context.live.unlisted[kindOf(pair.address)];
+  return unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason
+    ? { ...unsettledIntent(pair, intent, what, "This plan did not look"), fix: "plan without --no-refresh" }
+    : unsettledIntent(pair, intent, what);
+}
 
 /** Why nobody can say which live thing an open create made, or that it made none. */
 export function unclearCreate(

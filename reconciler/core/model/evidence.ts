@@ -38,6 +38,8 @@ export interface Absent {
 /** What one look at the service found. */
 export type Look<T> = { readonly seen: "yes"; readonly value: T } | Absent | Unobserved;
 
+export const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const satisfies Unobserved;
+
 /** Read to its end: a client rejects a list that it could not prove to be whole. */
 export const notInList = (list: string): Absent => ({
   seen: "absent",
