@@ -64,8 +64,9 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
+    // Where nobody can look, only an answer in the service's own form says that it is being made.
     if (!run.ports.client.can.canFindCreated(kind))
-      return intent.accepted === true && creation.unlisted !== undefined
+      return outcome.status === "accepted" && creation.unlisted !== undefined
         ? creation.unlisted()
         : outcomeUnknown(what, intent, run);
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);

@@ -22,6 +22,7 @@ export async function faceOtherServices(scene: Scene): Promise<void> {
     const violations: string[] = [];
     for (const [name, kind] of Object.entries(kinds)) {
       if (!name.includes(chosen)) continue;
+      if (kind.empties === true && !undisturbed.isVouched) continue;
       let tried = 0;
       const before = violations.length;
       for (const nth of kind.places?.(undisturbed.heard) ?? [1]) {
@@ -63,7 +64,10 @@ async function face(theatre: Theatre, kind: Kind, nth: number, undisturbed: Undi
   const { otherwise } = kind;
   // Ids are spelt as they are for good.
   if (service.spell === undefined) theatre.door.become({});
-  return endsWell(theatre, undisturbed, otherwise === undefined ? {} : { otherwise });
+  return endsWell(theatre, undisturbed, {
+    ...(otherwise === undefined ? {} : { otherwise }),
+    ...(kind.unseen === true ? { orphaned: true } : {}),
+  });
 }
 
 /** What the state was made against is another service, or is seen with another project's eyes. */

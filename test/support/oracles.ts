@@ -5,12 +5,13 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { WorldDump } from "../../emulator";
+import type { State } from "../../reconciler/core/model/recorded";
 import { misbehaviour } from "./captured-command";
 import { type Exchange, isWrite } from "./other-services/other-service";
 import { strangerId } from "./other-services/world";
-import { differences } from "./stage";
+import { differences, withoutOrphans } from "./stage";
 import { canary, type Finding, type Ran, type Theatre } from "./theatre";
-import { type Shape, unnamed } from "./world-shape";
+import { type Dump, type Shape, shapeOf, unnamed } from "./world-shape";
 
 /** What the edit does when nothing goes wrong, and all that it may do when something does. */
 export interface Undisturbed {
@@ -24,6 +25,8 @@ export interface Undisturbed {
   /** What came off a running VM, or was left by one that was deleted while it ran. */
   readonly unplugged: ReadonlySet<string>;
   readonly made: Readonly<Record<Made, number>>;
+  /** The state knows something that the service shows, by which the credential can be told. */
+  readonly isVouched: boolean;
   /** What nobody names before it all begins. */
   readonly unnamed: ReadonlySet<string>;
 }
@@ -33,7 +36,8 @@ const kinds = ["vm", "volume", "group", "image"] as const satisfies readonly Mad
 
 export async function undisturbedRun(theatre: Theatre): Promise<Undisturbed> {
   await theatre.reset();
-  const before = unnamedNow(theatre, await theatre.state());
+  const known = await theatre.state();
+  const before = unnamedNow(theatre, known);
   const ran = await theatre.run();
   const first = { exitCode: ran.exitCode, shape: await theatre.shape() };
   let last = ran;
@@ -53,6 +57,8 @@ export async function undisturbedRun(theatre: Theatre): Promise<Undisturbed> {
     wipes: wipesOf(now),
     unplugged: new Set(unpluggedOf(theatre.door.heard)),
     made: madeOf(theatre.start, now),
+    isVouched:
+      known.intents.size === 0 || known.resources.size + known.orphans.size + (known.scope?.sees ?? []).length > 0,
     unnamed: new Set(before),
   };
 }
@@ -186,6 +192,8 @@ export async function doneInWordsOnly(theatre: Theatre, ran: Ran, undisturbed: U
 export interface Ending {
   /** What stands there by then is in the way of where the undisturbed run leads. */
   readonly otherwise?: boolean;
+  /** What was believed to be gone, and shows again, is an orphan by then: named, and for its user to end. */
+  readonly orphaned?: boolean;
 }
 
 /** Runs on the service as it is, as its user would, until nothing more is written; and whether that is where it should. */
@@ -209,7 +217,11 @@ export async function endsWell(theatre: Theatre, undisturbed: Undisturbed, endin
   if (ending.otherwise === true || theatre.once || last === undefined) return problems;
   if (last.exitCode !== undisturbed.last.exitCode)
     problems.push(`it ends with ${last.exitCode} (${saidOf(last)}), not ${undisturbed.last.exitCode}`);
-  problems.push(...differences(await theatre.shape(), undisturbed.last.shape));
+  const now = theatre.dump();
+  const state = await theatre.state();
+  const left =
+    ending.orphaned === true ? { ...now, vm: now.vm.filter(({ id }) => !state.orphans.has(`vm:${id}`)) } : now;
+  problems.push(...differences(shapeOf(withoutOrphans(left, state)), undisturbed.last.shape));
   return problems;
 }
 
@@ -227,28 +239,38 @@ const kindMadeBy = {
   "vm.snapshot": "image",
 } as const;
 
-/** What a person would do about an outcome that nobody can look up: one of the commands that the message gives. */
+/** What a person would do about what nobody can look up: one of the commands that the message gives, as it is true. */
 async function answerQuestions(theatre: Theatre, diagnostics: readonly Finding[]): Promise<boolean> {
   let answered = false;
   for (const { code, address = "" } of diagnostics) {
-    if (code === undefined || !questions.includes(code)) continue;
     const state = await theatre.state();
-    const intent = state.intents.get(address);
-    if (intent === undefined) continue;
-    const kind = kindMadeBy[intent.operation];
-    const managed = new Set([...state.resources.values()].map(({ id }) => id));
-    const made = theatre
-      .dump()
-      [kind].find(
-        ({ id, name }) =>
-          name === intent.name && !intent.idsBefore.includes(id) && !managed.has(id) && id !== strangerId,
-      );
-    // An image that is there will be listed.
-    if (kind === "image" && made !== undefined) continue;
-    const ran = await theatre.command(
-      made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id],
-    );
-    answered ||= ran.exitCode === 0;
+    const args = code === undefined ? undefined : answerTo(code, address, state, theatre.dump());
+    if (args !== undefined) answered = (await theatre.command(args)).exitCode === 0 || answered;
   }
   return answered;
+}
+
+function answerTo(code: string, address: string, state: State, dump: Dump): readonly string[] | undefined {
+  const managed = new Set([...state.resources.values()].map(({ id }) => id));
+  const isMade = (row: { readonly id: string; readonly name: string }, name: string): boolean =>
+    row.name === name && !managed.has(row.id) && row.id !== strangerId;
+  const settle = (made: { readonly id: string } | undefined): readonly string[] =>
+    made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id];
+  const intent = state.intents.get(address);
+  const record = state.resources.get(address);
+  if (record?.kind === "vm" && record.id === undefined && code === "apply/waiting")
+    return settle(dump.vm.find((row) => isMade(row, record.name)));
+  if (!questions.includes(code)) return undefined;
+  if (intent !== undefined) {
+    const kind = kindMadeBy[intent.operation];
+    const made = dump[kind].find((row) => isMade(row, intent.name) && !intent.idsBefore.includes(row.id));
+    // An image that is there will be listed.
+    return kind === "image" && made !== undefined ? undefined : settle(made);
+  }
+  const moved = record?.kind === "vm" ? record.dataVolumeId : record?.id;
+  const host =
+    record?.kind === "vm" ? record.id : record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;
+  if (host === undefined) return undefined;
+  const isOn = dump.volume.some((row) => row.id === moved && row.attached_to === host);
+  return ["state", "resolve", address, isOn ? "--attached" : "--detached"];
 }

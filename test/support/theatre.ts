@@ -185,7 +185,7 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
     },
     run: (credential) => play([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? [])], credential),
     again: (credential, more = []) => play([set.args[0]!, folder, ...set.args.slice(1), ...more], credential),
-    command: (args) => play([...args, "-f", folder]),
+    command: (args) => play([...args.map((word) => spelling.file(word)), "-f", folder]),
     launch: () =>
       startCli([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], {
         cwd: folder,

@@ -21,10 +21,9 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
   if (context.live.vms === undefined) {
-    // Accepted, it is only its id that nobody knows; else it may not be there at all.
-    if (interrupted !== undefined && interrupted.accepted !== true)
-      return { how: "error", diagnostic: unseenCreate(pair, interrupted, "VM", context) };
-    if (interrupted !== undefined || recorded !== undefined) return { how: "id-unknown" };
+    if (interrupted !== undefined) return { how: "error", diagnostic: unseenCreate(pair, interrupted, "VM", context) };
+    // Recorded without an id, it was accepted in the service's own words.
+    if (recorded !== undefined) return { how: "id-unknown" };
     // Not "absent": the VM to be taken over would get a twin.
     return pair.import?.name === undefined
       ? { how: "absent" }

@@ -32,6 +32,8 @@ export interface Kind {
   readonly lasts?: true;
   /** Nothing shows it, so that a run may believe itself done. */
   readonly unseen?: true;
+  /** It shows nothing at all: believed of a state that knows nothing but open creates, as docs/reliability.md says. */
+  readonly empties?: true;
   /** What it leaves behind stands in the way of what the edit wants. */
   readonly otherwise?: true;
 }
@@ -91,7 +93,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
   ]),
   ...named(some(ownForm), (name, answer) => [
     `${name} to all reads, from here on`,
-    { places: reads, make: (nth) => answered(answer, readsOf(fromNth(nth))), lasts: true, unseen: true },
+    {
+      places: reads,
+      make: (nth) => answered(answer, readsOf(fromNth(nth))),
+      ...{ lasts: true, unseen: true, empties: true },
+    },
   ]),
   ...named(some(lastingAnswers), (name, answer) => [
     `${name}, from here on`,
@@ -113,8 +119,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
     `lists of more than one cut, with ${name}`,
     { places: where(once, isList), make: () => cutList(1, cut), lasts: true },
   ]),
+  // That a group has no rules is believed.
   "a list cut without a sign": {
-    places: lists,
+    places: (heard) => lists(heard).filter((nth) => heard[nth - 1]?.asked.operation !== "group.rule.list"),
     make: (nth) => cutList(0, withoutSign, onlyNth(nth)),
     unseen: true,
   },
