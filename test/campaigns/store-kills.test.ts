@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countCampaign, tellViolation } from "../support/campaign-count";
+import type { Moment } from "../support/mortal";
 import { endsWell, type Undisturbed, undisturbedRun } from "../support/oracles";
 import { type Asked, isWrite, nothing } from "../support/other-services/other-service";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
@@ -7,8 +8,14 @@ import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 import { changeScenes, destroyScenes, every, type Theatre } from "../support/theatre";
 
-/** Every n-th kill is tried; 1 tries all. */
-const stride = Number(process.env["STORE_KILL_STRIDE"] ?? 29);
+/** Every n-th death at a request, at a write of the store, and of a real process is tried; 1 tries all. */
+const strides = {
+  request: Number(process.env["STORE_KILL_STRIDE"] ?? 29),
+  write: Number(process.env["STORE_WRITE_KILL_STRIDE"] ?? process.env["STORE_KILL_STRIDE"] ?? 59),
+  process: Number(process.env["STORE_PROCESS_KILL_STRIDE"] ?? 61),
+};
+/** Of the stores only those whose name has this in it. */
+const chosen = process.env["STORE_KILL_STORE"] ?? "";
 
 let http: StateServer;
 let s3: S3Server;
@@ -42,29 +49,40 @@ const places: Readonly<Record<string, () => string>> = {
   ...(postgresMissing === undefined ? { PostgreSQL: () => `${postgres?.url}?state=state-${states++}` } : {}),
 };
 
-let count = 0;
+const counted = { request: 0, write: 0, process: 0 };
+const isTried = (what: keyof typeof strides): boolean => counted[what]++ % strides[what] === 0;
 
-describe.each(Object.entries(places))(
-  "a change killed at any request, its state in %s, is finished by the next run",
+describe.each(Object.entries(places).filter(([name]) => name.includes(chosen)))(
+  "a change that dies at any request or write, its state in %s, is finished by the next run",
   (name, place) => {
     for (const scene of [...changeScenes, ...destroyScenes].filter(every("STORE_KILL_SCENES", 19)))
       it(scene.title, async () => {
         const theatre = await scene.open(place);
         try {
           const undisturbed = await undisturbedRun(theatre);
-          const writes = undisturbed.heard.filter(({ asked }) => isWrite(asked)).length;
+          await theatre.reset();
+          const { counts, ended } = await theatre.mortal();
+          expect(ended?.exitCode, ended?.text).toBe(undisturbed.first.exitCode);
           const violations: string[] = [];
-          let tried = 0;
-          for (let nth = 1; nth <= writes; nth++)
-            for (const when of ["before", "after"] as const) {
-              if (count++ % stride !== 0) continue;
-              tried++;
-              const problems = await killedAt(theatre, nth, when, undisturbed);
-              if (problems.length === 0) continue;
-              violations.push(`${when} request ${nth}: ${problems.join("\n    ")}`);
-              tellViolation(`${name}: ${scene.title}`, violations.at(-1) ?? "");
-            }
-          if (tried > 0) countCampaign(`kills of changes, state in ${name}`, tried, violations.length);
+          const tried = { request: 0, write: 0, process: 0 };
+          const wrong = { request: 0, write: 0, process: 0 };
+          const judge = (what: keyof typeof tried, { of, nth, when }: Moment, problems: readonly string[]): void => {
+            tried[what]++;
+            if (problems.length === 0) return;
+            wrong[what]++;
+            violations.push(`${what === "process" ? "killed " : ""}${when} ${of} ${nth}: ${problems.join("\n    ")}`);
+            tellViolation(`${name}: ${scene.title}`, violations.at(-1) ?? "");
+          };
+          for (const of of ["request", "write"] as const)
+            for (let nth = 1; nth <= counts[of]; nth++)
+              for (const when of ["before", "after"] as const) {
+                const moment: Moment = { of, nth, when };
+                if (isTried(of)) judge(of, moment, await diesAt(theatre, moment, undisturbed));
+                if (of === "request" && isTried("process"))
+                  judge("process", moment, await killedAt(theatre, nth, when, undisturbed));
+              }
+          for (const what of ["request", "write", "process"] as const)
+            if (tried[what] > 0) countCampaign(`${titles[what]}, state in ${name}`, tried[what], wrong[what]);
           expect(violations.join("\n")).toEqual("");
         } finally {
           await theatre.close();
@@ -72,6 +90,26 @@ describe.each(Object.entries(places))(
       }, 3_600_000);
   },
 );
+
+const titles: Readonly<Record<keyof typeof strides, string>> = {
+  request: "changes that die at a request",
+  write: "changes that die at a write or a lock of the store",
+  process: "changes whose process is killed at a request",
+};
+
+async function diesAt(theatre: Theatre, moment: Moment, undisturbed: Undisturbed): Promise<string[]> {
+  await theatre.reset();
+  const { ended } = await theatre.mortal(moment);
+  if (ended !== undefined) return [`it did not die: exit ${ended.exitCode}: ${ended.text}`];
+  return endsWellUnlocked(theatre, undisturbed);
+}
+
+/** Whoever finds the lock of a dead process takes it away. */
+async function endsWellUnlocked(theatre: Theatre, undisturbed: Undisturbed): Promise<string[]> {
+  theatre.door.become({});
+  await theatre.command(["state", "unlock", "--force"]);
+  return endsWell(theatre, undisturbed);
+}
 
 async function killedAt(theatre: Theatre, nth: number, when: "before" | "after", undisturbed: Undisturbed) {
   await theatre.reset();
@@ -91,8 +129,5 @@ async function killedAt(theatre: Theatre, nth: number, when: "before" | "after",
   });
   const { exitCode, stderr } = await running.finished;
   if (exitCode !== -1) return [`it was not killed: exit ${exitCode}: ${stderr}`];
-  theatre.door.become({});
-  // Whoever finds the lock of a dead process takes it away.
-  await theatre.command(["state", "unlock", "--force"]);
-  return endsWell(theatre, undisturbed);
+  return endsWellUnlocked(theatre, undisturbed);
 }

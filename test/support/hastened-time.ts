@@ -24,6 +24,7 @@ function schedule(): void {
   scheduled = true;
   setImmediate(() => {
     scheduled = false;
+    if (sleepers.length === 0) return;
     const earliest = sleepers.reduce((one, other) => (other.at < one.at ? other : one));
     sleepers = sleepers.filter((sleeper) => sleeper !== earliest);
     passed = Math.max(passed, earliest.at);

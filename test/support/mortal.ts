@@ -14,25 +14,34 @@ export interface Moment {
   readonly when: "before" | "after";
 }
 
-export interface Mortal {
-  readonly client: ServiceClient;
-  readonly store: StateStore;
-  readonly clock: Ports["clock"];
+export interface Mortality {
+  /** Each as it is for one that can die. */
+  client<C extends object>(client: C): C;
+  store(store: StateStore): StateStore;
+  clock(clock: Ports["clock"]): Ports["clock"];
   /** Settles when it dies. */
   readonly death: Promise<void>;
+  /** When nothing that was asked for is under way any more. */
+  idle(): Promise<void>;
   /** How often each came up. */
   readonly counts: { request: number; write: number };
   readonly isDead: () => boolean;
 }
 
+export interface Mortal extends Pick<Mortality, "death" | "counts" | "isDead"> {
+  readonly client: ServiceClient;
+  readonly store: StateStore;
+  readonly clock: Ports["clock"];
+}
+
 const never = new Promise<never>(() => undefined);
 const isRead = (name: string): boolean => /^(list|get|has)/.test(name) || name === "close";
+const changes: readonly string[] = ["append", "replace"];
 
-export function createMortal(
-  parts: { readonly client: ServiceClient; readonly store: StateStore; readonly clock: Ports["clock"] },
-  moment?: Moment,
-): Mortal {
+/** `locks`: taking the lock and letting it go are writes as well. */
+export function createMortality(moment?: Moment, { locks = false } = {}): Mortality {
   const counts = { request: 0, write: 0 };
+  const underWay = new Set<Promise<unknown>>();
   let dead = false;
   let die!: () => void;
   const death = new Promise<void>((resolve) => {
@@ -49,10 +58,13 @@ export function createMortal(
       die();
       return never;
     }
-    const result = await act().then(
+    const acting = act().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
+    underWay.add(acting);
+    const result = await acting;
+    underWay.delete(acting);
     if (isIt) die();
     if (dead) return never;
     if ("error" in result) throw result.error;
@@ -67,22 +79,33 @@ export function createMortal(
         return (...args: unknown[]) =>
           pass(kindOf(String(name)), async () => {
             const answer = (await Reflect.apply(member, object, args)) as unknown;
-            return name === "lock"
-              ? wrap(answer as StateSession, (of) => (of === "append" || of === "replace" ? "write" : undefined))
-              : answer;
+            return name === "lock" ? wrap(answer as StateSession, writeOf) : answer;
           });
       },
     });
+  const writeOf = (name: string): Moment["of"] | undefined =>
+    changes.includes(name) || (locks && (name === "lock" || name === "release")) ? "write" : undefined;
 
   return {
-    client: wrap(parts.client, (name) => (isRead(name) ? undefined : "request")),
-    store: wrap(parts.store, () => undefined),
-    clock: {
-      now: () => parts.clock.now(),
-      sleep: (ms, signal) => pass(undefined, () => parts.clock.sleep(ms, signal)),
-    },
+    client: (client) => wrap(client, (name) => (isRead(name) ? undefined : "request")),
+    store: (store) => wrap(store, writeOf),
+    clock: (clock) => ({
+      now: () => clock.now(),
+      sleep: (ms, signal) => pass(undefined, () => clock.sleep(ms, signal)),
+    }),
     death,
+    async idle() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
     counts,
     isDead: () => dead,
   };
+}
+
+export function createMortal(
+  parts: { readonly client: ServiceClient; readonly store: StateStore; readonly clock: Ports["clock"] },
+  moment?: Moment,
+): Mortal {
+  const { client, store, clock, death, counts, isDead } = createMortality(moment);
+  return { client: client(parts.client), store: store(parts.store), clock: clock(parts.clock), death, counts, isDead };
 }

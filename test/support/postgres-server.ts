@@ -49,7 +49,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     options,
   );
   const { server, url } = await onFreePort((port) => {
-    const settings = ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`];
+    const settings = [
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      `unix_socket_directories=${folder}`,
+      "-c",
+      "max_connections=500",
+    ];
     return spawn(join(binaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);
   });
   return {

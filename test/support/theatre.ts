@@ -15,6 +15,8 @@ import { startCli } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { readStory, tell, withIds } from "./golden-story";
 import { hastenTime, keepUpWithTheDay } from "./hastened-time";
+import type { Moment } from "./mortal";
+import { type MortalRun, runMortal } from "./mortal-command";
 import { type Door, type Exchange, type OtherService, openDoor, plain } from "./other-services/other-service";
 import { type Service, withoutOrphans } from "./stage";
 import { everything, type Story, stories } from "./stories";
@@ -61,6 +63,8 @@ export interface Theatre {
   again(credential?: string, more?: readonly string[]): Promise<Ran>;
   /** Another command. */
   command(args: readonly string[]): Promise<Ran>;
+  /** The edit in this process, which dies at the moment. */
+  mortal(moment?: Moment): Promise<MortalRun>;
   /** The edit as a process of its own, which can be killed. */
   launch(): ReturnType<typeof startCli>;
   state(): Promise<FoldedState>;
@@ -186,6 +190,11 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
     run: (credential) => play([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? [])], credential),
     again: (credential, more = []) => play([set.args[0]!, folder, ...set.args.slice(1), ...more], credential),
     command: (args) => play([...args.map((word) => spelling.file(word)), "-f", folder]),
+    async mortal(moment) {
+      process.env["RECONCILE_TOKEN"] = canary;
+      keepUpWithTheDay();
+      return runMortal([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], moment);
+    },
     launch: () =>
       startCli([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], {
         cwd: folder,
