@@ -6,6 +6,7 @@ import { compareAddresses } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
+import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
@@ -27,7 +28,9 @@ interface DriftedField {
   readonly field: string;
   readonly before: FieldValue;
   readonly after: FieldValue;
-  /** A rule that came, and that lets everybody in. */
+  /** Of the rules: the one that came. */
+  readonly rule?: Rule;
+  /** It lets everybody in. */
   readonly opens?: true;
 }
 
@@ -71,16 +74,17 @@ export async function findDrift(
         fields:
           change.reason === "gone"
             ? []
-            : change.fields.map(
-                ({ field, before, after }): DriftedField => ({
+            : change.fields.map(({ field, before, after }): DriftedField => {
+                const rule =
+                  field === "rules" && after === null ? ruleShownAs(before, change, seen.live, state) : undefined;
+                return {
                   field,
                   before: after,
                   after: before,
-                  ...(field === "rules" && after === null && opensToAll(change, before, seen.live)
-                    ? { opens: true }
-                    : {}),
-                }),
-              ),
+                  ...(rule === undefined ? {} : { rule }),
+                  ...(rule !== undefined && opensToAll(rule) ? { opens: true } : {}),
+                };
+              }),
       }),
     )
     .sort((a, b) => compareAddresses(a.address, b.address));
@@ -102,14 +106,17 @@ export async function findDrift(
   };
 }
 
-/** Whether the rule that is shown as this text lets everybody in. */
-function opensToAll({ id }: Change, text: FieldValue, live: Live): boolean {
+/** The live rule that the change shows as this text. */
+function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State): Rule | undefined {
+  const addresses = new Map([...state.resources.values()].map((record) => [record.id, record.address]));
+  const nameOf = (group: Reference): string =>
+    "address" in group ? group.address : (addresses.get(group.id) ?? group.id);
   const sighting = id === undefined ? undefined : live.groups.get(id);
   const rules = sighting?.seen === "yes" ? (sighting.value.rules ?? []) : [];
-  return rules
-    .map(canonicalLiveRule)
-    .some((rule) => rule.direction === "ingress" && isEverybody(rule.remote) && describeRule(rule) === text);
+  return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);
 }
+
+const opensToAll = ({ direction, remote }: Rule): boolean => direction === "ingress" && isEverybody(remote);
 
 const isEverybody = (remote: Rule["remote"]): boolean =>
   remote.kind === "any" || (remote.kind === "cidr" && remote.cidr.endsWith("/0"));

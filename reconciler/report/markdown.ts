@@ -72,6 +72,17 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
 }
 
+/** In place of a plan that could not be made. */
+export function failureMarkdown(
+  findings: readonly Finding[],
+  { where, key, limit = commentLimit }: Pick<MarkdownOptions, "where" | "key" | "limit">,
+): string {
+  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const opening = `${markerOf(key)}\n${whereLine(where)}### No plan: ${countOf(errors, "error")}\n`;
+  const parts = findingParts(findings, limit - opening.length - 200).join("\n");
+  return `${opening}\n${parts}\nThe plan that stood here before is not the one of the last push.\n`;
+}
+
 function takeWhileFits(blocks: readonly Block[], part: (block: Block) => string, room: number): string[] {
   const parts: string[] = [];
   let left = room;

@@ -221,3 +221,42 @@ describe("reconcile explain", () => {
     expect((await reconcile("explain", "consent/flsh")).stderr).toContain("reconcile explain consent/flush");
   });
 });
+
+describe("drift --accept", () => {
+  it("writes what was found into the file, comments kept, and then there is nothing to do", async () => {
+    write(`${head}# all of it
+vms:
+  db: { name: db-1 } # the database
+  web: { for_each: [a, b, c], name: "web-\${each}" }
+volumes: { data: { size: 5, attach_to: db } }
+groups:
+  front:
+    description: Public
+    # who gets in
+    rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 }, { protocol: udp, dst_port: 53, remote_ip: 10.0.0.0/8 } ]
+`);
+    const applied = await reconcile("apply", "-y");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const seen = emulator.dump();
+    await emulator.load({
+      ...seen,
+      vms: seen.vms.map((vm) => ({
+        ...vm,
+        name: vm.name === "db-1" ? "by-hand" : vm.name === "web-a" ? "web-x" : vm.name,
+      })),
+      rules: seen.rules.map((rule) =>
+        rule.port_range_min === 53 ? { ...rule, port_range_min: 5353, port_range_max: 5353 } : rule,
+      ),
+    });
+    const accepted = await reconcile("drift", "--accept");
+    expect(accepted.exitCode, accepted.stdout + accepted.stderr).toBe(2);
+    expect(accepted.stderr).toContain("vm.web[a]: name is not written into the files: its block has a for_each");
+    const text = read("reconcile.yaml");
+    expect(text).toContain("db: { name: by-hand } # the database");
+    expect(text).toContain("# who gets in");
+    expect(text).toContain("dst_port: 5353");
+    expect(text).not.toContain("dst_port: 53,");
+    const plan = await reconcile("plan", "--exclude", "vm.web[a]");
+    expect(plan.stdout).toContain("Nothing to do");
+  });
+});

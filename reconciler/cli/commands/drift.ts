@@ -1,6 +1,7 @@
 /** `reconcile drift`: exit 2 when the service is not as the state has it. */
 
 import { asDiagnostic } from "../../core/findings/finding";
+import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
 import { judgeReachability } from "../../core/reachability/findings";
 import { findDrift } from "../../engine/drift";
@@ -8,6 +9,7 @@ import { openState } from "../../engine/plan";
 import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";
 import { findingEvent } from "../../report/json-lines";
+import { acceptDrift } from "../accept-drift";
 import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
 import { commonFlags } from "../flags";
@@ -15,17 +17,25 @@ import { withSession } from "../planning";
 import { readWorkspace } from "../workspace";
 
 export const driftCommand = command({
-  usage: "drift [FILE|DIR]…",
+  usage: "drift [FILE|DIR]… [--accept [ADDR]…]",
   summary: "what differs between the state and the service; exit 2 if anything does",
   section: "Looking",
-  examples: [["reconcile drift", "exit 0: nobody changed anything behind its back; exit 2: this is what"]],
-  flags: ["file", ...commonFlags],
+  examples: [
+    ["reconcile drift", "exit 0: nobody changed anything behind its back; exit 2: this is what"],
+    ["reconcile drift --accept group.web", "writes what was found at group.web into the file, comments kept"],
+  ],
+  flags: ["file", "accept", ...commonFlags],
   run,
 });
 
 function run(invocation: Invocation): Promise<number> {
-  const { output } = invocation;
-  const workspace = readWorkspace(invocation, { needed: false });
+  const { output, flags } = invocation;
+  const accepts = flags.accept === true;
+  const isAddress = (word: string): boolean => accepts && parseAddress(word) !== undefined;
+  const workspace = readWorkspace(invocation, {
+    args: invocation.args.filter((word) => !isAddress(word)),
+    needed: accepts,
+  });
   return withSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
     const report = await findDrift(service.client, state);
@@ -34,7 +44,12 @@ function run(invocation: Invocation): Promise<number> {
         type: "change",
         address: drift.address,
         action: drift.gone ? "delete" : "update",
-        fields: drift.fields,
+        fields: drift.fields.map(({ field, before, after, opens }) => ({
+          field,
+          before,
+          after,
+          ...(opens === true ? { opens } : {}),
+        })),
         ...(drift.id === undefined ? {} : { id: drift.id }),
       });
     const failed = hasErrors(report.diagnostics);
@@ -45,6 +60,10 @@ function run(invocation: Invocation): Promise<number> {
     for (const finding of findings) output.event(findingEvent(finding));
     const broken = findings.some(({ code }) => code === "reachability/violated");
     output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
+    if (accepts && !failed) {
+      const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
+      return output.finish({ exitCode: left.length > 0 ? 2 : 0, diagnostics: [...report.diagnostics, ...left] });
+    }
     return output.finish({
       exitCode: failed ? 1 : report.drifts.length > 0 || broken ? 2 : 0,
       diagnostics: [...report.diagnostics, ...findings.map(asDiagnostic)],

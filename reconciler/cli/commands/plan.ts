@@ -6,11 +6,12 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
 import type { Plan } from "../../core/plan/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
-import { commentLimit, markerOf, planMarkdown } from "../../report/markdown";
+import { commentLimit, failureMarkdown, markerOf, planMarkdown } from "../../report/markdown";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { changedProjects } from "../changed-projects";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
+import { asDiagnostics } from "../crash";
 import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { planFlags } from "../flags";
 import type { Output } from "../output";
@@ -33,8 +34,21 @@ export const planCommand = command({
     ["reconcile plan --changed-since origin/main prod staging --markdown", "the projects that a change touches"],
   ],
   flags: [...planFlags, "changed-since", "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
-  run: (invocation) => annotated(invocation, () => planHere(invocation)),
+  run: (invocation) => annotated(invocation, () => commented(invocation, () => planHere(invocation))),
 });
+
+/** A plan that cannot be made is a comment as well: it is written over the one that stood there before. */
+async function commented(invocation: Invocation, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    const { output, flags } = invocation;
+    const diagnostics = asDiagnostics(error);
+    if (flags.markdown === true && diagnostics !== undefined)
+      output.print(failureMarkdown(diagnostics, placeOf(output, undefined)));
+    throw error;
+  }
+}
 
 function planHere(invocation: Invocation): Promise<number> {
   const since = invocation.flags["changed-since"];

@@ -136,6 +136,7 @@ export type DiagnosticCode =
   | "listing/outcome-unknown"
   | "listing/port-ranges"
   | "listing/unreadable"
+  | "drift/not-accepted"
   | "plan/address-unread"
   | "plan/attached-elsewhere"
   | "plan/attachments-unseen"

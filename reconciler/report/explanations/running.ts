@@ -225,6 +225,10 @@ export const running = {
     "The state remembers no such run, or not any more what it held before it. The last 50 runs are remembered.",
     "reconcile history lists them.",
   ),
+  "drift/not-accepted": row(
+    "drift --accept writes only what a file says for one resource in plain words.",
+    "Write it by hand, or let the next apply take it back.",
+  ),
   "undo/files-ahead": row(
     "An undo changes the service and the state, and the files still declare what it takes back.",
     "Take it back in the files as well, or the next apply does it again.",

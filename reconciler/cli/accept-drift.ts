@@ -1,0 +1,107 @@
+/** `drift --accept [ADDR]`: what was found, written into the files in place. */
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { acceptInto, type Edit } from "../config/accept";
+import { ruleFields } from "../config/live-blocks";
+import type { Plain } from "../config/write-yaml";
+import { describeRule } from "../core/canonical/rules";
+import { type Address, kindOf, parseAddress, sectionOf } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { State } from "../core/model/recorded";
+import type { Reference } from "../core/model/reference";
+import type { Drift } from "../engine/drift";
+import type { Output } from "./output";
+import type { Workspace } from "./workspace";
+
+/** Answers with what was left for a person, a warning each. */
+export function acceptDrift(
+  drifts: readonly Drift[],
+  wanted: readonly Address[],
+  { sources, desired }: Workspace,
+  state: State,
+  output: Output,
+): readonly Diagnostic[] {
+  const left: Diagnostic[] = [];
+  const leave = (address: Address, what: string, why: string): void => {
+    left.push({
+      severity: "warning",
+      code: "drift/not-accepted",
+      summary: `${address}: ${what} is not written into the files: ${why}`,
+      address,
+    });
+  };
+  const edits = drifts.flatMap((drift) => {
+    if (wanted.length > 0 && !wanted.includes(drift.address)) return [];
+    if (!drift.gone) return editsOf(drift, desired, state, (what, why) => leave(drift.address, what, why));
+    leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
+    return [];
+  });
+  const open = new Set(edits);
+  for (const { file } of sources) {
+    const text = readFileSync(file, "utf8");
+    const accepted = acceptInto(
+      text,
+      edits.map(({ edit }) => edit),
+    );
+    if (accepted === undefined) continue;
+    for (const one of edits) {
+      const why = accepted.left.get(one.edit);
+      if (why !== undefined) leave(one.address, one.edit.field, why);
+      if (why !== undefined || declares(accepted.text, one.edit)) open.delete(one);
+    }
+    if (accepted.text === text) continue;
+    writeFileSync(file, accepted.text, { mode: statSync(file).mode });
+    output.note(`Wrote ${file}.`);
+  }
+  for (const { address, edit } of open) leave(address, edit.field, "no file declares it");
+  return left;
+}
+
+const declares = (text: string, { section, key }: Edit): boolean =>
+  acceptInto(text, [{ section, key, field: "" }]) !== undefined;
+
+interface EditAt {
+  readonly address: Address;
+  readonly edit: Edit;
+}
+
+function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: string, why: string) => void): EditAt[] {
+  const { address } = drift;
+  const parts = parseAddress(address);
+  if (parts === undefined) return [];
+  const place = { section: sectionOf[kindOf(address)], key: parts.key };
+  const byKey = (reference: Reference): Plain => {
+    const known =
+      "address" in reference
+        ? reference.address
+        : [...state.resources.values()].find(({ id }) => id === reference.id)?.address;
+    return known === undefined
+      ? "id" in reference
+        ? { id: reference.id }
+        : reference.address
+      : known.slice(known.indexOf(".") + 1);
+  };
+  return drift.fields.flatMap(({ field, before, after, rule }): EditAt[] => {
+    if (field === "rules") {
+      const former = after === null ? declaredRule(desired, address, String(before)) : undefined;
+      const shown = rule ?? former;
+      if (shown === undefined) {
+        leave(`rule ${String(after ?? before)}`, "the files and the service do not show it alike");
+        return [];
+      }
+      const fields = Object.fromEntries(Object.entries(ruleFields(shown, byKey)));
+      return [{ address, edit: { ...place, field, rule: { is: rule === undefined ? "removed" : "added", fields } } }];
+    }
+    const value =
+      field === "attach_to" && typeof after === "string"
+        ? byKey(parseAddress(after) === undefined ? { id: after } : { address: after })
+        : after;
+    return [{ address, edit: { ...place, field, ...(value === null ? {} : { value }) } }];
+  });
+}
+
+function declaredRule(desired: Desired, address: Address, text: string) {
+  const group = desired.resources.find((resource) => resource.address === address);
+  if (group?.kind !== "group") return undefined;
+  return group.rules.find((rule) => describeRule(rule) === text);
+}
