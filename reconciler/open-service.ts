@@ -3,9 +3,10 @@
  * line, for programs and for the Pulumi provider alike. Where a setting comes from (flags, the environment, files, a
  * provider's configuration) and how the embedded service is started is the caller's.
  */
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { DesiredResource, Timing } from "./core/model/desired";
+import { nearestName } from "./core/text/nearest";
 import type { Dialect } from "./dialect/dialect";
 import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
 import { defaultTiming, embeddedTiming, type Ports } from "./engine/ports";
@@ -110,14 +111,51 @@ export function portsOf(
   };
 }
 
-/** `shown`: the path as the user knows it. */
+/**
+ * A dialect by its file, or by the name of one that the package brings along. `shown`: the path as the user knows it; a
+ * file of that name goes first.
+ */
 export function readDialectFile(path: string, shown: string = path): ReadDialect {
+  const ready = existsSync(path) ? undefined : readyDialect(basename(path));
+  if (ready !== undefined) return readDialectText(readFileSync(ready.path, "utf8"), ready.shown);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw refuse("cli/file-unreadable", `the dialect ${shown} cannot be read: ${why}`, "correct the path");
+    const names = readyDialects();
+    const nearest = nearestName(basename(path), names);
+    throw refuse(
+      "cli/file-unreadable",
+      `the dialect ${shown} cannot be read: ${why}`,
+      nearest === undefined
+        ? `correct the path${names.length === 0 ? "" : `, or name one that is ready: ${names.join(", ")}`}`
+        : `correct the path, or write ${nearest}`,
+    );
   }
   return readDialectText(text, shown);
+}
+
+/** The package's own folder, from the compiled program or from its source. */
+function readyFolder(): string | undefined {
+  for (let folder = __dirname, up = 0; up < 5; up++, folder = dirname(folder))
+    if (existsSync(join(folder, "package.json")) && existsSync(join(folder, "dialects")))
+      return join(folder, "dialects");
+  return undefined;
+}
+
+export function readyDialects(): readonly string[] {
+  const folder = readyFolder();
+  if (folder === undefined) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".yaml") && !name.endsWith(".test.yaml"))
+    .map((name) => name.slice(0, -".yaml".length))
+    .sort();
+}
+
+function readyDialect(name: string): { readonly path: string; readonly shown: string } | undefined {
+  const folder = readyFolder();
+  if (folder === undefined || !/^[a-z][a-z0-9-]*$/.test(name)) return undefined;
+  const path = join(folder, `${name}.yaml`);
+  return existsSync(path) ? { path, shown: `dialects/${name}.yaml` } : undefined;
 }

@@ -101,6 +101,36 @@ export const flagTable = {
     help: "exit 3, and nothing is sent, when the plan has any warning that no consent covers",
   },
   out: { type: "string", value: "FILE", offers: "files", help: "writes the result into a file" },
+  record: {
+    type: "string",
+    value: "DIR",
+    offers: "files",
+    help: "keeps every answer in a folder, without credentials",
+  },
+  from: {
+    type: "string",
+    value: "DIR",
+    offers: "files",
+    help: "works from answers that were kept, without the service",
+  },
+  sample: {
+    type: "string",
+    multiple: true,
+    value: "OP FILE",
+    help: "an answer of this operation, as JSON, to learn its records from (repeatable)",
+  },
+  curl: {
+    type: "string",
+    multiple: true,
+    value: "OP COMMAND",
+    help: "how this operation is asked for: a command for curl, or a file with one (repeatable)",
+  },
+  openapi: {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "a description of the service, for where its operations are",
+  },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   annotations: {
     type: "string",

@@ -67,6 +67,17 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   };
 }
 
+/** Where a line of a dialect stands; the nearest that is there, where the dialect leaves it to what is built in. */
+export function placeInDialect(text: string, file: string, path: readonly string[]): SourcePosition | undefined {
+  const read = readYaml({ file, text }, collectProblems());
+  for (let length = path.length; length > 0; length--) {
+    const part = path.slice(0, length);
+    if (part.reduce<unknown>((value, key) => own(value, key), read.root) === undefined) continue;
+    return asDiagnostic({ code: "dialect/does-not-fit", summary: "", at: placeOf(read, part, "key") }).source;
+  }
+  return undefined;
+}
+
 /** What text that fits a pattern of the schema is called; a test compares the two. */
 export const patternWords: Readonly<Record<string, string>> = {
   "^(/([^~/]|~[01])*)*$": "a JSON pointer: empty, or beginning with /",

@@ -89,6 +89,7 @@ export interface DoctorReport {
   /** What a word probably means, by the word alone. */
   readonly likelyStates: Readonly<Partial<Record<keyof Dialect["states"]["vm"], readonly string[]>>>;
   readonly refusal?: LearntEnvelope;
+  readonly given: Dialect;
   /** The dialect given, with what was found. */
   readonly dialect: Dialect;
   /** What a person has to find out. */
@@ -129,7 +130,15 @@ export async function diagnoseService(
 ): Promise<DoctorReport> {
   const { ports, seen, authorization } = await enter(given);
   const first = judgeFirst(seen.outcome);
-  const nothing = { operations: [], records: [], unknownVmStates: [], likelyStates: {}, todo: [], dialect };
+  const nothing = {
+    operations: [],
+    records: [],
+    unknownVmStates: [],
+    likelyStates: {},
+    todo: [],
+    dialect,
+    given: dialect,
+  };
   if (!first.reachable || first.credential === "refused") return { ...first, ...nothing };
   return new Examination(ports, dialect, known, first, seen, authorization).run();
 }
@@ -153,7 +162,11 @@ async function enter(given: DoctorPorts) {
     if (ports === undefined) break;
     const again = await ask(ports);
     if (!isRefused(again) && again.outcome.status !== "unavailable")
-      return { ports, seen: again, authorization: { name, header } };
+      return {
+        ports: { ...ports, ...(given.told !== undefined && { told: given.told }) },
+        seen: again,
+        authorization: { name, header },
+      };
   }
   return { ports: given, seen, authorization: undefined };
 }
@@ -555,6 +568,7 @@ class Examination {
       unknownVmStates: states.unknown,
       likelyStates: states.likely,
       ...(this.#refusal !== undefined && { refusal: this.#refusal }),
+      given: this.given,
       dialect,
       diagnostics,
     };
@@ -679,7 +693,7 @@ function leftToDo(
   for (const word of report.unknownVmStates)
     todo.push(`states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`);
   const needed: Readonly<Record<string, readonly string[]>> = {
-    vm: ["id", "name", "status", "flavor", "image", "volumes"],
+    vm: ["id", "name", "status", "flavor", "image", "volumes", "volume_entry.root"],
     volume: ["id", "size", "attached_to"],
     group: ["id", "name"],
   };

@@ -98,6 +98,7 @@ export type DiagnosticCode =
   | "consent/unlisted"
   | "dialect/credential-header"
   | "dialect/documented-operation"
+  | "dialect/does-not-fit"
   | "dialect/error-rule"
   | "dialect/invalid-name"
   | "dialect/missing"

@@ -158,6 +158,10 @@ export const input = {
     "The dialect describes an operation that the contract fixes.",
     "Remove it from the dialect.",
   ),
+  "dialect/does-not-fit": row(
+    "A line of the dialect does not hold for the service that was looked at.",
+    "The message has the line that would. `reconcile doctor --out FILE` writes all of them.",
+  ),
   "dialect/error-rule": row(
     "A rule under errors can never apply, or names no condition.",
     "The message says which and lists the conditions.",

@@ -1,4 +1,6 @@
 /** Six deployments that differ wherever the contract is silent, each with the dialect that a person writes for it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   type Asked,
   cut,
@@ -19,6 +21,9 @@ export interface Known {
   readonly before: string;
   readonly after: string;
 }
+
+/** One that the package brings along. */
+const ready = (name: string): string => readFileSync(join(__dirname, `../../../dialects/${name}.yaml`), "utf8");
 
 const pageSize = 2;
 const plural: Readonly<Record<ListName, string>> = {
@@ -138,39 +143,7 @@ function openstack(): Known {
           ? { status, body: { itemNotFound: { code: 404, message } } }
           : { status, body: { error: { code: status, message } } },
     },
-    dialect: `
-operations:
-  vm.list: { method: GET, path: /api/v1/servers/detail, items: /servers, pagination: { next: { in: /servers_links, where: { rel: next }, value: /href }, links: rewritten } }
-  vm.get: { method: GET, path: "/api/v1/servers/{id}", item: /server }
-  vm.resize.confirm: { method: POST, path: "/api/v1/servers/{id}/action", body: { confirmResize: null } }
-  vm.resize.revert: { method: POST, path: "/api/v1/servers/{id}/action", body: { revertResize: null } }
-  volume.list: { method: GET, path: /api/v1/volumes/detail, items: /volumes, pagination: { next: { in: /volumes_links, where: { rel: next }, value: /href }, links: rewritten } }
-  volume.delete: { method: DELETE, path: "/api/v1/volumes/{id}" }
-  group.list: { method: GET, path: /api/v1/security-groups, items: /security_groups, pagination: { next: { in: /security_groups_links, where: { rel: next }, value: /href }, links: rewritten } }
-  group.get: { method: GET, path: "/api/v1/security-groups/{id}", item: /security_group }
-  group.rule.delete: { method: DELETE, path: "/api/v1/security-group-rules/{rule_id}" }
-  flavor.list: { method: GET, path: /api/v1/flavors, items: /flavors, pagination: { next: { in: /flavors_links, where: { rel: next }, value: /href }, links: rewritten } }
-  image.list: { method: GET, path: /api/v1/images, items: /images, pagination: { next: { in: /images_links, where: { rel: next }, value: /href }, links: rewritten } }
-  region.list: { method: GET, path: /api/v1/regions, items: /regions, pagination: { next: { in: /regions_links, where: { rel: next }, value: /href }, links: rewritten } }
-answers:
-  volume.get: { item: /volume }
-  volume.create: { item: /volume }
-  group.create: { item: /security_group }
-records:
-  vm:
-    flavor: /flavor/id
-    image: /image/id
-    owner: /metadata/owner
-    floating_ip: { in: "/addresses/*", where: { "OS-EXT-IPS:type": floating }, value: /addr, absent: none }
-    private_ip: { in: "/addresses/*", where: { "OS-EXT-IPS:type": fixed }, value: /addr, absent: none }
-    volumes: "/os-extended-volumes:volumes_attached"
-    volume_entry: { id: /id, root: { value: /device, is: /dev/vda } }
-  volume: { attached_to: { in: /attachments, value: /server_id } }
-  group: { rules: /security_group_rules }
-authorization: { name: X-Auth-Token, header: "{token}" }
-envelope: { error: { message: [/itemNotFound/message, /error/message] } }
-errors: [{ is: not_found, status: 404 }]
-`,
+    dialect: ready("openstack-like"),
     before: ``,
     after: `
 operations:
@@ -262,47 +235,7 @@ function camel(): Known {
         body: { error: { status: status === 404 ? "NOT_FOUND" : "FAILED", message, details: [] } },
       }),
     },
-    dialect: `
-operations:
-  vm.list: { method: GET, path: /api/v1/vms }
-  vm.get: { method: GET, path: /api/v1/vms, query: { id: "{id}" } }
-  vm.resize.confirm: { method: POST, path: "/api/v1/vms:confirmResize", body: { vmId: "{id}" } }
-  vm.resize.revert: { method: POST, path: "/api/v1/vms:revertResize", body: { vmId: "{id}" } }
-  volume.list: { method: GET, path: /api/v1/volumes }
-  volume.delete: { method: POST, path: "/api/v1/volumes:delete", body: { volumeId: "{id}" } }
-  group.list: { method: GET, path: /api/v1/securityGroups }
-  group.get: null
-  group.rule.delete: { method: POST, path: "/api/v1/securityGroups:removeRule", body: { securityGroupId: "{id}", ruleId: "{rule_id}" } }
-  flavor.list: { method: GET, path: /api/v1/flavors }
-  image.list: { method: GET, path: /api/v1/images }
-  region.list: { method: GET, path: /api/v1/regions }
-records:
-  vm:
-    id: /vmId
-    name: /displayName
-    status: /lifecycleState
-    flavor: /flavorId
-    image: /imageId
-    owner: /ownerEmail
-    floating_ip: /networkInterfaces/0/publicIp
-    private_ip: /networkInterfaces/0/privateIp
-    volumes: /attachedVolumeIds
-  volume:
-    id: /volumeId
-    name: /displayName
-    size: /sizeInGb
-    status: /lifecycleState
-    attached_to: { value: /attachedVmId, absent: none }
-  group: { id: /securityGroupId, name: /displayName }
-  flavor: { name: /displayName }
-  image: { name: /displayName }
-  region: { name: /displayName }
-states:
-  vm: { running: Running, stopped: Stopped, verify_resize: ResizeVerification, failed: Faulted }
-  volume: { ready: [Available, InUse] }
-pagination: { next: /nextPageToken, param: pageToken, as: token }
-envelope: { error: { code: /error/status, message: /error/message } }
-`,
+    dialect: ready("camel-case"),
     before: ``,
     after: `
 operations:

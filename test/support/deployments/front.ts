@@ -114,7 +114,8 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
     }
     const meant = deployment.understand(request);
     const route = meant === undefined ? undefined : served[meant.operation];
-    if (meant === undefined || route === undefined) return deployment.refuse("any", 404, "nothing is at this path");
+    if (meant === undefined || route === undefined || meant.id === "list")
+      return deployment.refuse("any", 404, "nothing is at this path");
     const [method, template] = route;
     const inner = template
       .replace("{id}", encodeURIComponent(meant.id ?? ""))

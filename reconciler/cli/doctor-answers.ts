@@ -1,0 +1,105 @@
+/** Answers that the doctor keeps in a folder, and works from again without the service. */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Operation } from "../core/model/operation";
+import { type Answer, judgeAnswer } from "../dialect/conditions";
+import type { Dialect } from "../dialect/dialect";
+import { envelopeReader } from "../dialect/envelope";
+import type { DoctorPorts, DoctorRequest } from "../engine/doctor";
+import { writePrivately } from "../outside/private-file";
+
+interface Kept {
+  readonly request: Pick<DoctorRequest, "method" | "path" | "body"> & { readonly operation: Operation };
+  readonly answer: Answer;
+}
+
+const keyOf = ({ method, path, body }: Kept["request"]): string => `${method} ${path} ${JSON.stringify(body ?? null)}`;
+
+/** What a record may hold that is nobody else's business; the credential itself is out already. */
+const isPrivate = (key: string): boolean =>
+  /pass(word|wd|phrase)|secret|private.?key|user.?data|ssh.?key|admin.?pass/i.test(key);
+
+function scrubbed(text: string): string {
+  try {
+    return JSON.stringify(
+      JSON.parse(text, (key, value: unknown) => (isPrivate(key) && typeof value === "string" ? "***" : value)),
+    );
+  } catch {
+    return text;
+  }
+}
+
+export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  let count = 0;
+  const { withAuthorization } = ports;
+  return {
+    ...ports,
+    async probe(request) {
+      const seen = await ports.probe(request);
+      if (seen.answer !== undefined) {
+        const { operation, method, path, body } = request;
+        const kept: Kept = {
+          request: { operation, method, path, ...(body !== undefined && { body }) },
+          answer: { ...seen.answer, text: scrubbed(seen.answer.text) },
+        };
+        const name = `${String(++count).padStart(4, "0")}-${operation}.json`;
+        writePrivately(join(folder, name), `${JSON.stringify(kept, undefined, 2)}\n`);
+      }
+      return seen;
+    },
+    ...(withAuthorization !== undefined && {
+      withAuthorization: (name: string, header: string) => recordingIn(folder, withAuthorization(name, header)),
+    }),
+  };
+}
+
+/** Throws what the file system says of the folder. */
+export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
+  const kept = new Map<string, Answer>();
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith(".json"))
+    .sort()) {
+    const { request, answer } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Kept;
+    if (request !== undefined && answer !== undefined) kept.set(keyOf(request), answer);
+  }
+  return { probe: async (request) => answered(request, kept.get(keyOf(request)), dialect) };
+}
+
+function answered(request: DoctorRequest, answer: Answer | undefined, dialect: Dialect) {
+  if (answer === undefined)
+    return {
+      outcome: { status: "unavailable" as const, reason: "it is not among the answers that were kept" },
+      answer: undefined,
+    };
+  const judging = {
+    errors: dialect.errors,
+    envelope: envelopeReader(dialect),
+    nowMs: 0,
+    scrub: (text: string) => text,
+  };
+  return { outcome: judgeAnswer(request.operation, answer, judging), answer };
+}
+
+/** Answers that a person has, in the place of the service's: each for the first request of its operation. */
+export function withSamples(
+  ports: DoctorPorts,
+  samples: ReadonlyMap<Operation, string>,
+  dialect: Dialect,
+): DoctorPorts {
+  const left = new Map(samples);
+  const { withAuthorization } = ports;
+  return {
+    ...ports,
+    async probe(request) {
+      const text = left.get(request.operation);
+      if (text === undefined) return ports.probe(request);
+      left.delete(request.operation);
+      return answered(request, { status: 200, text, contentType: "application/json" }, dialect);
+    },
+    ...(withAuthorization !== undefined && {
+      withAuthorization: (name: string, header: string) =>
+        withSamples(withAuthorization(name, header), samples, dialect),
+    }),
+  };
+}

@@ -1,0 +1,120 @@
+/** Which lines of a dialect do not hold for the service that was looked at. */
+import type { Kind } from "../core/model/address";
+import { isList, type Operation, rowOf } from "../core/model/operation";
+import type { Outcome } from "../core/model/outcome";
+import type { RecordedResource } from "../core/model/recorded";
+import { showPlace } from "../dialect/places";
+import type { ServiceClient } from "../service/client";
+import type { DoctorReport } from "./doctor";
+
+export interface Misfit {
+  /** Where the line is in the dialect, by its keys. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  readonly detail?: string;
+  readonly fix: string;
+}
+
+/** What the doctor found to be otherwise than the dialect says. */
+export function misfitsOf(report: DoctorReport): Misfit[] {
+  const misfits: Misfit[] = [];
+  for (const { operation, verdict, route, tried } of report.operations) {
+    const said = report.given.operations[operation];
+    if (said === null || rowOf(operation).kind !== "read") continue;
+    if (verdict === "missing")
+      misfits.push({
+        path: ["operations", operation],
+        summary: `${operation} is not at ${said.path}`,
+        ...(tried[0] !== undefined && { detail: `${tried[0].path}: ${tried[0].answer}` }),
+        fix: `operations: { ${operation}: null }, or its right path`,
+      });
+    else if (verdict === "found" && route !== null && route.path !== said.path)
+      misfits.push({
+        path: ["operations", operation, "path"],
+        summary: `${operation} is not at ${said.path}`,
+        fix: `write path: ${route.path}`,
+      });
+  }
+  for (const { record, fields } of report.records)
+    for (const { field, place, learnt, shows } of fields)
+      if (learnt === true && place !== undefined && !field.includes("."))
+        misfits.push({
+          path: ["records", record, field],
+          summary: `records.${record}.${field} does not find it in the records that were looked at`,
+          ...(shows !== undefined && { detail: `it shows ${shows}` }),
+          fix: `write ${field}: ${showPlace(place)}`,
+        });
+  for (const [phase, words] of Object.entries(report.likelyStates))
+    misfits.push({
+      path: ["states", "vm", phase],
+      summary: `states.vm gives no meaning to ${words.join(", ")}`,
+      fix: `add ${words.join(", ")} to ${phase}, if that is what is meant`,
+    });
+  for (const word of report.unknownVmStates)
+    misfits.push({
+      path: ["states", "vm"],
+      summary: `states.vm gives no meaning to ${word}`,
+      fix: `put ${word} under running, stopped, verify_resize, failed or gone; without, it is a VM on its way`,
+    });
+  return misfits;
+}
+
+/** Reads each list to its end and one record of each as every command does, and compares with what the state knows. */
+export async function readByDialect(client: ServiceClient, recorded: readonly RecordedResource[]): Promise<Misfit[]> {
+  const misfits: Misfit[] = [];
+  const complain = (operation: Operation, outcome: Outcome<unknown>): void => {
+    if (outcome.status === "accepted") return;
+    const hint = outcome.status === "rejected" ? outcome.hint : undefined;
+    const [, line] = /in the dialect[^:]*: (.+)$/s.exec(hint ?? "") ?? [];
+    misfits.push({
+      path: pathOf(line, operation),
+      summary: `${operation} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
+      ...(hint !== undefined && { detail: hint }),
+      fix: line ?? `correct operations.${operation}`,
+    });
+  };
+  const idsOf = async (
+    kind: Kind,
+    operation: Operation,
+    list: () => Promise<Outcome<readonly { readonly id: string }[]>>,
+    read: ((id: string) => Promise<Outcome<unknown>>) | undefined,
+  ): Promise<void> => {
+    const listed = client.can.canFindCreated(kind) ? await list() : undefined;
+    if (listed !== undefined) complain(operation, listed);
+    const known = recorded.filter((one) => one.kind === kind).flatMap(({ id }) => id ?? []);
+    const ids = listed?.status === "accepted" ? new Set(listed.value.map(({ id }) => id)) : undefined;
+    for (const id of ids === undefined ? [] : known)
+      if (ids?.has(id) === false)
+        misfits.push({
+          path: ["operations", operation],
+          summary: `the state knows ${kind} ${id}, and ${operation} does not show it`,
+          fix: "it may be gone (reconcile drift tells), or the list shows less than all: its path, query or pagination",
+        });
+    const one = known[0] ?? (ids === undefined ? undefined : [...ids][0]);
+    if (one !== undefined && read !== undefined) complain(`${kind}.get` as Operation, await read(one));
+  };
+  await idsOf("vm", "vm.list", () => client.listVms(), client.can.readsOneVm ? (id) => client.getVm(id) : undefined);
+  await idsOf(
+    "volume",
+    "volume.list",
+    () => client.listVolumes(),
+    (id) => client.getVolume(id),
+  );
+  await idsOf(
+    "group",
+    "group.list",
+    () => client.listGroups(),
+    client.can.readsOneGroup ? (id) => client.getGroup(id) : undefined,
+  );
+  if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());
+  if (client.can.listsImages) complain("image.list", await client.listImages());
+  if (client.can.listsRegions) complain("region.list", await client.listRegions());
+  return misfits;
+}
+
+/** The line that a message names, such as `records.vm.id: [/uid]`; else that of the operation. */
+function pathOf(line: string | undefined, operation: Operation): readonly string[] {
+  const [, dotted] = /^((?:records|pagination|operations|states)[\w.]*)/.exec(line ?? "") ?? [];
+  if (dotted?.startsWith("records.") === true || dotted?.startsWith("pagination") === true) return dotted.split(".");
+  return isList(operation) || operation.endsWith(".get") ? ["operations", operation] : ["operations"];
+}

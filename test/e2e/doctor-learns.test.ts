@@ -1,0 +1,115 @@
+/** The doctor as a command: what it keeps, works from, is told, and says of a dialect that does not fit. */
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { runCli } from "../support/cli-process";
+import { deployments } from "../support/deployments/all";
+import { type RunningFront, startFront } from "../support/deployments/front";
+import { everything } from "../support/stories";
+
+let emulator: RunningEmulator;
+let front: RunningFront;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "doctor-"));
+  emulator = await startEmulator({ with: everything, pageSize: 500, timeScale: 0 });
+  const [known] = deployments;
+  if (known === undefined) throw new Error("no deployment");
+  front = await startFront(known.deployment, emulator.url);
+});
+afterEach(async () => {
+  await front.close();
+  await emulator.close();
+});
+
+const doctor = (...args: string[]) =>
+  runCli(["doctor", "--base-url", front.url, "--log-level", "silent", ...args], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token" },
+  });
+const written = (name: string): string =>
+  readFileSync(join(folder, name), "utf8")
+    .split("\n")
+    .filter((line) => !line.startsWith("# What reconcile"))
+    .join("\n");
+
+test("answers that were kept teach the same without the service, and hold no credential", async () => {
+  expect(await doctor("--record", "answers", "--out", "live.yaml")).toMatchObject({ exitCode: 0 });
+  const kept = readdirSync(join(folder, "answers"));
+  expect(kept.length).toBeGreaterThan(10);
+  expect(kept.map((name) => readFileSync(join(folder, "answers", name), "utf8")).join("")).not.toContain("ops-token");
+  await front.close();
+  const start = join(folder, "start.yaml");
+  writeFileSync(start, 'authorization: { name: X-Auth-Token, header: "{token}" }\n');
+  const again = await runCli(["doctor", "--from", "answers", "--dialect", start, "--out", "kept.yaml"], {
+    cwd: folder,
+  });
+  expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+  const lines = (name: string) =>
+    written(name)
+      .split("\n")
+      .filter((line) => /path:|items:|flavor|attached|id:/.test(line));
+  expect(lines("kept.yaml")).toEqual(lines("live.yaml"));
+});
+
+test("a command for curl and a description say what no read can find", async () => {
+  writeFileSync(
+    join(folder, "api.yaml"),
+    `openapi: 3.0.0
+paths:
+  /api/v1/volumes/{volume}: { delete: { operationId: deleteVolume } }
+  /api/v1/security-group-rules/{rule}: { delete: { operationId: deleteRule } }
+`,
+  );
+  const curl = `curl -X POST -H 'X-Auth-Token: secret-of-mine' -H "Content-Type: application/json" -d '{"confirmResize": null}' ${front.url}/api/v1/servers/0b7c1a52-8f6e-4b0e-9d0f-6f2d1f6a9e11/action`;
+  const { exitCode } = await doctor("--openapi", "api.yaml", "--curl", "vm.resize.confirm", curl, "--out", "told.yaml");
+  expect(exitCode).toBe(0);
+  const yaml = written("told.yaml");
+  expect(yaml).not.toContain("secret-of-mine");
+  expect(yaml).toMatch(
+    /vm\.resize\.confirm:[\s\S]*path: "\/api\/v1\/servers\/\{id\}\/action"\n {4}body: \{ confirmResize: null \}/,
+  );
+  expect(yaml).toContain('volume.delete: { method: DELETE, path: "/api/v1/volumes/{id}" }');
+  expect(yaml).toContain('path: "/api/v1/security-group-rules/{rule_id}"');
+});
+
+test("a sample teaches the records of one operation", async () => {
+  writeFileSync(
+    join(folder, "vms.json"),
+    JSON.stringify({ servers: [{ serverId: "s-1", label: "web", phase: "UP" }] }),
+  );
+  const { exitCode } = await doctor("--sample", "vm.list", "vms.json", "--out", "sample.yaml");
+  expect(exitCode).toBe(0);
+  const yaml = written("sample.yaml");
+  expect(yaml).toContain("id: /serverId   # shows s-1");
+  expect(yaml).toContain("name: /label   # shows web");
+  expect(yaml).toContain("vm.list: learnt from a sample");
+});
+
+test("a dialect is checked: the lines that do not hold, each with its place, and exit 2", async () => {
+  writeFileSync(
+    join(folder, "wrong.yaml"),
+    `authorization: { name: X-Auth-Token, header: "{token}" }
+operations:
+  volume.delete: null
+  flavor.list: { method: GET, path: /api/v1/flavour/list }
+records:
+  flavor:
+    id: [/flavour_id]
+`,
+  );
+  const { exitCode, stdout, stderr } = await runCli(["doctor", "--base-url", front.url, "--dialect", "wrong.yaml"], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token" },
+  });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("wrong.yaml:4")]);
+  expect(stderr).toContain("write path: /api/v1/flavors");
+  expect(stderr).toMatch(/wrong\.yaml:7/);
+  expect(stdout).toContain("do not fit this service");
+});
+
+test("a dialect that fits is told so with exit 0, by its name as well", async () => {
+  expect(await doctor("--dialect", "openstack-like")).toMatchObject({ exitCode: 0 });
+});
