@@ -378,7 +378,12 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
     } else if (row.type === "string" && (token.value === undefined || token.value === ""))
       problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
     // `--out --json`: a file of that name is nobody's wish.
-    else if (row.type === "string" && token.inlineValue !== true && known.has(token.value?.replace(/^--/, "") ?? ""))
+    else if (
+      row.type === "string" &&
+      token.inlineValue !== true &&
+      token.value?.startsWith("--") === true &&
+      known.has(token.value.slice(2))
+    )
       problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}, not ${token.value}`);
     else if (row.oneOf !== undefined && !row.oneOf.includes(token.value ?? "")) {
       const near = nearestName(token.value ?? "", row.oneOf);
