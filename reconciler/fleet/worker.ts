@@ -49,6 +49,8 @@ export interface WorkerCounts {
 
 const settingsFreshMs = 2000;
 const beatMs = 5000;
+/** A round that this worker cannot run now is offered again after that. */
+const crowdedMs = 1000;
 /** A state that somebody else holds is looked at again so soon. */
 const lockedMs = 5000;
 
@@ -161,13 +163,18 @@ async function oneRound(
   stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
   counts: WorkerCounts,
 ): Promise<void> {
-  const { records } = setting;
+  const { records, queue } = setting;
   const stack = await records.stack(job.stack);
   // It left the file meanwhile, or somebody paused it: whoever resumes it sends it again.
   if (stack === undefined || stack.paused) return;
   const settings = await shared.settings();
   if (setting.services.length > 0 && !setting.services.includes(stack.spec.service ?? "")) {
-    await setting.queue.enqueue({ ...triggerOf(stack, job.cause), at: new Date(Date.now() + 1000) });
+    await queue.enqueue({ ...triggerOf(stack, job.cause), at: new Date(Date.now() + crowdedMs) });
+    return;
+  }
+  const most = settings.services.find(({ name }) => name === stack.spec.service)?.concurrency;
+  if (most !== undefined && (await records.runningIn(stack.spec.service ?? "", stack.name)) >= most) {
+    await queue.enqueue({ ...triggerOf(stack, job.cause), at: new Date(Date.now() + crowdedMs * (1 + stack.jitter)) });
     return;
   }
   const run = await records.startRun({

@@ -275,6 +275,15 @@ const runStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
+  /** How many rounds of other stacks run against a service. */
+  async runningIn(service: string, stack: string): Promise<number> {
+    const rows = await query(
+      `SELECT count(*)::int AS n FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
+       WHERE r.ended_at IS NULL AND s.spec ->> 'service' = $1 AND r.stack <> $2`,
+      [service, stack],
+    );
+    return Number(rows[0]?.["n"] ?? 0);
+  },
   async addLines(run: number, lines: readonly object[]): Promise<void> {
     await query(
       `INSERT INTO ${schema}.run_lines (run, body) SELECT $1, line FROM jsonb_array_elements($2::jsonb) AS line`,
