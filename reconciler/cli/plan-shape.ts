@@ -2,6 +2,8 @@
  * Whether a saved plan has the shape its readers rely on. Its id proves that it was not changed by accident; a plan
  * somebody made by hand, or another version wrote, is refused here and not by whatever stumbles over it.
  */
+
+import { kindOf } from "../core/model/address";
 import {
   address,
   argv,
@@ -62,8 +64,7 @@ const group = shape({
   lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text), onRuleRemoval: oneOf("replace", "keep") }),
   source,
 });
-const kindFits: Check = (value) =>
-  (value as { address: string }).address.startsWith(`${(value as { kind: string }).kind}.`);
+const kindFits: Check = (value) => kindOf((value as { address: string }).address) === (value as { kind: string }).kind;
 const isResource = either(vm, volume, group);
 const resource: Check = (value) => isResource(value) && kindFits(value);
 

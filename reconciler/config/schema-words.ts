@@ -9,7 +9,7 @@ export const patternWords: Readonly<Record<string, string>> = {
   "^ *[0-9]+ *$|\\$\\{": "the same as text",
   "^ *[0-9]+ *(?:- *[0-9]+ *)?$|\\$\\{": "a range such as 8000-8010",
   "^ *[0-9]+(?:\\.[0-9]+)? *(?:ms|s|m|h) *$|\\$\\{": "a duration such as 30ms, 2s, 15m or 1h",
-  "^(?:vm|volume|group)\\.[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?$|\\$\\{":
+  "^(?:[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?/)*(?:(?:vm|volume|group)\\.[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?)?$|\\$\\{":
     "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
   "^ *(?:any|[0-9]+ *(?:- *[0-9]+ *)?)$|\\$\\{": "a range such as 8000-8010, or any",
   "^ *[0-9]+ *%? *$|\\$\\{": "a number, or a share such as 25%",

@@ -4,7 +4,7 @@
  */
 
 import { describeRule } from "../core/canonical/rules";
-import type { Kind } from "../core/model/address";
+import { blockOf, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
@@ -200,7 +200,7 @@ function byBlock(resources: readonly DesiredResource[]): Map<string, DesiredReso
   const blocks = new Map<string, DesiredResource[]>();
   for (const resource of resources) {
     const { address } = resource;
-    const block = address.endsWith("]") ? address.slice(0, address.indexOf("[")) : address;
+    const block = blockOf(address);
     const instances = blocks.get(block);
     if (instances === undefined) blocks.set(block, [resource]);
     else instances.push(resource);

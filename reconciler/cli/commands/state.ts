@@ -1,7 +1,7 @@
 /** `reconcile state …`: state surgery. None of it asks the service anything. */
 
 import { readFileSync } from "node:fs";
-import { kindOf, parseAddress } from "../../core/model/address";
+import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
 import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
@@ -184,52 +184,74 @@ async function pull({ flags, output }: Invocation, store: StateStore): Promise<n
 
 async function remove(invocation: Invocation, store: StateStore): Promise<number> {
   await changeState(invocation, store, (state) =>
-    invocation.args.flatMap((address): StateChange[] => {
-      const quarantined = state.quarantined.some((piece) => piece.address === address);
-      if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
-        throw unknownAddress(address, state);
-      return [
-        ...(state.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
-        ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
-        ...(quarantined ? [{ type: "release" as const, address }] : []),
-      ];
-    }),
+    invocation.args
+      .flatMap((named) => meantBy(named, state))
+      .flatMap((address): StateChange[] => {
+        const quarantined = state.quarantined.some((piece) => piece.address === address);
+        if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
+          throw unknownAddress(address, state);
+        return [
+          ...(state.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
+          ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
+          ...(quarantined ? [{ type: "release" as const, address }] : []),
+        ];
+      }),
   );
   invocation.output.print(`Forgot ${invocation.args.join(", ")}. Nothing was deleted in the service.`);
   return invocation.output.finish({ exitCode: 0 });
 }
 
+/** One address, or all that a component holds. */
+function meantBy(named: string, state: State): string[] {
+  if (!named.endsWith("/")) return [named];
+  const known = new Set([
+    ...state.resources.keys(),
+    ...state.intents.keys(),
+    ...state.quarantined.map(({ address }) => address),
+  ]);
+  const meant = [...known].filter((address) => isMeant(address, named));
+  if (meant.length === 0) throw unknownAddress(named, state);
+  return meant;
+}
+
+function movedTo(from: string, to: string, state: State): StateChange[] {
+  const record = state.resources.get(from);
+  const intent = state.intents.get(from);
+  if (record === undefined && intent === undefined) throw unknownAddress(from, state);
+  if (kindOf(from) !== kindOf(to))
+    throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
+  if (state.resources.has(to) || state.intents.has(to))
+    throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
+  return [
+    ...(record === undefined
+      ? []
+      : [
+          { type: "resource" as const, address: from, record: null },
+          { type: "resource" as const, address: to, record: { ...record, address: to } },
+        ]),
+    ...(intent === undefined
+      ? []
+      : [
+          { type: "intent" as const, address: from, intent: null },
+          { type: "intent" as const, address: to, intent: movedIntent(intent, to) },
+        ]),
+  ];
+}
+
 async function move(invocation: Invocation<FlagName, readonly [string, string]>, store: StateStore): Promise<number> {
   const [from, to] = invocation.args;
-  if (parseAddress(to) === undefined)
+  const isComponent = from.endsWith("/");
+  if (isComponent ? !isComponentPath(to) : parseAddress(to) === undefined)
     throw fail(
       "state/bad-address",
-      `${to} is no address`,
-      "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each",
+      `${to} is no ${isComponent ? "component" : "address"}`,
+      isComponent
+        ? "a component is KEY/, with [EACH] for for_each, and another one's within it: shop/, eu[a]/inner/"
+        : "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each, and KEY/ before it for a component",
     );
-  await changeState(invocation, store, (state) => {
-    const record = state.resources.get(from);
-    const intent = state.intents.get(from);
-    if (record === undefined && intent === undefined) throw unknownAddress(from, state);
-    if (kindOf(from) !== kindOf(to))
-      throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
-    if (state.resources.has(to) || state.intents.has(to))
-      throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
-    return [
-      ...(record === undefined
-        ? []
-        : [
-            { type: "resource" as const, address: from, record: null },
-            { type: "resource" as const, address: to, record: { ...record, address: to } },
-          ]),
-      ...(intent === undefined
-        ? []
-        : [
-            { type: "intent" as const, address: from, intent: null },
-            { type: "intent" as const, address: to, intent: movedIntent(intent, to) },
-          ]),
-    ];
-  });
+  await changeState(invocation, store, (state) =>
+    meantBy(from, state).flatMap((address) => movedTo(address, isComponent ? renamed(address, from, to) : to, state)),
+  );
   invocation.output.print(`${from} is ${to} now.`);
   return invocation.output.finish({ exitCode: 0 });
 }

@@ -2,7 +2,16 @@
  * Brings the three inputs together: what is wanted, what is remembered and what the file says about moving, taking
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
-import { type Address, compareAddresses, type Kind, parseAddress, quoted } from "../model/address";
+import {
+  type Address,
+  blockOf,
+  compareAddresses,
+  componentsAround,
+  type Kind,
+  parseAddress,
+  quoted,
+  renamed,
+} from "../model/address";
 import { ofKind } from "../model/by-kind";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
@@ -113,18 +122,18 @@ function applyMoves(
 function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {
   let current = address;
   for (let hops = 0; hops <= moves.size; hops++) {
-    const block = blockOf(current);
-    const whole = moves.get(block);
-    const next = moves.get(current) ?? (whole === undefined ? undefined : whole + current.slice(block.length));
-    if (next === undefined || next === current) return current;
+    const name = namesOf(current).find((one) => moves.has(one));
+    const to = name === undefined ? undefined : moves.get(name);
+    if (name === undefined || to === undefined) return current;
+    const next = renamed(current, name, to);
+    if (next === current) return current;
     current = next;
   }
   return current;
 }
 
-/** `volume.scratch` covers itself and `volume.scratch[a]`. */
-const blockOf = (address: Address): Address =>
-  address.endsWith("]") ? address.slice(0, address.indexOf("[")) : address;
+/** What may be said of it: by itself, as one of its block (`volume.scratch` covers `volume.scratch[a]`), or in a component. */
+const namesOf = (address: Address): string[] => [address, blockOf(address), ...componentsAround(address)];
 
 /** What is declared in place of an address: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {
@@ -149,7 +158,8 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
   return pairs.map((pair) => {
     if (pair.desired !== undefined) return pair;
-    const entry = removed.get(pair.address) ?? removed.get(blockOf(pair.address));
+    const name = namesOf(pair.address).find((one) => removed.has(one));
+    const entry = name === undefined ? undefined : removed.get(name);
     return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * An address names one declared resource: `vm.db`, `vm.web[a]`, `volume.db-data`, `group.web`. It is what the desired
- * state, the record, the plan and every message call the resource, whatever its name in the service.
+ * An address names one declared resource: `vm.db`, `vm.web[a]`, `volume.db-data`, `group.web`, and within components
+ * `shop/vm.web[0]` and `eu[a]/inner/vm.web`. It is what the desired state, the record, the plan and every message call
+ * the resource, whatever its name in the service.
  */
 export type Kind = "vm" | "volume" | "group";
 export type Address = string;
@@ -12,13 +13,16 @@ export const kinds = ["group", "vm", "volume"] as const satisfies readonly Kind[
 export const sectionOf: Record<Kind, string> = { vm: "vms", volume: "volumes", group: "groups" };
 
 export interface AddressParts {
+  /** The components that it is in, from the outermost: `shop/`, `eu[a]/inner/`. Absent: none. */
+  readonly within?: string;
   readonly kind: Kind;
   readonly key: string;
   /** The for_each key, where there is one. */
   readonly each?: string;
 }
 
-const addressPattern = /^(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]]+)\])?$/;
+const addressPattern = /^((?:[A-Za-z0-9_-]+(?:\[[^[\]]+\])?\/)*)(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]]+)\])?$/;
+const componentPattern = /^(?:[A-Za-z0-9_-]+(?:\[[^[\]]+\])?\/)+$/;
 /** Addresses are shown, typed and grepped for: no spaces, no control characters, no marks that reorder text. */
 const unfitForEachKey = /[[\]\s\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 
@@ -31,23 +35,88 @@ export function eachKeyProblem(each: string): string | undefined {
 export function parseAddress(text: string): AddressParts | undefined {
   const match = addressPattern.exec(text);
   if (match === null) return undefined;
-  const each = match[3];
+  const [, within = "", kind, key = "", each] = match;
   if (each !== undefined && eachKeyProblem(each) !== undefined) return undefined;
-  return { kind: match[1] as Kind, key: match[2]!, ...(each === undefined ? {} : { each }) };
+  if (within !== "" && !isComponentPath(within)) return undefined;
+  return {
+    ...(within === "" ? {} : { within }),
+    kind: kind as Kind,
+    key,
+    ...(each === undefined ? {} : { each }),
+  };
 }
 
-export function formatAddress(parts: AddressParts): Address {
-  return parts.each === undefined ? `${parts.kind}.${parts.key}` : `${parts.kind}.${parts.key}[${parts.each}]`;
+export function formatAddress({ within = "", kind, key, each }: AddressParts): Address {
+  return each === undefined ? `${within}${kind}.${key}` : `${within}${kind}.${key}[${each}]`;
+}
+
+/** `shop/`, `eu[a]/inner/`: a component, and whatever is in it. */
+export const isComponentPath = (text: string): boolean =>
+  componentPattern.test(text) && !unfitForEachKey.test(text.replaceAll(/\[([^[\]]+)\]/g, "$1"));
+
+/** The components that an address is in, `""` where it is in none. A for_each key may hold a slash of its own. */
+export function componentOf(address: Address): string {
+  if (!address.includes("/")) return "";
+  let end = 0;
+  let depth = 0;
+  for (let at = 0; at < address.length; at++) {
+    const character = address[at];
+    if (character === "[") depth++;
+    else if (character === "]") depth--;
+    else if (character === "/" && depth === 0) end = at + 1;
+  }
+  return address.slice(0, end);
+}
+
+/** Every name that means a component around it, the innermost first: `eu[a]/inner/`, `eu[a]/`, `eu/` (the whole for_each). */
+export function componentsAround(address: Address): string[] {
+  const names: string[] = [];
+  for (let at = componentOf(address); at !== ""; at = componentOf(at.slice(0, -1)))
+    names.push(at, ...(at.endsWith("]/") ? [`${blockOf(at.slice(0, -1))}/`] : []));
+  return names;
+}
+
+/** An address with one of the names around it changed: `vm.old[a]` by `vm.old` to `vm.new`, `shop/vm.a` by `shop/` to `store/`. */
+export function renamed(address: Address, from: string, to: string): Address {
+  if (!from.endsWith("/") || address.startsWith(from)) return to + address.slice(from.length);
+  // The whole for_each of a component: each instance keeps its key.
+  return to.slice(0, -1) + address.slice(from.length - 1);
+}
+
+/** What it is called within its component. */
+export const localAddress = (address: Address): string => address.slice(componentOf(address).length);
+
+/** Without its for_each key: what its block is called. */
+export const blockOf = (address: Address): Address =>
+  address.endsWith("]") ? address.slice(0, address.lastIndexOf("[")) : address;
+
+/** Whether an address is one of those that a name means: itself, its for_each block, or a component it is in (`shop/`). */
+export function isMeant(address: Address, named: string): boolean {
+  if (address === named) return true;
+  if (!named.endsWith("/"))
+    return !named.endsWith("]") && address.startsWith(`${named}[`) && blockOf(address) === named;
+  const component = named.slice(0, -1);
+  return address.startsWith(named) || (!component.endsWith("]") && componentOf(address).startsWith(`${component}[`));
 }
 
 /** As it can stand within `{ … }` in a file, where a bracket would open a list. */
-export const quoted = (address: Address): string => (address.endsWith("]") ? `"${address}"` : address);
+export const quoted = (address: Address): string => (address.includes("[") ? `"${address}"` : address);
 
-export const kindOf = (address: Address): Kind => address.slice(0, address.indexOf(".")) as Kind;
+export function kindOf(address: Address): Kind {
+  const local = localAddress(address);
+  return local.slice(0, local.indexOf(".")) as Kind;
+}
 
-/** Alphabetical but for numbers, so that vm.web[2] comes before vm.web[10]; group, vm, volume. */
+/**
+ * Alphabetical but for numbers, so that vm.web[2] comes before vm.web[10]; group, vm, volume. What is in no component
+ * comes first, and each component is together.
+ */
 export function compareAddresses(a: Address, b: Address): number {
   if (a === b) return 0;
+  if (a.includes("/") || b.includes("/")) {
+    const [within, other] = [componentOf(a), componentOf(b)];
+    if (within !== other) return within === "" ? -1 : other === "" ? 1 : compareNaturally(within, other);
+  }
   const kindOrder = kinds.indexOf(kindOf(a)) - kinds.indexOf(kindOf(b));
   return kindOrder !== 0 ? kindOrder : compareNaturally(a, b);
 }

@@ -7,7 +7,7 @@ import type { DiffContext, PlanOptions } from "../diff/context";
 import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import { hangsOn } from "../diff/volume";
-import type { Address } from "../model/address";
+import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
 import type { DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { sightVolume } from "../model/live";
@@ -37,10 +37,6 @@ function targetedOnly(pairs: readonly Pair[], options: PlanOptions, diagnostics:
   for (const target of targets) for (const address of byAddress.keys()) if (isMeant(address, target)) visit(address);
   return pairs.filter((pair) => selected.has(pair.address));
 }
-
-/** A whole for_each block is meant by its address without a key. */
-const isMeant = (address: Address, named: Address): boolean =>
-  address === named || (!named.endsWith("]") && address.startsWith(`${named}[`));
 
 /** What stands on something that is left out is left out too: it may need what this plan does not do. */
 function withoutExcluded(
@@ -96,13 +92,16 @@ function referencesOf(desired: DesiredResource | undefined): Address[] {
 export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {
   if (wanted.length === 0) return [];
   const known = new Set(pairs.map((pair) => pair.address));
-  const blocks = new Set([...known].map((address) => address.replace(/\[.*$/, "")));
+  const blocks = new Set([...known].map(blockOf));
+  const components = new Set([...known].flatMap(componentsAround));
   return wanted
-    .filter((address) => !known.has(address) && !blocks.has(address))
+    .filter((address) => !known.has(address) && !blocks.has(address) && !components.has(address))
     .map((address) => {
-      const block = address.replace(/\[[^\]]*\]$/, "");
+      const block = blockOf(address);
       const keys = [...known].filter((one) => one.startsWith(`${block}[`));
-      const near = nearestName(address, keys.length > 0 ? keys : [...known, ...blocks]);
+      const near = components.has(`${address}/`)
+        ? `${address}/`
+        : nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]);
       return {
         severity: "error" as const,
         code: "plan/unknown-address",

@@ -181,7 +181,7 @@ const sections = ["resources", "intents", "orphans"] as const;
 
 /** The resource that a damaged text is about, or the orphan. */
 const addressIn = (text: string): string | undefined =>
-  /"address":"((?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1] ??
+  /"address":"((?:[^"\\.]+\/)?(?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1] ??
   /"key":"((?:vm|volume|group|image):[^"\\]+)"/.exec(text)?.[1];
 
 function readSnapshot(text: string): FoldedState | string {
