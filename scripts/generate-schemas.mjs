@@ -3,7 +3,7 @@
 // written by hand and left as it is; a field that leaves the table leaves a record's schema by hand. `--check` fails
 // when a schema does not match the table, and is part of `npm run lint`.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,16 +98,62 @@ function fillCreate({ $defs }) {
 
 const fills = { "desired-state": [fillDesired], state: [fillRecords], plan: [fillRecords, fillCreate] };
 
+/** The file of a component has the blocks of a desired state, and parameters in place of everything that is said once. */
+function componentSchema(desired) {
+  const { defaults, components, vms, volumes, groups, outputs } = desired.properties;
+  const schema = {
+    $schema: desired.$schema,
+    $id: "component.schema.json",
+    title: "Component",
+    description:
+      "A part that desired states use more than once. Names within it are its own; in go its parameters, ${param.name}, and out come its outputs. ${component} is the key of its use.",
+    type: "object",
+    required: ["component"],
+    additionalProperties: false,
+    properties: {
+      component: { description: "The version of this format: 1.", const: 1 },
+      description: { description: "What it is for.", type: "string" },
+      parameters: {
+        type: ["object", "null"],
+        description: "What it is given where it is used, used within as ${param.name}.",
+        propertyNames: { pattern: "^[A-Za-z0-9_-]+$" },
+        additionalProperties: { $ref: "#/$defs/value_type", description: "One parameter." },
+      },
+      ...{ defaults, components, vms, volumes, groups, outputs },
+    },
+  };
+  const used = new Set();
+  const visit = (node) => {
+    if (typeof node !== "object" || node === null) return;
+    const name = /^#\/\$defs\/(.+)$/.exec(node.$ref ?? "")?.[1];
+    if (name !== undefined && !used.has(name)) {
+      used.add(name);
+      visit(desired.$defs[name]);
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit(schema);
+  return { ...schema, $defs: Object.fromEntries(Object.entries(desired.$defs).filter(([name]) => used.has(name))) };
+}
+
 const check = process.argv.includes("--check");
 const stale = [];
+let desired;
 for (const [name, parts] of Object.entries(fills)) {
   const path = join(root, "schemas", `${name}.schema.json`);
   const schema = JSON.parse(readFileSync(path, "utf8"));
   const before = JSON.stringify(schema);
   for (const fill of parts) fill(schema);
+  if (name === "desired-state") desired = schema;
   if (JSON.stringify(schema) === before) continue;
   stale.push(path);
   if (!check) writeFileSync(path, JSON.stringify(schema, undefined, 2));
+}
+const componentPath = join(root, "schemas", "component.schema.json");
+const component = JSON.stringify(componentSchema(desired));
+if (!existsSync(componentPath) || JSON.stringify(JSON.parse(readFileSync(componentPath, "utf8"))) !== component) {
+  stale.push(componentPath);
+  if (!check) writeFileSync(componentPath, component);
 }
 if (check && stale.length > 0) {
   for (const path of stale)

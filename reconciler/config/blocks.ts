@@ -4,10 +4,11 @@
  * read-group.ts.
  */
 import { formatAddress, type Kind, sectionOf } from "../core/model/address";
+import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, interpolate, type Scope } from "./interpolation";
-import { type Problems, shown } from "./problems";
-import { type Defaults, type Entry, findIn } from "./sources";
+import { type Each, interpolate, type OnProblem, type Scope } from "./interpolation";
+import type { Problems } from "./problems";
+import { type Defaults, type Entry, findIn, type Layer, placeOf } from "./sources";
 import { isMap, keyOffset, offsetAt, type Path, type Place, type YamlMap } from "./yaml-file";
 
 export interface Block {
@@ -17,6 +18,8 @@ export interface Block {
   readonly defaults: Defaults;
   /** Its for_each keys; `undefined` without for_each. */
   readonly eachKeys?: readonly string[];
+  /** Of a block in a component, where that is used. */
+  readonly use?: Place;
 }
 
 /** One resource to be: the block, which of its instances, and the values. */
@@ -47,12 +50,14 @@ export function expandBlocks(
   defaults: Defaults,
   scope: Scope,
   problems: Problems,
+  { within, use }: { readonly within: string; readonly use?: Place } = { within: "" },
 ): ExpandedBlocks {
+  const inRoom = use === undefined ? {} : { use };
   const blocks = new Map<string, Block>();
   const makers: ((scope: Scope) => Instance[])[] = [];
   let count = 0;
   const disabled = new Set<string>();
-  const sources = new Set([...entries.map(({ source }) => source), ...defaults.layers.map(({ source }) => source)]);
+  const sources = new Set([...entries.map(({ source }) => source), ...layersOf(defaults).map(({ source }) => source)]);
   const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
   for (const entry of entries) {
     const { key, value } = entry;
@@ -61,7 +66,7 @@ export function expandBlocks(
     const isSwitched = Object.hasOwn(own, "enabled");
     const merged = mergeUnder(own, defaults.values);
     if (!Object.hasOwn(own, "for_each")) {
-      const block: Block = { kind, key, entry, defaults };
+      const block: Block = { kind, key, entry, defaults, ...inRoom };
       if (isSwitched && !isEnabled(block, merged, scope, problems)) {
         disabled.add(key);
         continue;
@@ -70,8 +75,12 @@ export function expandBlocks(
       count++;
       makers.push((whole) => [
         interpolates || isSwitched
-          ? makeInstance(block, undefined, merged, whole, problems)
-          : { block, address: formatAddress({ kind, key }), values: merged },
+          ? makeInstance(block, within, undefined, merged, whole, problems)
+          : {
+              block,
+              address: formatAddress({ within, kind, key }),
+              values: mergeUnder(merged, inherited(block, whole)),
+            },
       ]);
       continue;
     }
@@ -81,41 +90,45 @@ export function expandBlocks(
       continue;
     }
     const { for_each: written, ...rest } = merged;
-    const all = expandForEach(written, entry, kind, scope, mostInstances - count, problems);
+    const path = [sectionOf[kind], key, "for_each"];
+    const place = (inner: Path) => placeOf(entry.source, [...path, ...inner], "value");
+    const all = expandForEach(written, place, scope, mostInstances - count, problems);
     const items = switchedEach
       ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, merged, { ...scope, each }, problems))
       : all;
-    const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key) };
+    const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key), ...inRoom };
     blocks.set(key, block);
     count += items.length;
-    makers.push((whole) => items.map((each) => makeInstance(block, each, rest, { ...whole, each }, problems)));
+    makers.push((whole) => items.map((each) => makeInstance(block, within, each, rest, { ...whole, each }, problems)));
   }
   return { blocks, instances: (whole) => makers.flatMap((make) => make(whole)), disabled };
 }
 
-/** Decided before anything else of the block is looked at; what cannot be read is reported, and counts as enabled. */
-function isEnabled(block: Block, { enabled }: YamlMap, scope: Scope, problems: Problems): boolean {
-  const at = placeInBlock(block, ["enabled"]);
-  const value = interpolate(enabled, scope, (problem) => problems.add({ ...problem, at }));
-  if (value === undefined || value === null || typeof value === "boolean") return value !== false;
-  if (value === "true" || value === "false") return value === "true";
-  problems.add({
-    code: "config/wrong-type",
-    summary: `enabled cannot be ${shown(value)}`,
-    detail: "expected true or false",
-    at,
-  });
-  return true;
+const isEnabled = (block: Block, { enabled }: YamlMap, scope: Scope, problems: Problems): boolean =>
+  isSwitchedOn(enabled, scope, problems, placeInBlock(block, ["enabled"]));
+
+/** What the files that use a component say for every resource, in their own words: their variables, not its parameters. */
+function inherited({ defaults, ...block }: Block, { each }: Scope, report?: OnProblem): YamlMap {
+  const { below } = defaults;
+  if (below === undefined) return {};
+  const scope: Scope = { ...below.scope, ...(each === undefined ? {} : { each }) };
+  const own = interpolate(below.defaults.values, scope, report ?? (() => undefined));
+  return mergeUnder(isMap(own) ? own : {}, inherited({ ...block, defaults: below.defaults }, scope, report));
 }
+
+const layersOf = ({ layers, below }: Defaults): readonly Layer[] =>
+  below === undefined ? layers : [...layers, ...layersOf(below.defaults)];
 
 function makeInstance(
   block: Block,
+  within: string,
   each: Each | undefined,
   { enabled: _, ...merged }: YamlMap,
   scope: Scope,
   problems: Problems,
 ): Instance {
   const address = formatAddress({
+    within,
     kind: block.kind,
     key: block.key,
     ...(each === undefined ? {} : { each: each.key }),
@@ -131,13 +144,13 @@ function makeInstance(
         problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
     },
   };
-  const values = interpolate(merged, told, (problem, path) =>
-    problems.add({ ...problem, address, at: placeInBlock(block, path) }),
-  ) as YamlMap;
+  const report: OnProblem = (problem, path) => problems.add({ ...problem, address, at: placeInBlock(block, path) });
+  const values = interpolate(merged, told, report);
+  const own = isMap(values) ? values : {};
   return {
     block,
     address,
-    values,
+    values: block.defaults.below === undefined ? own : mergeUnder(own, inherited(block, scope, report)),
     ...(each === undefined ? {} : { each: each.key }),
     ...(holdsShapes ? { holdsShapes } : {}),
   };
@@ -177,7 +190,7 @@ export function placeInBlock({ kind, entry, defaults }: Block, path: Path, on: "
   const whole = [sectionOf[kind], entry.key, ...path];
   const own = offsetAt(entry.source.root, whole, path.length === 0 ? "key" : on);
   if (own.found || path.length === 0) return { source: entry.source, offset: own.offset };
-  return findIn(defaults.layers, path, on) ?? { source: entry.source, offset: own.offset };
+  return findIn(layersOf(defaults), path, on) ?? { source: entry.source, offset: own.offset };
 }
 
 export const placeOfBlock = ({ kind, entry }: Block): Place => ({

@@ -1,22 +1,18 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
-import { eachKeyProblem, type Kind, sectionOf } from "../core/model/address";
+import { eachKeyProblem } from "../core/model/address";
 import { type Each, interpolate, type Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
-import { type Entry, placeOf } from "./sources";
-import { isMap } from "./yaml-file";
+import { isMap, type Path, type Place } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
 
 export function expandForEach(
   written: unknown,
-  entry: Entry,
-  kind: Kind,
+  at: (step: Path) => Place,
   scope: Scope,
   room: number,
   problems: Problems,
 ): Each[] {
-  const path = [sectionOf[kind], entry.key, "for_each"];
-  const at = (step: readonly (string | number)[] = []) => placeOf(entry.source, [...path, ...step], "value");
-  const fail = (summary: string, detail?: string, step?: readonly (string | number)[], fix?: string) =>
+  const fail = (summary: string, detail?: string, step: Path = [], fix?: string) =>
     problems.add({ code: "config/for-each", summary, detail, fix, at: at(step) });
   const given = interpolate(written, scope, (problem, step) => problems.add({ ...problem, at: at(step) }));
   if (given === undefined) return [];

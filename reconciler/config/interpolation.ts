@@ -5,6 +5,7 @@
  * cuts the text; what only the service or another state knows is `Scope.elsewhere`'s.
  */
 import { nearestName } from "../core/text/nearest";
+import { withoutReference } from "./open-text";
 import { listed, shown } from "./problems";
 import { type Expression, parseTemplate, type Root, type Step, type TemplateProblem } from "./template";
 import { isMap, type Path, valueAt } from "./yaml-file";
@@ -128,7 +129,7 @@ function interpolateText(text: string, scope: Scope, path: Path, report: Report)
         summary: `\${${part.text}} is ${shown(value)} and cannot stand within text`,
         detail: "expected text, a number, true or false",
       });
-    } else result += String(value);
+    } else result += withoutReference(String(value));
   }
   return failed ? undefined : result;
 }
@@ -253,7 +254,7 @@ function evaluateVariable(expression: Expression, named: Named, scope: Scope, re
 }
 
 /** Down a path, by fields and keys; what is not there is reported with what there is. */
-function walk(
+export function walk(
   value: unknown,
   steps: readonly Step[],
   walked: string,

@@ -6,8 +6,9 @@
 import { type Address, kindOf, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
 import { mustGet } from "../core/text/invariant";
+import type { Block } from "./blocks";
 import type { Subject } from "./fields";
-import { type Declared, unknownAddress } from "./references";
+import { type Declared, unknownAddress, unknownComponent } from "./references";
 import { lineOf } from "./sources";
 import { positionOf } from "./yaml-file";
 
@@ -38,8 +39,9 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
       report(move, `the moves from ${move.from} go round in a circle`, "from", undefined, "take one of them out");
       return [];
     }
+    if (end.endsWith("/")) return moveOfComponent(move, end, declared);
     const isWhole = !declared.addresses.has(end) && isWholeBlock(end, move, declared);
-    if (isWhole && blockOf(move.from, declared)?.eachKeys !== undefined) {
+    if (isWhole && blockAt(move.from, declared)?.eachKeys !== undefined) {
       reportDeclared(move);
       return [];
     }
@@ -58,17 +60,42 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
 
 /** `vm.web` to `vm.site`, both with for_each: each instance goes with its key. */
 const isWholeBlock = (end: Address, move: Move, declared: Declared): boolean =>
-  parseAddress(move.from)?.each === undefined && blockOf(end, declared)?.eachKeys !== undefined;
+  parseAddress(move.from)?.each === undefined && blockAt(end, declared)?.eachKeys !== undefined;
 
-const blockOf = (address: Address, declared: Declared) =>
-  declared.blocks[kindOf(address)].get(address.slice(address.indexOf(".") + 1));
+/** The block that an address without a key is of. */
+function blockAt(address: Address, { rooms }: Declared): Block | undefined {
+  const parts = parseAddress(address);
+  return parts === undefined || parts.each !== undefined
+    ? undefined
+    : rooms.get(parts.within ?? "")?.blocks[parts.kind].get(parts.key);
+}
+
+/** `shop/` to `store/`: everything in it goes along. A component with for_each goes as a whole, or key by key. */
+function moveOfComponent(move: Move, end: string, declared: Declared): MovedRequest[] {
+  if (isDeclared(end, declared)) return [{ from: move.from, to: end, source: positionOf(move.subject.place([])) }];
+  if (move.to === end)
+    move.subject.problems.add({ ...unknownComponent(end, declared), address: end, at: move.subject.place(["to"]) });
+  return [];
+}
+
+/** An address, a for_each block, or a component: whether the files have it. */
+export function isDeclared(name: string, declared: Declared): boolean {
+  if (declared.addresses.has(name)) return true;
+  if (!name.endsWith("/")) return blockAt(name, declared) !== undefined;
+  const component = name.slice(0, -1);
+  return [...declared.rooms.keys()].some(
+    (within) => within === name || (!component.endsWith("]") && within.startsWith(`${component}[`)),
+  );
+}
 
 function isSound(move: Move, declared: Declared): boolean {
   const { from, to } = move;
   if (from === to) report(move, `${from} is moved to itself`, "to", undefined, "take the move out");
-  else if (kindOf(from) !== kindOf(to))
+  else if (from.endsWith("/") !== to.endsWith("/"))
+    report(move, `${from} cannot become ${to}`, "to", "a component becomes a component, and an address an address");
+  else if (!from.endsWith("/") && kindOf(from) !== kindOf(to))
     report(move, `${from} cannot become ${to}`, "to", `a ${kindOf(from)} stays a ${kindOf(from)}`);
-  else if (declared.addresses.has(from)) reportDeclared(move);
+  else if (from.endsWith("/") ? isDeclared(from, declared) : declared.addresses.has(from)) reportDeclared(move);
   else return true;
   return false;
 }

@@ -3,6 +3,7 @@
  * travel through variables, lists and components like any other text. The readers of fields that take them make an open
  * text of it; every other reader refuses them.
  */
+import type { Address } from "../core/model/address";
 import type { Attribute, Computed, Text } from "../core/model/computed";
 
 const opens = "\ufdd0";
@@ -13,6 +14,22 @@ export const mark = ({ address, attribute }: Computed): string => `${opens}${add
 
 export const holdsOpen = (text: string): boolean => text.includes(opens);
 
+/**
+ * A whole resource, as `${group.web}` hands it out of the room that it is in and into another one: its address between
+ * two marks, since the same text would be another resource's name there.
+ */
+const begins = "\ufdd2";
+const ends = "\ufdd3";
+
+export const markReference = (address: Address): string => `${begins}${address}${ends}`;
+
+/** The address, where the text is such a reference. */
+export const referenceIn = (text: string): Address | undefined =>
+  text.startsWith(begins) && text.endsWith(ends) ? text.slice(1, -1) : undefined;
+
+/** As text it is the address. */
+export const withoutReference = (text: string): string => referenceIn(text) ?? text;
+
 /** As a file has it, for messages. */
 export const withoutMarks = (text: string): string => text.replace(marked, (_, name: string) => `\${${name}}`);
 
@@ -21,7 +38,7 @@ export const placesOfOpen =
   "only the service knows it; it may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs";
 
 export function openText(text: string): Text {
-  if (!holdsOpen(text)) return text;
+  if (!holdsOpen(text)) return withoutReference(text);
   const parts: (string | Computed)[] = [];
   let at = 0;
   for (const match of text.matchAll(marked)) {

@@ -5,7 +5,7 @@ import { formatAddress, type Kind } from "../core/model/address";
 import { type Attribute, attributesOf } from "../core/model/computed";
 import { nearestName } from "../core/text/nearest";
 import { type InterpolationProblem, keyOf, type Report, type Scope } from "./interpolation";
-import { mark } from "./open-text";
+import { mark, markReference } from "./open-text";
 import { listed } from "./problems";
 import { type Declared, unknownAddress } from "./references";
 import type { Expression, Step } from "./template";
@@ -40,7 +40,7 @@ const kindRoot = ({ root }: Expression): Kind | undefined =>
   root === "vm" || root === "volume" || root === "group" ? root : undefined;
 
 function one(kind: Kind, key: string, declared: Declared, report: Report): string[] | undefined {
-  const address = formatAddress({ kind, key });
+  const address = formatAddress({ within: declared.within, kind, key });
   if (declared.addresses.has(address)) return [address];
   const keys = declared.blocks[kind].get(key)?.eachKeys;
   if (keys === undefined) return unknown(address, kind, declared, report);
@@ -63,9 +63,11 @@ function addressesUnder(
 ): string[] | undefined {
   const block = declared.blocks[kind].get(key);
   if (step.kind === "every") {
-    if (block === undefined) return unknown(formatAddress({ kind, key }), kind, declared, report);
+    if (block === undefined)
+      return unknown(formatAddress({ within: declared.within, kind, key }), kind, declared, report);
     const { eachKeys } = block;
-    if (eachKeys !== undefined) return eachKeys.map((each) => formatAddress({ kind, key, each }));
+    if (eachKeys !== undefined)
+      return eachKeys.map((each) => formatAddress({ within: declared.within, kind, key, each }));
     report({
       code: "config/unknown-reference",
       summary: `${kind}.${key} has no for_each, so there is no [*] of it`,
@@ -75,7 +77,7 @@ function addressesUnder(
   }
   const each = keyOf(step, scope, report);
   if (each === undefined) return undefined;
-  const address = formatAddress({ kind, key, each });
+  const address = formatAddress({ within: declared.within, kind, key, each });
   return declared.addresses.has(address) ? [address] : unknown(address, kind, declared, report);
 }
 
@@ -98,7 +100,7 @@ function withAttribute(
   say: (problem: Omit<InterpolationProblem, "code">) => undefined,
 ): string[] | undefined {
   const [field, ...more] = fields;
-  if (field === undefined) return [...addresses];
+  if (field === undefined) return addresses.map(markReference);
   const known: readonly Attribute[] = attributesOf[kind];
   const attribute = field.kind === "field" ? known.find((candidate) => candidate === field.name) : undefined;
   if (attribute !== undefined && more.length === 0) return addresses.map((address) => mark({ address, attribute }));

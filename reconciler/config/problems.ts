@@ -55,6 +55,19 @@ export function collectProblems(): Problems {
   };
 }
 
+/** The same, with what every problem in a part of it is told along with: where that part is used. */
+export function problemsIn(problems: Problems, along: string): Problems {
+  return {
+    diagnostics: problems.diagnostics,
+    get reported() {
+      return problems.reported;
+    },
+    add: (problem) =>
+      problems.add({ ...problem, detail: problem.detail === undefined ? along : `${problem.detail}; ${along}` }),
+    covers: (place) => problems.covers(place),
+  };
+}
+
 /** For a reading whose problems are of no interest but for whether there are any. */
 export function countProblems(): Problems {
   let reported = 0;

@@ -7,17 +7,17 @@
  */
 
 import type { ErrorObject } from "ajv";
-import { compareAddresses, type Kind, kinds, sectionOf } from "../core/model/address";
+import { compareAddresses, type Kind, sectionOf } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
-import { expandBlocks, type Instance, placeInBlock, storedInTheClear } from "./blocks";
+import { type Instance, placeInBlock, storedInTheClear } from "./blocks";
+import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { validate } from "./generated/desired-state";
 import { interpolate, type Scope, type Variables } from "./interpolation";
-import { openValue } from "./open-values";
 import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
 import { readGroup } from "./read-group";
@@ -28,11 +28,10 @@ import { readOutputs } from "./read-outputs";
 import { readService } from "./read-service";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
-import { type Declared, declare } from "./references";
+import { openRooms, type Room } from "./rooms";
 import { schemaProblems } from "./schema-problems";
-import { patternWords } from "./schema-words";
-import { type Merged, mergeSources, placeIn } from "./sources";
-import { parseTemplate } from "./template";
+import { schemaWords } from "./schema-words";
+import { type Merged, mergeSources, perKind, placeIn } from "./sources";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
@@ -91,24 +90,38 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
   }
   const { merged } = chosen;
   const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
-  const desired = readMerged(merged, files, { vars, environment: chosen.name, given: options.external }, problems);
+  const secrets: string[] = [];
+  const reading: Reading = {
+    vars,
+    environment: chosen.name,
+    components: { open, known: new Map() },
+    given: options.external,
+    hide: (texts) => void secrets.push(...texts),
+  };
+  const desired = readMerged(merged, files, reading, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
-  const sensitive = sensitiveTexts(vars);
+  const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];
   const result = { diagnostics, environments, opened, ...(sensitive.length === 0 ? {} : { sensitive }) };
   return hasErrors(diagnostics) ? result : { desired, ...result };
 }
 
 type Parts = Record<string, Record<string, Json>>;
 
+/** What the files are read with, once the environment is chosen. */
+interface Reading {
+  readonly vars: Variables;
+  readonly environment: string | undefined;
+  readonly components: ComponentFiles;
+  readonly given: GivenExternal | undefined;
+  /** Told the texts of parameters that are sensitive. */
+  readonly hide: (texts: readonly string[]) => void;
+}
+
 function readMerged(
   merged: Merged,
   files: readonly YamlFile[],
-  {
-    vars,
-    environment,
-    given,
-  }: { readonly vars: Variables; readonly environment: string | undefined; readonly given: GivenExternal | undefined },
+  { vars, environment, components, given, hide }: Reading,
   problems: Problems,
 ): Desired {
   checkVersion(merged, files, problems);
@@ -143,27 +156,24 @@ function readMerged(
     project: readText(project.subject, project.values, "project") ?? (merged.settings.has("project") ? "" : undefined),
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
-  const expand = (kind: Kind) => expandBlocks(kind, merged.entries[kind], merged.defaults[kind], scope, problems);
-  const expanded = { vm: expand("vm"), volume: expand("volume"), group: expand("group") };
-  const declared = declare(expanded);
   const external = readExternal(merged.reads, merged.lookups, scope, problems);
   const used = { reads: {} as Parts, lookups: {} as Parts };
   const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
     used[of][name] = { ...used[of][name], [part]: value };
   };
-  const whole: Scope = {
-    ...scope,
-    elsewhere: (expression, report, inner) =>
-      expression.root === "read" || expression.root === "lookup"
-        ? externalValue(expression, inner, external, given, use, report)
-        : openValue(expression, inner, declared, report),
-  };
+  const outside: Scope["elsewhere"] = (expression, report, inner) =>
+    externalValue(expression, inner, external, given, use, report);
+  const rooms = openRooms(merged, scope, problems, { files: components, outside, secrets: hide });
+  const main = itemAt(rooms, 0);
   const rulePlaces = merged.lists.reachability.length > 0;
-  const resources = (["group", "vm", "volume"] as const).flatMap((kind) =>
-    readInstances(kind, expanded[kind].instances(whole), declared, { ...top, rulePlaces }, problems),
+  const taken = perKind(() => new Map<string, Instance>());
+  const resources = rooms.flatMap((room) =>
+    (["group", "vm", "volume"] as const).flatMap((kind) =>
+      readInstances(kind, room, { ...top, rulePlaces }, taken[kind]),
+    ),
   );
-  const outputs = readOutputs(merged.outputs, whole, problems);
-  const lists = readLists(merged.lists, { scope, declared, problems });
+  const outputs = readOutputs(merged.outputs, main.scope, problems);
+  const lists = readLists(merged.lists, { scope, declared: main.declared, problems });
   return {
     ...(top.project === undefined ? {} : { project: top.project }),
     ...(top.region === undefined ? {} : { region: top.region }),
@@ -177,20 +187,18 @@ function readMerged(
       ? {}
       : { external: given === "later" ? external : { ...external, values: used } }),
     ...(outputs.length === 0 ? {} : { outputs }),
-    ...readGuards(merged, { scope, declared, problems }),
+    ...readGuards(merged, { scope, declared: main.declared, problems }),
     files: files.map(({ file }) => file),
   };
 }
 
 function readInstances(
   kind: Kind,
-  instances: readonly Instance[],
-  declared: Declared,
+  { expanded, scope, declared, problems }: Room,
   top: Parameters<typeof readVm>[2] & { readonly rulePlaces: boolean },
-  problems: Problems,
+  names: Map<string, Instance>,
 ): DesiredResource[] {
-  const names = new Map<string, Instance>();
-  return instances.map((instance) => {
+  return expanded[kind].instances(scope).map((instance) => {
     const subject: Subject = {
       problems,
       address: instance.address,
@@ -263,18 +271,6 @@ function withFlatLists(value: unknown): unknown {
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withFlatLists(inner)]));
 }
-
-/** A value that is one reference has the type of what it refers to; whole blocks and sections are written out. */
-function isReference(path: Path, value: unknown): boolean {
-  const [section] = path;
-  const least = section === "service" ? 2 : isBlockSection(section) ? 3 : Infinity;
-  return path.length >= least && typeof value === "string" && parseTemplate(value).whole !== undefined;
-}
-
-const isBlockSection = (section: unknown): boolean =>
-  section === "defaults" || kinds.some((kind) => sectionOf[kind] === section);
-
-const schemaWords = () => ({ area: "config", patterns: patternWords, ignores: isReference }) as const;
 
 function addSchemaProblems(file: YamlFile, problems: Problems): void {
   if (file.root === undefined || validate(file.root)) return;

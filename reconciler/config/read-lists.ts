@@ -1,5 +1,5 @@
 /** The three lists that tie what is declared to what exists or existed: imports, moved, removed. */
-import { kindOf, parseAddress } from "../core/model/address";
+import { isComponentPath, kindOf, parseAddress } from "../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/desired";
 import {
   isGiven,
@@ -12,7 +12,7 @@ import {
   type Values,
 } from "./fields";
 import { interpolate, type Scope } from "./interpolation";
-import { resolveMoves } from "./moves";
+import { isDeclared, resolveMoves } from "./moves";
 import type { ConfigCode, Problems } from "./problems";
 import { type Declared, unknownAddress } from "./references";
 import { type ListItem, type ListName, lineOf, type Merged, placeOf } from "./sources";
@@ -60,18 +60,26 @@ function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: Li
   });
 }
 
-function readAddress({ subject, values }: Item, key: "from" | "to", _context: ListContext): string | undefined {
+/** `orComponent`: a whole component may stand there as well. */
+function readAddress(
+  { subject, values }: Item,
+  key: "from" | "to",
+  orComponent?: Pick<ListContext, "declared">,
+): string | undefined {
   const text = readText(subject, values, key);
   if (text === undefined) {
     if (!isGiven(values, key)) reportMissing(subject, key, `add ${key}: and an address such as vm.web`);
     return undefined;
   }
-  if (parseAddress(text) !== undefined) return text;
+  if (parseAddress(text) !== undefined || (orComponent !== undefined && isComponentPath(text))) return text;
   return reportValue(
     subject,
     [key],
     text,
-    "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
+    `an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each and KEY/ before it for a component${orComponent === undefined ? "" : ", or a component: KEY/"}`,
+    (orComponent?.declared.rooms.size ?? 0) > 1 && isComponentPath(`${text}/`)
+      ? { fix: `write ${text}/ for the whole component` }
+      : {},
   );
 }
 
@@ -80,7 +88,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
   const byThing = new Map<string, Place>();
   return items.flatMap((item) => {
     const { subject, values } = item;
-    const to = readAddress(item, "to", context);
+    const to = readAddress(item, "to");
     const id = readId(subject, values);
     const name = readText(subject, values, "name");
     if (to === undefined) return [];
@@ -123,8 +131,7 @@ function readRemoved(items: readonly Item[], moved: ReadonlySet<string>, context
     const destroy = readBoolean(subject, values, "destroy") ?? false;
     if (from === undefined) return [];
     const report = reporter(subject, "config/invalid-removal", from);
-    const { kind, key, each } = parseAddress(from)!;
-    if (context.declared.addresses.has(from) || (each === undefined && context.declared.blocks[kind].has(key)))
+    if (isDeclared(from, context.declared))
       report(`${from} is removed, and still declared`, ["from"], "take its block out of the file, or this removal");
     if (moved.has(from)) report(`${from} is both moved and removed`, ["from"], "keep one of the two");
     once(seen, from, subject.place(["from"]), (first) =>

@@ -4,6 +4,7 @@ import type { Kind } from "../core/model/address";
 import { type Instance, placeInBlock } from "./blocks";
 import { isGiven, readText, type Subject } from "./fields";
 import { lineOf } from "./sources";
+import type { Place } from "./yaml-file";
 
 /** Volumes have no rule for their names in the service's contract, so theirs are kept as written. */
 const longestVolumeName = 255;
@@ -67,12 +68,21 @@ export function claimName(
   }
   const nameOf = (one: Instance) => placeInBlock(one.block, isGiven(one.values, "name") ? ["name"] : []);
   const within = first.block === instance.block;
+  const isComponentTwice = first.block !== instance.block && first.block.entry === instance.block.entry;
   subject.problems.add({
     code: "config/duplicate-name",
     summary: within ? `several instances of one ${kind} have the name ${name}` : `two ${kind}s have the name ${name}`,
-    detail: `${first.address} in ${lineOf(nameOf(first))} and ${instance.address} in ${lineOf(nameOf(instance))}`,
-    fix: within ? "put ${each} into the name" : "give one of them another name",
+    detail: `${first.address} in ${placesOf(first, nameOf(first))} and ${instance.address} in ${placesOf(instance, nameOf(instance))}`,
+    fix: isComponentTwice
+      ? `put \${component} into the name: name: "\${component}-${instance.block.key}"`
+      : within
+        ? "put ${each} into the name"
+        : "give one of them another name",
     address: instance.address,
     at: nameOf(instance),
   });
 }
+
+/** Where it is named, and for what is in a component where that is used. */
+const placesOf = ({ block: { use } }: Instance, name: Place): string =>
+  use === undefined ? lineOf(name) : `${lineOf(name)} (used in ${lineOf(use)})`;

@@ -4,11 +4,17 @@ import type { Reference } from "../core/model/desired";
 import { nearestName } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readId, reportMissing, reportValue, type Subject } from "./fields";
+import { referenceIn, withoutReference } from "./open-text";
 import { type ConfigCode, listed } from "./problems";
 import { isMap, type Path } from "./yaml-file";
 
 export interface Declared {
+  /** The components that these names are in; "" for the files themselves. */
+  readonly within: string;
+  /** Of every room, this one's and the others'. */
   readonly addresses: ReadonlySet<string>;
+  /** Every room by what it is in. */
+  readonly rooms: ReadonlyMap<string, Declared>;
   readonly blocks: Readonly<Record<Kind, ReadonlyMap<string, Block>>>;
   /** The keys of what is written and not enabled. */
   readonly disabled: Readonly<Record<Kind, ReadonlySet<string>>>;
@@ -16,19 +22,42 @@ export interface Declared {
   readonly suggestions: { left: number };
 }
 
-export function declare(expanded: Record<Kind, ExpandedBlocks>): Declared {
-  const addresses = new Set<string>();
-  for (const { blocks } of Object.values(expanded))
-    for (const { kind, key, eachKeys } of blocks.values())
-      if (eachKeys === undefined) addresses.add(formatAddress({ kind, key }));
-      else for (const each of eachKeys) addresses.add(formatAddress({ kind, key, each }));
+/** A path of components that nothing is declared in. */
+export function unknownComponent(
+  named: string,
+  { rooms }: Declared,
+): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
+  const known = [...rooms.keys()].filter((within) => within !== "");
+  const nearest = nearestName(named, known);
   return {
-    addresses,
-    blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },
-    disabled: { vm: expanded.vm.disabled, volume: expanded.volume.disabled, group: expanded.group.disabled },
-    suggestions: { left: 100 },
+    code: "config/unknown-reference",
+    summary: `there is no component ${named}`,
+    detail: known.length === 0 ? "none is used" : `there is ${listed(known)}`,
+    ...(nearest === undefined ? {} : { fix: `write ${nearest}` }),
   };
 }
+
+export function declare(
+  expanded: Readonly<Record<Kind, ExpandedBlocks>>,
+  { within, addresses, rooms }: { within: string; addresses: Set<string>; rooms: Map<string, Declared> },
+): Declared {
+  for (const { blocks } of Object.values(expanded))
+    for (const { kind, key, eachKeys } of blocks.values())
+      if (eachKeys === undefined) addresses.add(formatAddress({ within, kind, key }));
+      else for (const each of eachKeys) addresses.add(formatAddress({ within, kind, key, each }));
+  const declared: Declared = {
+    within,
+    addresses,
+    rooms,
+    blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },
+    disabled: { vm: expanded.vm.disabled, volume: expanded.volume.disabled, group: expanded.group.disabled },
+    suggestions: rooms.get("")?.suggestions ?? { left: 100 },
+  };
+  rooms.set(within, declared);
+  return declared;
+}
+
+const namesKind = /^(?:[^.]*\/)?(?:vm|volume|group)\./;
 
 export function readReference(
   subject: Subject,
@@ -45,10 +74,17 @@ export function readReference(
   if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");
   const text = String(value).trim();
   if (kind === "group" && text === "self" && subject.address !== undefined) return { address: subject.address };
-  const parts = parseAddress(text.includes(".") && /^(?:vm|volume|group)\./.test(text) ? text : `${kind}.${text}`);
+  const handed = referenceIn(text);
+  const parts = parseAddress(handed ?? (text.includes(".") && namesKind.test(text) ? text : `${kind}.${text}`));
   if (parts !== undefined && parts.kind !== kind)
-    return reportValue(subject, path, text, `a ${kind}`, { code: "config/unknown-reference" });
-  const address = parts === undefined ? undefined : formatAddress(parts);
+    return reportValue(subject, path, withoutReference(text), `a ${kind}`, { code: "config/unknown-reference" });
+  if (handed !== undefined) return { address: handed };
+  if (parts?.within !== undefined)
+    return reportValue(subject, path, text, `a ${kind} by its key`, {
+      code: "config/unknown-reference",
+      fix: `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${parts.key}}" }), and write \${component.${parts.within.replace(/\/.*/, "")}.NAME}`,
+    });
+  const address = parts === undefined ? undefined : formatAddress({ ...parts, within: declared.within });
   if (address !== undefined && declared.addresses.has(address)) return { address };
   const problem = unknownAddress(address ?? `${kind}.${text}`, kind, declared, text.startsWith(`${kind}.`));
   subject.problems.add({ ...problem, address: subject.address, at: subject.place(path) });
@@ -63,8 +99,12 @@ export function unknownAddress(
   full: boolean,
 ): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
   const parts = parseAddress(address);
+  const room = parts?.within === undefined ? declared.rooms.get("") : declared.rooms.get(parts.within);
+  if (room === undefined) return unknownComponent(parts?.within ?? "", declared);
+  if (room !== declared) return unknownAddress(address, kind, room, full);
+  const { within } = declared;
   const written = (each: string, key: string) =>
-    full ? formatAddress({ kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);
+    full ? formatAddress({ within, kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);
   const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
   const keys = block?.eachKeys;
   if (parts !== undefined && keys !== undefined) {

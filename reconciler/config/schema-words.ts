@@ -1,3 +1,8 @@
+import { kinds, sectionOf } from "../core/model/address";
+import type { SchemaWords } from "./schema-problems";
+import { parseTemplate } from "./template";
+import type { Path } from "./yaml-file";
+
 /**
  * What the patterns of desired-state.schema.json are called in a message, by the pattern; an empty word is not
  * mentioned. A test compares this list with the schema.
@@ -16,3 +21,15 @@ export const patternWords: Readonly<Record<string, string>> = {
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "a day such as 2026-12-31",
   "^(?:[Tt][Cc][Pp]|[Uu][Dd][Pp]|[Ii][Cc][Mm][Pp]|[Aa][Nn][Yy])$": "",
 };
+
+/** A value that is one reference has the type of what it refers to; whole blocks and sections are written out. */
+function isReference(path: Path, value: unknown): boolean {
+  const [section] = path;
+  const least = section === "service" ? 2 : isBlockSection(section) ? 3 : Infinity;
+  return path.length >= least && typeof value === "string" && parseTemplate(value).whole !== undefined;
+}
+
+const isBlockSection = (section: unknown): boolean =>
+  section === "defaults" || section === "components" || kinds.some((kind) => sectionOf[kind] === section);
+
+export const schemaWords = (): SchemaWords => ({ area: "config", patterns: patternWords, ignores: isReference });

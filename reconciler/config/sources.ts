@@ -4,6 +4,7 @@
  */
 import { type Kind, kinds, sectionOf } from "../core/model/address";
 import { canonicalJson } from "../core/text/canonical-json";
+import type { Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { VarDeclaration } from "./vars";
 import {
@@ -39,6 +40,8 @@ export interface Setting {
 export interface Defaults {
   readonly values: Readonly<YamlMap>;
   readonly layers: readonly Layer[];
+  /** Of a component: those of what uses it, with the names that are known there. */
+  readonly below?: { readonly defaults: Defaults; readonly scope: Scope };
 }
 
 export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy";
@@ -49,6 +52,7 @@ export interface Merged {
   readonly vars: ReadonlyMap<string, VarDeclaration>;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
+  readonly components: readonly Entry[];
   readonly outputs: readonly Entry[];
   readonly reads: readonly Entry[];
   readonly lookups: readonly Entry[];
@@ -103,6 +107,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     vars,
     defaults,
     entries,
+    components: mergeMaps(["components"], roots, problems),
     outputs: mergeMaps(["outputs"], roots, problems),
     reads: mergeMaps(["reads"], roots, problems),
     lookups: mergeMaps(["lookups"], roots, problems),

@@ -34,6 +34,10 @@ export interface GivenValue {
   readonly isText: boolean;
   /** It may use other variables. */
   readonly isTemplate: boolean;
+  /** It is made of a sensitive value. */
+  readonly isSensitive?: boolean;
+  /** It could not be told, which is reported. */
+  readonly isBroken?: boolean;
   /** The place of what lies within it. */
   readonly within?: (path: Path) => Place;
 }
@@ -93,6 +97,7 @@ export function resolveVars(
   given: ReadonlyMap<string, GivenValue>,
   names: { readonly environment?: string; readonly componentKey?: string },
   problems: Problems,
+  hide?: (texts: readonly string[]) => void,
 ): Variables {
   const declared = new Map(declarations.map((each) => [each.name, each] as const));
   const types = new Map<string, Declaration>();
@@ -138,6 +143,8 @@ export function resolveVars(
         ? declaration.declared["default"]
         : undefined;
     const own = given.get(name);
+    if (own?.isBroken === true) return undefined;
+    if (own?.isSensitive === true) sensitive.add(name);
     const isOwn = own !== undefined && own.value !== undefined && own.value !== null;
     if (!isOwn && (fallback === undefined || fallback === null)) {
       if (declaration.declared === null || isMap(declaration.declared))
@@ -176,6 +183,7 @@ export function resolveVars(
     if (type.sensitive) sensitive.add(declaration.name);
   }
   for (const { name } of declarations) resolver.get(name);
+  if (hide !== undefined && sensitive.size > 0) hide(sensitiveTexts(resolver));
   return resolver;
 }
 

@@ -53,6 +53,10 @@ export const input = {
     "The YAML aliases of the file expand to more than is reasonable.",
     "Write the repeated parts as defaults or for_each.",
   ),
+  "config/component-circle": row(
+    "A component uses itself, or is handed its own outputs; the message shows the circle.",
+    "Use another file, or hand one of them something that does not come from the others.",
+  ),
   "config/conflicting-setting": row("Two files set the same top-level value differently.", "Keep it in one of them."),
   "config/control-character": row("The file holds a control character.", "Remove it; it is mostly pasted by accident."),
   "config/duplicate-key": row(
@@ -139,6 +143,10 @@ export const input = {
     "The nearest right one is in the message, or { id: … } for something outside this file.",
   ),
   "config/unknown-variable": row("A variable is set or used that is not declared.", "vars: { NAME: {} }"),
+  "config/unused-parameter": row(
+    "A component declares a parameter that nothing in it uses.",
+    "Use it as ${param.NAME}, or take it out of the parameters.",
+  ),
   "config/variable-circle": row(
     "The default of a variable uses other variables that use it in turn; the message shows the circle.",
     "Give one of them a value of its own.",

@@ -1,0 +1,132 @@
+/**
+ * The file of a component: read and checked once, however often it is used. What is wrong with it is told at its own
+ * place, with the first place of use.
+ */
+import type { ErrorObject } from "ajv";
+import { nearestName } from "../core/text/nearest";
+import { type OpenFile, openBeside } from "./environments";
+import { validate } from "./generated/component";
+import { interpolate, type Scope } from "./interpolation";
+import { addNumberProblems, type ConfigCode, type Problems, problemsIn, shown } from "./problems";
+import { schemaProblems } from "./schema-problems";
+import { schemaWords } from "./schema-words";
+import { lineOf, type Merged, mergeSources, placeOf } from "./sources";
+import { parseTemplate } from "./template";
+import type { VarDeclaration } from "./vars";
+import { isMap, type Path, type Place, type YamlFile, type YamlMap } from "./yaml-file";
+import { readYaml } from "./yaml-reader";
+
+export interface ComponentFile {
+  readonly source: YamlFile;
+  readonly merged: Merged;
+  readonly parameters: readonly VarDeclaration[];
+}
+
+export interface ComponentFiles {
+  readonly open: OpenFile | undefined;
+  /** By the file; `undefined` for one that cannot be used. */
+  readonly known: Map<string, ComponentFile | undefined>;
+}
+
+/** `undefined`: there is none that can be used, which is reported. */
+export function openComponentFile(
+  values: YamlMap,
+  beside: string,
+  place: (path: Path, on?: "key" | "value") => Place,
+  scope: Scope,
+  problems: Problems,
+  { open, known }: ComponentFiles,
+): ComponentFile | undefined {
+  const from = interpolate(values["from"], scope, (problem) => problems.add({ ...problem, at: place(["from"]) }));
+  if (typeof from !== "string") return undefined;
+  const found = openBeside(from, beside, open);
+  if (!("source" in found)) {
+    problems.add({ code: "config/file-unreadable", summary: found.problem, fix: found.fix, at: place(["from"]) });
+    return undefined;
+  }
+  const { file } = found.source;
+  if (!known.has(file)) {
+    const inside = problemsIn(problems, `used as a component in ${lineOf(place([]))}`);
+    known.set(file, readComponent(readYaml(found.source, inside), inside));
+  }
+  return known.get(file);
+}
+
+function readComponent(source: YamlFile, problems: Problems): ComponentFile | undefined {
+  checkShape(source, problems);
+  const { root } = source;
+  if (source.isIncomplete === true || !isMap(root)) return undefined;
+  if (!checkVersion(source, root, problems)) return undefined;
+  const declared = root["parameters"];
+  const parameters = isMap(declared)
+    ? Object.entries(declared).map(([name, each]) => ({ name, declared: each, source }))
+    : [];
+  reportUnused(source, root, parameters, problems);
+  return { source, merged: mergeSources([source], problems), parameters };
+}
+
+function checkShape(source: YamlFile, problems: Problems): void {
+  if (source.root !== undefined && !validate(source.root)) {
+    const { errors } = validate as { errors?: readonly ErrorObject[] | null };
+    for (const problem of schemaProblems(source, errors, schemaWords()))
+      if (problem.at !== undefined && !problems.covers(problem.at))
+        problems.add({ ...problem, code: problem.code as ConfigCode });
+  }
+  addNumberProblems(source, problems);
+}
+
+function checkVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
+  if (root["component"] === 1) return true;
+  const isThere = Object.hasOwn(root, "component");
+  problems.add({
+    code: "config/version",
+    summary: isThere ? `component cannot be ${shown(root["component"])}` : "the file is no component",
+    detail: "a component begins with component: 1",
+    fix: Object.hasOwn(root, "version")
+      ? "a desired state is given with -f; a component begins with component: 1"
+      : "write component: 1",
+    at: isThere ? placeOf(source, ["component"], "value") : { source, offset: 0 },
+  });
+  return false;
+}
+
+/** One that nothing uses is a misspelt one somewhere, or a promise that the component does not keep. */
+function reportUnused(
+  source: YamlFile,
+  root: YamlMap,
+  parameters: readonly VarDeclaration[],
+  problems: Problems,
+): void {
+  const used = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value === "string") {
+      if (!value.includes("${")) return;
+      for (const part of parseTemplate(value).parts) if (typeof part === "object") visitExpression(part);
+    } else if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
+  };
+  const visitExpression = ({
+    root: word,
+    steps,
+  }: Exclude<ReturnType<typeof parseTemplate>["parts"][number], string>) => {
+    const [first] = steps;
+    if (word === "param" && first?.kind === "field") used.add(first.name);
+    for (const step of steps) if (step.kind === "key" && typeof step.key === "object") visitExpression(step.key);
+  };
+  visit(root);
+  for (const { name } of parameters) {
+    if (used.has(name)) continue;
+    const nearest = nearestName(
+      name,
+      [...used].filter((each) => !parameters.some((parameter) => parameter.name === each)),
+    );
+    problems.add({
+      code: "config/unused-parameter",
+      summary: `nothing uses the parameter ${name}`,
+      fix:
+        nearest === undefined
+          ? `use it as \${param.${name}}, or take it out`
+          : `write \${param.${name}} in place of \${param.${nearest}}`,
+      at: placeOf(source, ["parameters", name]),
+    });
+  }
+}

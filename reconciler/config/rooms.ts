@@ -1,0 +1,389 @@
+/**
+ * A room is what one set of names is for: the files as a whole, and each use of a component within it. Inside a room
+ * names are local; out of a component come only its outputs, and in go only its parameters. All rooms together are the
+ * declared world, each resource under the address of its room (`shop/vm.web[0]`).
+ *
+ * A room is opened when it is first asked for: a use may be handed the outputs of another one, in any order but a circle.
+ */
+import type { Address, Kind } from "../core/model/address";
+import { nearestName } from "../core/text/nearest";
+import { type ExpandedBlocks, expandBlocks } from "./blocks";
+import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
+import { isSwitchedOn } from "./enabled";
+import { expandForEach } from "./for-each";
+import { type Each, interpolate, keyOf, type Report, type Scope, walk } from "./interpolation";
+import { openValue } from "./open-values";
+import { listed, type Problems, problemsIn } from "./problems";
+import { type Declared, declare } from "./references";
+import { type Defaults, type Entry, lineOf, type Merged, perKind, placeOf } from "./sources";
+import type { Expression } from "./template";
+import { type GivenValue, resolveVars } from "./vars";
+import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
+
+export interface Room {
+  /** The components it is in: "" for the files themselves. */
+  readonly within: string;
+  readonly scope: Scope;
+  readonly expanded: Readonly<Record<Kind, ExpandedBlocks>>;
+  readonly declared: Declared;
+  readonly problems: Problems;
+  /** Where it is used; absent for the files themselves. */
+  readonly use?: Place;
+}
+
+/** What a room is made from. */
+interface Plan {
+  readonly within: string;
+  readonly merged: Pick<Merged, "entries" | "components" | "outputs">;
+  readonly defaults: Readonly<Record<Kind, Defaults>>;
+  readonly base: Scope;
+  readonly problems: Problems;
+  readonly use?: Place;
+  /** What other states and the service are asked for; the files alone ask, and hand it on. */
+  readonly outside: Scope["elsewhere"];
+  /** The files that led here, from the outermost. */
+  readonly trail: readonly string[];
+}
+
+/** What all rooms of one reading share. */
+interface House {
+  readonly files: ComponentFiles;
+  readonly rooms: Map<string, Declared>;
+  readonly addresses: Set<Address>;
+  readonly opened: Room[];
+  /** The texts of parameters that are sensitive. */
+  readonly secrets: ((texts: readonly string[]) => void) | undefined;
+}
+
+/** No run could carry out more, and a mistyped number must not fill the memory. */
+const mostRooms = 20_000;
+
+export function openRooms(
+  merged: Merged,
+  base: Scope,
+  problems: Problems,
+  { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<Plan, "outside">,
+): readonly Room[] {
+  const house: House = { files, rooms: new Map(), addresses: new Set(), opened: [], secrets };
+  openRoom({ within: "", merged, defaults: merged.defaults, base, problems, trail: [], outside }, house);
+  return house.opened;
+}
+
+function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
+  const { within, merged, defaults, base, problems, use } = plan;
+  const expanded = perKind((kind) =>
+    expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, ...(use && { use }) }),
+  );
+  const declared = declare(expanded, { within, addresses: house.addresses, rooms: house.rooms });
+  const uses = readUses(plan, house, () => scope);
+  const scope: Scope = {
+    ...base,
+    elsewhere: (expression, report, inner) => {
+      if (expression.root === "component") return outputOf(expression, inner, uses, report);
+      if (isOfKind(expression)) return openValue(expression, inner, declared, report);
+      return plan.outside === undefined ? handItOn(expression, report) : plan.outside(expression, report, inner);
+    },
+  };
+  const room = { within, scope, expanded, declared, problems, uses, ...(use === undefined ? {} : { use }) };
+  house.opened.push(room);
+  uses.openAll();
+  return room;
+}
+
+const isOfKind = ({ root }: Expression): boolean => root === "vm" || root === "volume" || root === "group";
+
+const handItOn = ({ text }: Expression, report: Report): undefined =>
+  void report({
+    code: "config/interpolation",
+    summary: `\${${text}} has no meaning in a component`,
+    detail: "the file that uses the component reads what is elsewhere",
+    fix: `declare a parameter and pass it: with: { NAME: "\${${text}}" }`,
+  });
+
+/** The components that a room uses, by their key. */
+interface Uses {
+  readonly keys: readonly string[];
+  /** The for_each keys of a use; `undefined` for one without. */
+  eachKeys(key: string): readonly string[] | undefined;
+  /** `undefined`: what is wrong with it is reported. */
+  open(key: string, each: string | undefined): OpenUse | undefined;
+  openAll(): void;
+}
+
+interface OpenUse {
+  readonly room: Room;
+  readonly outputs: ReadonlyMap<string, Entry>;
+  output(name: string): unknown;
+}
+
+interface Use {
+  readonly entry: Entry;
+  readonly values: YamlMap;
+  readonly each?: Each;
+  readonly place: (path: Path, on?: "key" | "value") => Place;
+}
+
+function readUses(plan: Plan, house: House, scopeOf: () => Scope): Uses {
+  const { merged, base, problems, within } = plan;
+  const uses = new Map<string, Use>();
+  const eachKeys = new Map<string, readonly string[] | undefined>();
+  for (const entry of merged.components) {
+    const { key, value, source } = entry;
+    if (!isMap(value) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
+    const place = (path: Path, on: "key" | "value" = "value") =>
+      placeOf(source, ["components", key, ...path], path.length === 0 ? "key" : on);
+    const isOn = (scope: Scope) => isSwitchedOn(value["enabled"], scope, problems, place(["enabled"]));
+    if (!Object.hasOwn(value, "for_each")) {
+      if (!isOn(base)) continue;
+      uses.set(key, { entry, values: value, place });
+      eachKeys.set(key, undefined);
+      continue;
+    }
+    const items = expandForEach(value["for_each"], (path) => place(["for_each", ...path]), base, mostRooms, problems);
+    const kept = items.filter((each) => isOn({ ...base, each }));
+    eachKeys.set(
+      key,
+      kept.map((each) => each.key),
+    );
+    for (const each of kept) uses.set(`${key}[${each.key}]`, { entry, values: value, each, place });
+  }
+  const known = new Map<string, OpenUse | undefined>();
+  const opening: string[] = [];
+  const open = (name: string): OpenUse | undefined => {
+    if (known.has(name)) return known.get(name);
+    const use = uses.get(name);
+    if (use === undefined) return undefined;
+    const circle = opening.indexOf(name);
+    if (circle !== -1) {
+      const names = [...opening.slice(circle), name];
+      problems.add({
+        code: "config/component-circle",
+        summary: `the component ${within}${name} is made of its own outputs`,
+        detail: names.map((one) => `component.${one}`).join(" -> "),
+        fix: "hand one of them something that does not come from the others",
+        at: use.place(["with"]),
+      });
+      return undefined;
+    }
+    opening.push(name);
+    const opened = openUse(name, use, plan, house, scopeOf());
+    opening.pop();
+    known.set(name, opened);
+    return opened;
+  };
+  return {
+    keys: [...eachKeys.keys()],
+    eachKeys: (key) => eachKeys.get(key),
+    open: (key, each) => open(each === undefined ? key : `${key}[${each}]`),
+    openAll: () => {
+      for (const name of uses.keys()) open(name);
+    },
+  };
+}
+
+function openUse(name: string, use: Use, plan: Plan, house: House, parent: Scope): OpenUse | undefined {
+  const { problems, within, trail } = plan;
+  const { entry, place } = use;
+  const at = place([]);
+  const file = openComponentFile(use.values, entry.source.file, place, parent, problems, house.files);
+  if (file === undefined) return undefined;
+  if (trail.includes(file.source.file)) {
+    problems.add({
+      code: "config/component-circle",
+      summary: `the component ${within}${name} is made of itself`,
+      detail: [...trail.slice(trail.indexOf(file.source.file)), file.source.file].join(" -> "),
+      fix: "use another file here",
+      at: place(["from"]),
+    });
+    return undefined;
+  }
+  if (house.rooms.size > mostRooms) {
+    problems.add({
+      code: "config/for-each",
+      summary: "there are too many components",
+      detail: `at most ${mostRooms} are possible`,
+      at,
+    });
+    return undefined;
+  }
+  const path = `${within}${name}/`;
+  const inside = problemsIn(problems, `in the component ${path.slice(0, -1)}, used in ${lineOf(at)}`);
+  const key = keyOfComponent(path);
+  const params = resolveVars(
+    {
+      what: "parameter",
+      root: "param",
+      section: "parameters",
+      hint: (parameter) => `give it where the component is used: with: { ${parameter}: … }`,
+      use: place(["with"], "key"),
+    },
+    file.parameters,
+    readWith(use, file, parent, problems),
+    { componentKey: key, ...(parent.environment === undefined ? {} : { environment: parent.environment }) },
+    inside,
+    house.secrets,
+  );
+  const base: Scope = {
+    vars: new Map(),
+    ...(parent.environment === undefined ? {} : { environment: parent.environment }),
+    component: { key, params },
+  };
+  const room = openRoom(
+    {
+      within: path,
+      merged: file.merged,
+      defaults: perKind((kind) => overInherited(file.merged.defaults[kind], plan.defaults[kind], plan.base)),
+      base,
+      problems: inside,
+      use: at,
+      outside: undefined,
+      trail: [...trail, file.source.file],
+    },
+    house,
+  );
+  const outputs = new Map(file.merged.outputs.map((output) => [output.key, output] as const));
+  const values = new Map<string, unknown>();
+  return {
+    room,
+    outputs,
+    output(wanted) {
+      if (!values.has(wanted)) values.set(wanted, evaluateOutput(outputs.get(wanted), room, inside));
+      return values.get(wanted);
+    },
+  };
+}
+
+/** One word that two uses do not share: `shop`, `eu-a`, and `shop-inner` for a component within one. */
+const keyOfComponent = (path: string): string => path.slice(0, -1).replaceAll("]", "").replaceAll(/[[/]/g, "-");
+
+/** What is said for every resource holds in components as well, below what they say themselves. */
+const overInherited = (own: Defaults, inherited: Defaults, scope: Scope): Defaults => ({
+  ...own,
+  below: { defaults: inherited, scope },
+});
+
+function readWith(use: Use, file: ComponentFile, parent: Scope, problems: Problems): Map<string, GivenValue> {
+  const given = new Map<string, GivenValue>();
+  const written = use.values["with"];
+  if (!isMap(written)) return given;
+  const names = file.parameters.map(({ name }) => name);
+  for (const [name, value] of Object.entries(written)) {
+    const within = (path: Path) => use.place(["with", name, ...path]);
+    if (!names.includes(name)) {
+      const nearest = nearestName(name, names);
+      problems.add({
+        code: "config/unknown-variable",
+        summary: `the component has no parameter ${name}`,
+        detail: names.length === 0 ? "it has none" : `it has ${listed(names)}`,
+        fix: nearest === undefined ? "take it out" : `write ${nearest}`,
+        at: use.place(["with", name], "key"),
+      });
+      continue;
+    }
+    let isSensitive = false;
+    const scope: Scope = {
+      ...parent,
+      ...(use.each === undefined ? {} : { each: use.each }),
+      onSensitive: () => {
+        isSensitive = true;
+      },
+    };
+    const before = problems.reported;
+    const worth = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: within(path) }));
+    given.set(name, {
+      value: worth,
+      at: within([]),
+      within,
+      isText: false,
+      isTemplate: false,
+      ...(isSensitive ? { isSensitive } : {}),
+      ...(problems.reported > before ? { isBroken: true } : {}),
+    });
+  }
+  return given;
+}
+
+function evaluateOutput(output: Entry | undefined, { scope }: Room, problems: Problems): unknown {
+  if (output === undefined) return undefined;
+  const { key, value, source } = output;
+  const isLong = isMap(value) && Object.hasOwn(value, "value");
+  const path: Path = ["outputs", key, ...(isLong ? ["value"] : [])];
+  return interpolate(isLong ? value["value"] : value, scope, (problem, inner) =>
+    problems.add({ ...problem, at: placeOf(source, [...path, ...inner], "value") }),
+  );
+}
+
+/** `${component.shop.addresses}`, `${component.eu[a].addresses}`, `${component.eu[*].addresses}`. */
+function outputOf(expression: Expression, scope: Scope, uses: Uses, report: Report): unknown {
+  const [first, ...rest] = expression.steps;
+  const fail = (summary: string, detail?: string, fix?: string): undefined =>
+    void report({
+      code: "config/unknown-reference",
+      summary,
+      ...(detail === undefined ? {} : { detail }),
+      ...(fix === undefined ? {} : { fix }),
+    });
+  const key = first === undefined ? undefined : keyOf(first, scope, report);
+  if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
+  if (!uses.keys.includes(key)) {
+    const nearest = nearestName(key, uses.keys);
+    return fail(
+      `no component ${key} is used here`,
+      uses.keys.length === 0 ? "none is" : `there is ${listed(uses.keys)}`,
+      nearest === undefined ? undefined : `write \${${expression.text.replace(key, nearest)}}`,
+    );
+  }
+  const eachKeys = uses.eachKeys(key);
+  if (eachKeys === undefined) return outputAt(uses.open(key, undefined), key, rest, expression, scope, report);
+  const [which, ...steps] = rest;
+  if (which === undefined || which.kind === "field")
+    return fail(
+      `the component ${key} has a for_each: the reference must name one of its keys`,
+      eachKeys.length === 0 ? "its for_each is empty" : `its keys are ${listed(eachKeys)}`,
+      `write \${component.${key}[${eachKeys[0] ?? "KEY"}].OUTPUT}, or \${component.${key}[*].OUTPUT} for a list of all`,
+    );
+  if (which.kind === "every") {
+    const values = eachKeys.map((each) =>
+      outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report),
+    );
+    return values.includes(undefined) ? undefined : values.flat();
+  }
+  const each = keyOf(which, scope, report);
+  if (each === undefined) return undefined;
+  if (eachKeys.includes(each))
+    return outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report);
+  const nearest = nearestName(each, eachKeys);
+  return fail(
+    `the component ${key} has no key ${each}`,
+    `its keys are ${listed(eachKeys)}`,
+    nearest === undefined ? undefined : `write \${component.${key}[${nearest}]…}`,
+  );
+}
+
+function outputAt(
+  opened: OpenUse | undefined,
+  name: string,
+  [field, ...path]: Expression["steps"],
+  expression: Expression,
+  scope: Scope,
+  report: Report,
+): unknown {
+  if (opened === undefined) return undefined;
+  const names = [...opened.outputs.keys()];
+  if (field?.kind === "field" && opened.outputs.has(field.name)) {
+    const value = opened.output(field.name);
+    return value === undefined
+      ? undefined
+      : walk(value, path, `component.${name}.${field.name}`, expression, scope, report);
+  }
+  const wanted = field?.kind === "field" ? field.name : undefined;
+  const nearest = wanted === undefined ? undefined : nearestName(wanted, names);
+  report({
+    code: "config/unknown-reference",
+    summary:
+      wanted === undefined ? `\${${expression.text}} names no output` : `the component ${name} has no output ${wanted}`,
+    detail: names.length === 0 ? "it hands out nothing" : `it hands out ${listed(names)}`,
+    ...(nearest === undefined ? {} : { fix: `write \${component.${name}.${nearest}}` }),
+  });
+  return undefined;
+}

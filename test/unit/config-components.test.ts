@@ -1,0 +1,264 @@
+import { describe, expect, it } from "vitest";
+import { type OpenFile, readDesired } from "../../reconciler/config/read-desired";
+import type { DesiredGroup, DesiredVolume } from "../../reconciler/core/model/desired";
+import { head, resourceOf } from "../support/desired-file";
+
+const tier = `component: 1
+parameters: { count: { type: number, default: 2 }, admit: { type: list, of: cidr, default: [10.0.0.0/8] }, peer: { default: none } }
+vms: { web: { for_each: "\${param.count}", name: "\${component}-web-\${each}" } }
+volumes: { data: { for_each: "\${param.count}", name: "\${component}-data-\${each}", size: 5, attach_to: "web[\${each}]" } }
+groups:
+  web:
+    name: "\${component}-web"
+    description: "for \${param.peer}"
+    rules: [{ protocol: tcp, dst_port: 443, remote_ip: "\${param.admit}" }, { protocol: udp, remote_group: self }]
+outputs:
+  group: { value: "\${group.web}", description: who serves }
+  first: "\${vm.web[0]}"
+  count: "\${param.count}"
+  addresses: "\${vm.web[*].private_ip}"
+`;
+const nested = `component: 1
+parameters: { zones: { type: list } }
+components: { zone: { from: ./tier.yaml, for_each: "\${param.zones}", with: { count: 1 } } }
+outputs: { group: "\${component.zone[x1].group}", addresses: "\${component.zone[*].addresses}" }
+`;
+const read = (body: string, more: Record<string, string> = {}) => {
+  const files: Record<string, string> = { "./tier.yaml": tier, "./nested.yaml": nested, ...more };
+  const open: OpenFile = (path) => {
+    const found = files[path];
+    return found === undefined
+      ? { problem: `there is no file ${path}` }
+      : { source: { file: path.slice(2), text: found } };
+  };
+  return readDesired([{ file: "reconcile.yaml", text: head + body }], { open });
+};
+const desired = (body: string, more?: Record<string, string>) => {
+  const result = read(body, more);
+  if (result.desired === undefined || result.diagnostics.length > 0)
+    throw new Error(JSON.stringify(result.diagnostics, undefined, 1));
+  return result.desired;
+};
+const headLines = head.split("\n").length - 1;
+const problems = (body: string, more?: Record<string, string>) =>
+  read(body, more).diagnostics.map(({ source, summary, detail, fix }) => {
+    const line =
+      source === undefined
+        ? "-"
+        : source.file === "reconcile.yaml"
+          ? `${source.line - headLines}`
+          : `${source.file}:${source.line}`;
+    return `${line} ${summary} | ${detail ?? "-"} | ${fix ?? "-"}`;
+  });
+
+describe("a component", () => {
+  it("is its resources under its own addresses and names, once for each use", () => {
+    const world = desired(
+      `components: { shop: { from: ./tier.yaml, with: { count: 1 } }, eu: { from: ./tier.yaml, for_each: [a, b], with: { count: 1 } } }`,
+    );
+    expect(world.resources.map(({ address, name }) => `${address}=${name}`)).toEqual([
+      ...["eu[a]/group.web=eu-a-web", "eu[a]/vm.web[0]=eu-a-web-0", "eu[a]/volume.data[0]=eu-a-data-0"],
+      ...["eu[b]/group.web=eu-b-web", "eu[b]/vm.web[0]=eu-b-web-0", "eu[b]/volume.data[0]=eu-b-data-0"],
+      ...["shop/group.web=shop-web", "shop/vm.web[0]=shop-web-0", "shop/volume.data[0]=shop-data-0"],
+    ]);
+    expect(resourceOf<DesiredVolume>(world, "eu[b]/volume.data[0]").attachTo).toEqual({ address: "eu[b]/vm.web[0]" });
+    expect(resourceOf<DesiredGroup>(world, "shop/group.web").rules.map(({ remote }) => remote)).toContainEqual({
+      kind: "group",
+      group: { address: "shop/group.web" },
+    });
+  });
+  it("hands out references and values, and is handed them", () => {
+    const world = desired(`
+components:
+  shop: { from: ./tier.yaml, with: { count: 3, peer: "\${group.own}" } }
+  eu: { from: ./tier.yaml, for_each: { a: 1 }, with: { count: "\${each.value}", peer: "\${component.shop.first}" } }
+groups:
+  own:
+    description: "\${component.shop.count} of \${component.eu[a].first}"
+    rules:
+      - { protocol: tcp, remote_group: "\${component.shop.group}" }
+      - { protocol: udp, dst_port: 53, remote_ip: "\${component.eu[*].addresses}" }
+volumes: { logs: { size: 1, attach_to: "\${component.shop.first}" } }`);
+    const own = resourceOf<DesiredGroup>(world, "group.own");
+    expect(own.description).toBe("3 of eu[a]/vm.web[0]");
+    expect(own.rules.map(({ remote }) => remote)).toEqual(
+      expect.arrayContaining([
+        { kind: "group", group: { address: "shop/group.web" } },
+        expect.objectContaining({ kind: "computed" }),
+      ]),
+    );
+    expect(resourceOf<DesiredVolume>(world, "volume.logs").attachTo).toEqual({ address: "shop/vm.web[0]" });
+    expect(resourceOf<DesiredGroup>(world, "shop/group.web").description).toBe("for group.own");
+  });
+  it("may hold others, whose names and addresses tell the whole way", () => {
+    const world = desired(`
+components: { eu: { from: ./nested.yaml, with: { zones: [x1, x2] } } }
+groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}" }] } }`);
+    expect(world.resources.map(({ address, name }) => `${address}=${name}`)).toContain(
+      "eu/zone[x2]/vm.web[0]=eu-zone-x2-web-0",
+    );
+    expect(resourceOf<DesiredGroup>(world, "group.own").rules[0]?.remote).toEqual({
+      kind: "group",
+      group: { address: "eu/zone[x1]/group.web" },
+    });
+  });
+  it("has the defaults of the file, with the file's variables, below its own", () => {
+    const own = `component: 1\nparameters: {}\ndefaults: { vm: { size: 7 } }\nvms: { app: { name: app-1 } }\n`;
+    const world = readDesired(
+      [
+        {
+          file: "reconcile.yaml",
+          text: `version: 1\nproject: acme\nregion: r1\nvars: { f: { default: m1.large } }\ndefaults: { vm: { owner: o@x.example, user_id: "1", image_id: img, flavor_id: "\${var.f}", size: 3 } }\ncomponents: { one: { from: c.yaml } }\n`,
+        },
+      ],
+      { open: () => ({ source: { file: "c.yaml", text: own } }) },
+    );
+    expect(world.diagnostics).toEqual([]);
+    expect(world.desired?.resources[0]).toMatchObject({ flavor: "m1.large", sizeGb: 7, project: "acme" });
+  });
+  it("that is not enabled is not there", () => {
+    expect(desired("components: { shop: { from: ./tier.yaml, enabled: false } }").resources).toEqual([]);
+  });
+
+  it.each([
+    [
+      "a file that is not there",
+      "components: { shop: { from: ./gone.yaml } }",
+      "1 there is no file ./gone.yaml | - | -",
+    ],
+    [
+      "a misspelt parameter",
+      "components: { shop: { from: ./tier.yaml, with: { cuont: 1 } } }",
+      "1 the component has no parameter cuont | it has count, admit, peer | write count",
+    ],
+    [
+      "a missing one",
+      "components: { eu: { from: ./nested.yaml } }",
+      "1 the parameter zones has no value and no default | in the component eu, used in reconcile.yaml:5 | give it where the component is used: with: { zones: … }",
+    ],
+    [
+      "one of the wrong type",
+      "components: { shop: { from: ./tier.yaml, with: { count: many } } }",
+      '1 the parameter count cannot be "many" | expected a number; in the component shop, used in reconcile.yaml:5 | -',
+    ],
+    [
+      "an output that there is not",
+      "components: { shop: { from: ./tier.yaml } }\ngroups: { own: { rules: [{ remote_group: '${component.shop.gruop}' }] } }",
+      "2 the component shop has no output gruop | it hands out group, first, count, addresses | write ${component.shop.group}",
+    ],
+    [
+      "a component that there is not",
+      "components: { shop: { from: ./tier.yaml } }\ngroups: { own: { rules: [{ remote_group: '${component.shp.group}' }] } }",
+      "2 no component shp is used here | there is shop | write ${component.shop.group}",
+    ],
+    [
+      "an output of one of several",
+      "components: { eu: { from: ./tier.yaml, for_each: [a] } }\ngroups: { own: { rules: [{ remote_group: '${component.eu.group}' }] } }",
+      "2 the component eu has a for_each: the reference must name one of its keys | its keys are a | write ${component.eu[a].OUTPUT}, or ${component.eu[*].OUTPUT} for a list of all",
+    ],
+    [
+      "what it did not hand out",
+      "components: { shop: { from: ./tier.yaml } }\ngroups: { own: { rules: [{ remote_group: shop/group.web }] } }",
+      '2 remote_group cannot be "shop/group.web" | expected a group by its key | names in a component are its own: let it hand the group out (outputs: { NAME: "${group.web}" }), and write ${component.shop.NAME}',
+    ],
+    [
+      "a circle of outputs",
+      "components: { a1: { from: ./tier.yaml, with: { peer: '${component.b1.first}' } }, b1: { from: ./tier.yaml, with: { peer: '${component.a1.first}' } } }",
+      "1 the component a1 is made of its own outputs | component.a1 -> component.b1 -> component.a1 | hand one of them something that does not come from the others",
+    ],
+    [
+      "a misspelt key of its use",
+      "components: { shop: { form: ./tier.yaml } }",
+      expect.stringContaining("the key form is not known here"),
+    ],
+  ])("refuses %s", (_, body, expected) => {
+    expect(problems(body)).toContainEqual(expected);
+  });
+  it.each([
+    [
+      "a parameter that nothing uses",
+      "parameters: { spare: {} }\n",
+      "c.yaml:2 nothing uses the parameter spare | used as a component in reconcile.yaml:5 | use it as ${param.spare}, or take it out",
+    ],
+    [
+      "one that is not declared",
+      "parameters: { count: { default: 1 } }\nvms: { web: { for_each: '${param.cuont}' } }\n",
+      "c.yaml:3 no parameter cuont is declared | in the component shop, used in reconcile.yaml:5 | write ${param.count}",
+    ],
+    [
+      "a variable of the file",
+      "vms: { web: { name: '${var.x}' } }\n",
+      'c.yaml:2 ${var.x} has no meaning in a component | a component sees its parameters, and no variables of the file that uses it; in the component shop, used in reconcile.yaml:5 | declare a parameter and pass it: with: { x: "${var.x}" }',
+    ],
+    [
+      "a misspelt field",
+      "vms: { web: { flavour_id: m1 } }\n",
+      expect.stringContaining("c.yaml:2 the key flavour_id is not known here | expected one of"),
+    ],
+    [
+      "a name of the file outside",
+      "volumes: { data: { size: 1, attach_to: outer } }\n",
+      expect.stringContaining("c.yaml:2 shop/vm.outer is not declared"),
+    ],
+    [
+      "itself",
+      "components: { again: { from: ./c.yaml } }\n",
+      "c.yaml:2 the component shop/again is made of itself | c.yaml -> c.yaml; in the component shop, used in reconcile.yaml:5 | use another file here",
+    ],
+    [
+      "a section that it cannot have",
+      "imports: []\n",
+      expect.stringContaining("c.yaml:2 the key imports is not known here"),
+    ],
+  ])("refuses in its file %s, with both places", (_, body, expected) => {
+    const found = problems("components: { shop: { from: ./c.yaml } }\nvms: { outer: }", {
+      "./c.yaml": `component: 1\n${body}`,
+    });
+    expect(found).toContainEqual(expected);
+  });
+  it("refuses a file that is no component", () => {
+    expect(problems("components: { shop: { from: ./c.yaml } }", { "./c.yaml": "version: 1\n" })).toContainEqual(
+      expect.stringContaining("c.yaml:1 the file is no component"),
+    );
+  });
+  it("refuses two uses whose names collide, with all four places", () => {
+    const same = "component: 1\nvms: { web: { name: web-1 } }\n";
+    expect(problems("components: { a1: { from: ./c.yaml }, b1: { from: ./c.yaml } }", { "./c.yaml": same })).toEqual([
+      'c.yaml:2 two vms have the name web-1 | a1/vm.web in c.yaml:2 (used in reconcile.yaml:5) and b1/vm.web in c.yaml:2 (used in reconcile.yaml:5); in the component b1, used in reconcile.yaml:5 | put ${component} into the name: name: "${component}-web"',
+    ]);
+  });
+});
+
+describe("moves, removals and imports", () => {
+  const uses = "components: { store: { from: ./tier.yaml }, asia: { from: ./tier.yaml, for_each: [a] } }\n";
+  it("take a whole component, and addresses in one", () => {
+    const world = desired(`${uses}
+moved: [{ from: shop/, to: store/ }, { from: eu/, to: asia/ }, { from: vm.old, to: "store/vm.web[0]" }]
+removed: [{ from: gone/ }, { from: "gone2[a]/vm.x" }]
+imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
+    expect(world.moved.map(({ from, to }) => `${from} ${to}`)).toEqual([
+      "shop/ store/",
+      "eu/ asia/",
+      "vm.old store/vm.web[0]",
+    ]);
+    expect(world.removed.map(({ from }) => from)).toEqual(["gone/", "gone2[a]/vm.x"]);
+    expect(world.imports.map(({ to }) => to)).toEqual(["asia[a]/vm.web[1]"]);
+  });
+  it.each([
+    [
+      "moved: [{ from: shop/, to: stroe/ }]",
+      "2 there is no component stroe/ | there is store/, asia[a]/ | write store/",
+    ],
+    ["moved: [{ from: shop/, to: vm.x }]", expect.stringContaining("2 shop/ cannot become vm.x")],
+    ["moved: [{ from: asia/, to: store/ }]", expect.stringContaining("2 asia/ is moved, and still declared")],
+    ["moved: [{ from: shop, to: store/ }]", expect.stringContaining("write shop/ for the whole component")],
+    ["removed: [{ from: store/ }]", expect.stringContaining("2 store/ is removed, and still declared")],
+    ["imports: [{ to: store/vm.wbe, id: x }]", expect.stringContaining("2 store/vm.wbe is not declared")],
+    [
+      "imports: [{ to: stor/vm.web, id: x }]",
+      "2 there is no component stor/ | there is store/, asia[a]/ | write store/",
+    ],
+  ])("refuse %s", (body, expected) => {
+    expect(problems(uses + body)).toEqual([expected]);
+  });
+});
