@@ -221,11 +221,12 @@ export const flagTable = {
   region: { type: "string", value: "NAME", help: "the region, which no record shows" },
   "user-id": { type: "string", value: "ID", help: "the caller's user id, which no record shows" },
   convert: { type: "boolean", help: "translates the listing into YAML and calls no service" },
+  init: { type: "boolean", help: "writes the first test, from what the file asks for" },
   format: {
     type: "string",
     value: "FORMAT",
-    offers: ["mermaid", "dot", "svg", "env", "hosts", "ssh-config", "ansible", "prometheus-sd"],
-    help: "of a graph: mermaid (default), dot or svg; of output: env, hosts, ssh-config, ansible or prometheus-sd",
+    offers: ["mermaid", "dot", "svg", "env", "hosts", "ssh-config", "ansible", "prometheus-sd", "tap", "junit"],
+    help: "of a graph: mermaid (default), dot or svg; of output: env, hosts, ssh-config, ansible or prometheus-sd; of test: tap or junit",
   },
   list: { type: "boolean", help: "with --format ansible: the whole inventory, as Ansible asks for it" },
   host: {

@@ -48,6 +48,7 @@ import {
   stateShowCommand,
   stateUnlockCommand,
 } from "./commands/state";
+import { testCommand } from "./commands/test";
 import { validateCommand } from "./commands/validate";
 import { versionCommand } from "./commands/version";
 import { vmListCommand, vmRebootCommand, vmSnapshotCommand, vmStartCommand, vmStopCommand } from "./commands/vm";
@@ -57,6 +58,7 @@ export const commands: Commands = {
   init: () => initCommand,
   fmt: () => fmtCommand,
   validate: () => validateCommand,
+  test: () => testCommand,
   plan: () => planCommand,
   apply: () => applyCommand,
   show: () => showCommand,

@@ -1,0 +1,20 @@
+/** What a test of a user's own file expects of a plan. What it does not name may be anything. */
+import type { Json } from "./output";
+
+export interface Expected {
+  /** By address, what is done; exactly these. */
+  readonly changes?: Readonly<Record<string, string>>;
+  /** `volume.detach volume.data`, in their order; exactly these. */
+  readonly steps?: readonly string[];
+  /** `data_loss`, or `data_loss volume.data`; exactly these. */
+  readonly consents?: readonly string[];
+  /** Codes of errors and warnings; exactly these. */
+  readonly findings?: readonly string[];
+  /** After the apply. */
+  readonly outputs?: Readonly<Record<string, Json>>;
+  readonly reachability?: "holds" | "unproven" | "violated";
+  /** Of the plan. */
+  readonly exitCode?: number;
+  /** Applied, it is done, and a second plan changes nothing. */
+  readonly converges?: boolean;
+}

@@ -1,0 +1,163 @@
+/**
+ * One test of a user's own file, on the embedded service in virtual time: what is given is applied, what is wanted is
+ * planned and held against what is expected, and applied too. No request leaves the process and nothing is waited for.
+ */
+import { exposureOf } from "../core/exposure/exposure";
+import { checkPlan } from "../core/findings/checks";
+import { isRefused } from "../core/findings/finding";
+import { findingsOfPlan } from "../core/findings/plan-findings";
+import type { Desired } from "../core/model/desired";
+import { hasErrors } from "../core/model/diagnostic";
+import type { Expected } from "../core/model/expected";
+import { PermittedPlan } from "../core/plan/permitted";
+import { isEmpty, type Plan } from "../core/plan/plan";
+import { judgeReachability } from "../core/reachability/findings";
+import { deepEqual } from "../core/text/deep-equal";
+import { carryOutPermitted } from "../engine/apply";
+import { openState, type Prepared, preparePlan } from "../engine/plan";
+import { defaultTiming, type Ports } from "../engine/ports";
+import { createMemoryStore } from "../store/memory";
+import { virtualService } from "./virtual-service";
+
+export interface RunTest {
+  readonly given?: Desired;
+  readonly when: Desired;
+  readonly destroy: boolean;
+  readonly replace: readonly string[];
+  readonly expect: Expected;
+  /** Today, in UTC. */
+  readonly now: Date;
+}
+
+const holder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
+
+/** What is not as expected, a line each; empty: the test passes. */
+export async function runFileTest(test: RunTest): Promise<string[]> {
+  const { client, clock } = virtualService(test.now);
+  const never = new AbortController().signal;
+  const store = createMemoryStore();
+  const ports: Ports = {
+    client,
+    clock,
+    timing: defaultTiming,
+    runCommand: async () => ({ exitCode: 0, output: "" }),
+    checkHealth: async () => true,
+    emit: () => undefined,
+  };
+  const plan = (desired: Desired, options = {}): Promise<Prepared> =>
+    preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true });
+  const apply = async (prepared: Prepared): Promise<string | undefined> => {
+    const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };
+    const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
+    const failed = report.steps.filter(({ result }) => result.end !== "done");
+    return failed.length === 0
+      ? undefined
+      : failed
+          .map(({ step, result }) => `${step.title}: ${"message" in result ? result.message : result.end}`)
+          .join("; ");
+  };
+  if (test.given !== undefined) {
+    const prepared = await plan(test.given);
+    const errors = errorsOf(prepared.plan);
+    if (errors !== "") return [`what is given cannot be planned: ${errors}`];
+    const failed = await apply(prepared);
+    if (failed !== undefined) return [`what is given cannot be applied: ${failed}`];
+  }
+  const options = {
+    ...(test.destroy ? { destroy: true } : {}),
+    ...(test.replace.length === 0 ? {} : { replace: test.replace }),
+  };
+  const prepared = await plan(test.when, options);
+  const problems = comparePlan(prepared, test);
+  const blocked = hasErrors(prepared.plan.diagnostics) || exitCodeOf(prepared, test) !== 0;
+  if (blocked || problems.length > 0) return problems;
+  const { expect } = test;
+  if (expect.converges === undefined && expect.outputs === undefined && isEmpty(prepared.plan)) return problems;
+  const failed = await apply(prepared);
+  const again = failed === undefined ? await plan(test.when, test.destroy ? options : {}) : undefined;
+  const converges = again !== undefined && again.plan.steps.length === 0;
+  if (converges !== (expect.converges ?? true))
+    problems.push(
+      converges
+        ? "it converges, and was expected not to"
+        : `it does not converge: ${failed ?? again?.plan.steps.map(({ title }) => title).join("; ")}`,
+    );
+  if (expect.outputs !== undefined) {
+    const { outputs = {} } = openState(await store.read(), "memory", "test").state;
+    for (const [name, value] of Object.entries(expect.outputs))
+      if (!deepEqual(outputs[name]?.value, value))
+        problems.push(
+          `output ${name}: expected ${JSON.stringify(value)}, is ${JSON.stringify(outputs[name]?.value ?? null)}`,
+        );
+  }
+  return problems;
+}
+
+const errorsOf = ({ diagnostics }: Plan): string =>
+  diagnostics.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ");
+
+function findingsOf(prepared: Prepared, { now }: RunTest) {
+  const { plan, desired, state } = prepared;
+  const exposure = plan.changes.some(({ kind }) => kind === "group")
+    ? exposureOf(prepared, { touchedOnly: true })
+    : undefined;
+  const reachability = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
+  const checked = checkPlan({ desired, plan, recorded: state.resources.size, now });
+  const findings = findingsOfPlan(
+    { plan, diagnostics: plan.diagnostics, exposure, more: [...reachability.findings, ...checked] },
+    { deny: desired.deny ?? [], strict: false },
+  );
+  return { findings, verdicts: reachability.verdicts };
+}
+
+function exitCodeOf(prepared: Prepared, test: RunTest): number {
+  if (hasErrors(prepared.plan.diagnostics)) return 1;
+  return isRefused(findingsOf(prepared, test).findings) ? 3 : 0;
+}
+
+function comparePlan(prepared: Prepared, test: RunTest): string[] {
+  const { plan } = prepared;
+  const { expect } = test;
+  const { findings, verdicts } = findingsOf(prepared, test);
+  const problems: string[] = [];
+  const differ = (what: string, expected: readonly string[] | undefined, is: readonly string[]): void => {
+    if (expected === undefined || deepEqual(expected, is)) return;
+    const list = (some: readonly string[]): string => (some.length === 0 ? "none" : some.join(", "));
+    problems.push(`${what}: expected ${list(expected)}; is ${list(is)}`);
+  };
+  const sorted = (some: readonly string[]): string[] => [...new Set(some)].sort();
+  if (expect.changes !== undefined)
+    differ(
+      "changes",
+      sorted(Object.entries(expect.changes).map(([address, action]) => `${address} ${action}`)),
+      sorted(plan.changes.map(({ address, action }) => `${address} ${action}`)),
+    );
+  differ(
+    "steps",
+    expect.steps,
+    plan.steps
+      .filter(({ action, needs }) => action.operation !== "record" && needs.every(({ on }) => on !== "failed"))
+      .map(({ action, address }) => `${action.operation} ${address}`),
+  );
+  if (expect.consents !== undefined) {
+    const full = expect.consents.some((one) => one.includes(" "));
+    const is = plan.consents.map(({ kind, address }) => (full && address !== undefined ? `${kind} ${address}` : kind));
+    differ("consents", sorted(expect.consents), sorted(is));
+  }
+  if (expect.findings !== undefined) {
+    const told = findings.filter(({ severity, code }) => severity !== "note" && !code.startsWith("consent/"));
+    differ("findings", sorted(expect.findings), sorted(told.map(({ code }) => code)));
+  }
+  if (expect.reachability !== undefined) {
+    const is = ["violated", "unproven"].find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "holds";
+    differ("reachability", [expect.reachability], [is]);
+  }
+  const exitCode = exitCodeOf(prepared, test);
+  // Whoever expects nothing of a plan expects that it can be carried out.
+  const wanted = expect.exitCode ?? (expect.findings === undefined && expect.reachability === undefined ? 0 : exitCode);
+  if (exitCode !== wanted)
+    problems.push(
+      `exit code: expected ${wanted}; is ${exitCode}${exitCode === 0 ? "" : `: ${findings.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ")}`}`,
+    );
+  return problems;
+}

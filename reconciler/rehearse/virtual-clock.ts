@@ -1,0 +1,34 @@
+/** Time that passes only when everybody waits: the earliest sleeper is woken once nothing else has anything to do. */
+import type { Clock } from "../engine/ports";
+
+export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): Clock {
+  let now = startMs;
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  let scheduled = false;
+  const tick = (): void => {
+    scheduled = false;
+    if (sleepers.length === 0) return;
+    let earliest = 0;
+    for (let i = 1; i < sleepers.length; i++) if (sleepers[i]!.at < sleepers[earliest]!.at) earliest = i;
+    const [sleeper] = sleepers.splice(earliest, 1);
+    now = Math.max(now, sleeper!.at);
+    onTime(now);
+    sleeper!.wake();
+    schedule();
+  };
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(tick);
+  };
+  onTime(now);
+  return {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        sleepers.push({ at: now + ms, wake: resolve });
+        schedule();
+      }),
+  };
+}

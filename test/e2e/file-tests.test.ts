@@ -1,0 +1,112 @@
+/** `reconcile test`: what a user's own file would do, tested on the embedded service in virtual time. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const file = `version: 1
+project: acme
+region: in-west-1
+vars: { size: { default: 10 } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { database: {} }
+volumes: { data: { size: "\${var.size}", attach_to: database } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 5432, remote_ip: 10.0.0.0/8 } ] } }
+outputs: { disk: { value: "\${volume.data.name}" } }
+reachability: [ { never: { from: internet, to: group.web } } ]
+`;
+const tests = `tests:
+  - name: everything is made
+    when: reconcile.yaml
+    expect:
+      changes: { vm.database: create, volume.data: create, group.web: create }
+      consents: []
+      findings: []
+      reachability: holds
+      outputs: { disk: data }
+      converges: true
+  - name: growing the disk of a running VM takes it off first
+    given: reconcile.yaml
+    when: { vars: { size: 20 } }
+    expect:
+      changes: { volume.data: update }
+      steps: [volume.detach volume.data, volume.resize volume.data, volume.attach volume.data]
+      consents: [flush]
+  - name: nobody opens the group to the internet
+    given: reconcile.yaml
+    when: { set: { groups: { web: { rules: [ { protocol: tcp, dst_port: 5432 } ] } } } }
+    expect: { exit_code: 3, reachability: violated, findings: [reachability/violated, exposure/open-port] }
+  - name: a file that is wrong is refused
+    when: { inline: { version: 1, vms: { x: {} } } }
+    expect: { exit_code: 1 }
+`;
+const run = (cwd: string, ...args: string[]): Promise<Ran> => runCli(["test", ...args], { cwd });
+
+it("passes what is as expected, with no service and no credential", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": file, "reconcile.test.yaml": tests });
+  const ran = await run(cwd);
+  expect([ran.exitCode, ran.stdout], ran.stdout + ran.stderr).toEqual([
+    0,
+    expect.stringContaining("4 tests: 4 passed, 0 failed."),
+  ]);
+  expect(existsSync(join(cwd, "reconcile.state.json"))).toBe(false);
+});
+
+it("tells what is not, with its place, as text, TAP, JUnit and JSON", async () => {
+  const wrong = tests
+    .replace("volume.data: update", "volume.data: replace")
+    .replace("converges: true", "converges: false")
+    .replace("consents: [flush]", "consents: []")
+    .replace("disk: data", "disk: other");
+  const cwd = makeFolder({ "reconcile.yaml": file, "reconcile.test.yaml": wrong });
+  const text = await run(cwd);
+  expect(text.exitCode).toBe(1);
+  expect(text.stdout).toContain("✗ growing the disk of a running VM takes it off first (reconcile.test.yaml:11)");
+  expect(text.stdout).toContain("changes: expected volume.data replace; is volume.data update");
+  expect(text.stdout).toContain("consents: expected none; is flush");
+  expect(text.stdout).toContain('output disk: expected "other", is "data"');
+  expect(text.stdout).toContain("it converges, and was expected not to");
+  const tap = await run(cwd, "--format", "tap");
+  expect(tap.stdout).toMatch(/^TAP version 14\n1\.\.4\nnot ok 1 - everything is made\n/);
+  expect(tap.stdout).toContain("ok 3 - nobody opens the group to the internet");
+  await run(cwd, "--format", "junit", "--out", "report.xml");
+  expect(readFileSync(join(cwd, "report.xml"), "utf8")).toContain(
+    '<testsuites name="reconcile test" tests="4" failures="2"',
+  );
+  const lines = jsonLines((await run(cwd, "--json")).stdout);
+  expect(lines.filter(({ type }) => type === "test").map(({ ok }) => ok)).toEqual([false, false, true, true]);
+});
+
+it("names every mistake of a test file at its line", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": file,
+    "a.test.yaml": "tests:\n  - nam: x\n    expect: { changs: {}, converges: 7 }\n  - 5\n",
+  });
+  const ran = await run(cwd);
+  expect(ran.exitCode).toBe(1);
+  for (const said of ["a.test.yaml:2:", "a.test.yaml:3:", "a.test.yaml:4:", "write name", "write changes"])
+    expect(ran.stderr).toContain(said);
+});
+
+it("--init writes the first, which passes, and never over one that is there", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": file });
+  expect((await run(cwd)).exitCode).toBe(1);
+  expect((await run(cwd, "--init")).exitCode).toBe(0);
+  expect((await run(cwd)).stdout).toContain("3 tests: 3 passed, 0 failed.");
+  expect((await run(cwd, "--init")).exitCode).toBe(1);
+});
+
+it("300 tests are a matter of seconds", async () => {
+  const many = Array.from({ length: 75 }, (_, index) =>
+    tests.slice("tests:\n".length).replaceAll("- name: ", `- name: ${index} `),
+  ).join("");
+  const cwd = makeFolder({ "reconcile.yaml": file, "reconcile.test.yaml": `tests:\n${many}` });
+  const started = performance.now();
+  const ran = await run(cwd);
+  expect([ran.exitCode, ran.stdout.trimEnd().split("\n").at(-1)], ran.stdout.slice(-500)).toEqual([
+    0,
+    "300 tests: 300 passed, 0 failed.",
+  ]);
+  console.log(`300 tests: ${Math.round(performance.now() - started)} ms`);
+});
