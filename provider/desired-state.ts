@@ -2,7 +2,17 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { type DesiredPart, openBeside, partsOf, readDesired } from "../reconciler/index";
+import {
+  type DesiredPart,
+  isPartReference,
+  isPartText,
+  type OutputPart,
+  openBeside,
+  outputPartsOf,
+  type PartReference,
+  partsOf,
+  readDesired,
+} from "../reconciler/index";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
 
 export interface FromYamlOptions {
@@ -24,19 +34,28 @@ export class DesiredState extends pulumi.ComponentResource {
   readonly resources: Readonly<Record<string, AnyResource>>;
   /** The ids, by address. */
   readonly ids: pulumi.Output<Record<string, string>>;
+  /** What the file hands out, by name; a sensitive one is a secret. */
+  readonly outputs: Readonly<Record<string, pulumi.Output<unknown>>>;
 
   private constructor(
     name: string,
     parts: readonly DesiredPart[],
     settings: FromYamlOptions,
     opts?: pulumi.ComponentResourceOptions,
+    outputs: readonly OutputPart[] = [],
   ) {
     super("reconcile-cloud:index:DesiredState", name, {}, opts);
     const made: Record<string, AnyResource> = {};
     for (const part of parts) made[part.address] = makeResource(part, made, settings, this);
     this.resources = made;
     this.ids = pulumi.output(Object.fromEntries(Object.entries(made).map(([address, { id }]) => [address, id])));
-    this.registerOutputs({ ids: this.ids });
+    this.outputs = Object.fromEntries(
+      outputs.map(({ name: output, value, sensitive }) => {
+        const worth = pulumi.output(withIds(value, made));
+        return [output, sensitive ? pulumi.secret(worth) : worth];
+      }),
+    );
+    this.registerOutputs({ ids: this.ids, outputs: this.outputs });
   }
 
   /** Several files are one desired state. Its `service` block is left to the stack's configuration. */
@@ -58,7 +77,7 @@ export class DesiredState extends pulumi.ComponentResource {
     );
     if (desired === undefined) throw new pulumi.RunError(told.join("\n"));
     for (const line of told) void pulumi.log.warn(line);
-    return new DesiredState(settings.name ?? paths.join(","), partsOf(desired), settings, opts);
+    return new DesiredState(settings.name ?? paths.join(","), partsOf(desired), settings, opts, outputPartsOf(desired));
   }
 
   vm(key: string): Vm {
@@ -106,11 +125,24 @@ function makeResource(
   return new make(part.address, args, opts);
 }
 
+/** An address that the service does not show must not become a rule without one, which admits everybody. */
+function propertyOf({ part, property }: PartReference, made: Readonly<Record<string, AnyResource>>): unknown {
+  const resource = made[part];
+  if (resource === undefined) throw new pulumi.RunError(`the file declares no ${part}`);
+  if (property === undefined) return resource.id;
+  const found: pulumi.Input<string | number | undefined> = Reflect.get(resource, property);
+  return pulumi.output(found).apply((value) => {
+    if (value !== undefined && value !== null) return String(value);
+    throw new pulumi.RunError(`the service does not show the ${property} of ${part}`);
+  });
+}
+
 /** The ids of other parts in the place of their addresses. */
 function withIds(value: unknown, made: Readonly<Record<string, AnyResource>>): unknown {
   if (Array.isArray(value)) return value.map((item) => withIds(item, made));
   if (typeof value !== "object" || value === null) return value;
-  const { part } = value as { part?: unknown };
-  if (typeof part === "string") return made[part]!.id;
+  if (isPartText(value))
+    return pulumi.concat(...value.pieces.map((piece) => withIds(piece, made) as pulumi.Input<string>));
+  if (isPartReference(value)) return propertyOf(value, made);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withIds(item, made)]));
 }

@@ -31,6 +31,7 @@ export type { Address, Kind } from "./core/model/address";
 export type { Desired, DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, Timing } from "./core/model/desired";
 export type { Diagnostic, Severity, SourcePosition } from "./core/model/diagnostic";
 export type { Loss } from "./core/model/loss";
+export type { DesiredOutput, Json, Outputs } from "./core/model/output";
 export type { Orphan } from "./core/model/recorded";
 export type { Rule } from "./core/model/rule";
 export type { Consent, ConsentKind, Grants } from "./core/plan/consent";
@@ -44,6 +45,7 @@ export type { Consent, ConsentKind, Grants } from "./core/plan/consent";
  * console.log(grants.allowDataLoss, everyGrant.allowDataLoss);
  */
 export { everyGrant, noGrants } from "./core/plan/consent";
+export type { PlannedOutput } from "./core/plan/outputs";
 /**
  * The plan needs consents that `apply` was not granted; nothing was sent and nothing was written.
  *
@@ -128,7 +130,7 @@ export type {
  */
 export { PartialFailure, unknownValue } from "./one/handler";
 export type { Lookup } from "./one/lookups";
-export type { DesiredPart, DesiredParts } from "./one/parts";
+export type { DesiredPart, DesiredParts, OutputPart, PartReference, PartText } from "./one/parts";
 /**
  * A whole desired state as single resources, in an order in which they can be made.
  *
@@ -139,7 +141,7 @@ export type { DesiredPart, DesiredParts } from "./one/parts";
  * if (desired === undefined) throw new Error("the file has errors");
  * for (const { address, type, inputs } of partsOf(desired)) console.log(address, type, inputs);
  */
-export { partsOf } from "./one/parts";
+export { isPartReference, isPartText, outputPartsOf, partsOf } from "./one/parts";
 export type { HandlerType } from "./one/table";
 export { openBeside } from "./outside/beside";
 /**

@@ -5,9 +5,12 @@
  */
 
 import type { Address } from "../core/model/address";
+import type { Attribute, Computed, Text } from "../core/model/computed";
 import type { Desired, DesiredGroup, DesiredVm, DesiredVolume, HealthCheck, Reference } from "../core/model/desired";
 import { vmFields } from "../core/model/fields";
+import type { Shaped } from "../core/model/output";
 import type { Rule } from "../core/model/rule";
+import { computedOfResource } from "../core/plan/computed-of";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
 import type { Props } from "./handler";
@@ -16,9 +19,16 @@ import { propertyValues } from "./row-properties";
 import { ruleAsProperties } from "./rule-properties";
 import type { HandlerType } from "./table";
 
-/** Stands for the id of another part. */
+/** Stands for the id of another part, or for another of its properties. */
 export interface PartReference {
   readonly part: Address;
+  readonly property?: PartProperty;
+}
+export type PartProperty = "name" | "privateIp" | "floatingIp" | "size";
+
+/** Text with properties of other parts in it. */
+export interface PartText {
+  readonly pieces: readonly (string | PartReference)[];
 }
 
 export interface DesiredPart {
@@ -39,6 +49,75 @@ export type DesiredParts = readonly DesiredPart[];
 export const isPartReference = (value: unknown): value is PartReference =>
   typeof value === "object" && value !== null && typeof (value as { part?: unknown }).part === "string";
 
+export const isPartText = (value: unknown): value is PartText =>
+  typeof value === "object" && value !== null && Array.isArray((value as { pieces?: unknown }).pieces);
+
+const propertyOf: Record<Attribute, PartProperty | undefined> = {
+  id: undefined,
+  name: "name",
+  private_ip: "privateIp",
+  floating_ip: "floatingIp",
+  size: "size",
+};
+
+function partReference({ address, attribute }: Computed): PartReference {
+  const property = propertyOf[attribute];
+  return { part: address, ...(property === undefined ? {} : { property }) };
+}
+
+/** What a program is given for a text in which values of other resources stand. */
+function inputOf(text: Text): string | PartReference | PartText {
+  if (typeof text === "string") return text;
+  const pieces = text.parts.map((part) => (typeof part === "string" ? part : partReference(part)));
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : { pieces };
+}
+
+function shapedInput(shaped: Shaped): unknown {
+  switch (shaped.is) {
+    case "text":
+      return inputOf(shaped.text);
+    case "plain":
+      return shaped.value;
+    case "list":
+      return shaped.items.map(shapedInput);
+    case "map":
+      return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, shapedInput(one)]));
+    default:
+      return shaped satisfies never;
+  }
+}
+
+export interface OutputPart {
+  readonly name: string;
+  /** JSON, with PartReferences and PartTexts in it. */
+  readonly value: unknown;
+  readonly sensitive: boolean;
+}
+
+/** What the file hands out, in terms of its parts. */
+export const outputPartsOf = (desired: Desired): readonly OutputPart[] =>
+  (desired.outputs ?? []).map(({ name, value, sensitive }) => ({
+    name,
+    value: shapedInput(value),
+    sensitive: sensitive === true,
+  }));
+
+function referencesIn(value: unknown): Address[] {
+  if (isPartReference(value)) return [value.part];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(referencesIn);
+}
+
+/** A group may name the address of a VM, which then comes before it. */
+function inOrder(parts: readonly DesiredPart[]): DesiredParts {
+  const byAddress = new Map(parts.map((part) => [part.address, part]));
+  const after = (address: string): string[] =>
+    referencesIn(byAddress.get(address)?.inputs).filter((other) => other !== address && byAddress.has(other));
+  const { order, stuck } = orderNodes([...byAddress.keys()], after);
+  return [...order, ...stuck].flatMap((address) => byAddress.get(address) ?? []);
+}
+
 export function partsOf(desired: Desired): DesiredParts {
   const groups: DesiredGroup[] = [];
   const vms: DesiredVm[] = [];
@@ -48,7 +127,8 @@ export function partsOf(desired: Desired): DesiredParts {
     else if (resource.kind === "vm") vms.push(resource);
     else volumes.push(resource);
   }
-  return [...groupParts(groups), ...vms.map(vmPart), ...volumes.flatMap(volumeParts)];
+  const parts = [...groupParts(groups), ...vms.map(vmPart), ...volumes.flatMap(volumeParts)];
+  return desired.resources.some((resource) => computedOfResource(resource).length > 0) ? inOrder(parts) : parts;
 }
 
 const referenceTo = (reference: Reference): PartReference | string =>
@@ -92,7 +172,7 @@ function groupParts(groups: readonly DesiredGroup[]): DesiredPart[] {
       type: "SecurityGroup",
       inputs: {
         name: group.name,
-        ...(group.description === undefined ? {} : { description: group.description }),
+        ...(group.description === undefined ? {} : { description: inputOf(group.description) }),
         rules: inline,
         ...(mode === undefined ? {} : { rulesMode: mode }),
         ...(group.lifecycle.onRuleRemoval === "keep" ? { onRuleRemoval: "keep" } : {}),
@@ -120,10 +200,20 @@ const targetOf = (rule: Rule): Address | undefined =>
 
 function ruleInputs(rule: Rule, own: Address): Props {
   const target = targetOf(rule);
-  const written = ruleAsProperties(rule);
+  const written: Props = {
+    ...ruleAsProperties(rule),
+    ...(rule.description === undefined ? {} : { description: inputOf(rule.description) }),
+    ...(rule.remote.kind === "computed" ? remoteOf(rule.remote) : {}),
+  };
   if (target === undefined) return written;
   return { ...written, remoteGroup: target === own ? "self" : { part: target } };
 }
+
+/** Its family follows from the address, unless the file says which it is. */
+const remoteOf = ({ text, family }: Extract<Rule["remote"], { kind: "computed" }>): Props => ({
+  remoteIp: inputOf(text),
+  ethertype: family,
+});
 
 function vmPart(vm: DesiredVm): DesiredPart {
   const { lifecycle } = vm;
@@ -159,8 +249,8 @@ const checkInputs = (check: HealthCheck): Props =>
   check.kind === "tcp"
     ? { tcp: check.port }
     : check.kind === "http"
-      ? { http: check.url }
-      : { command: [...check.argv] };
+      ? { http: inputOf(check.url) }
+      : { command: check.argv.map(inputOf) };
 
 function volumeParts(volume: DesiredVolume): DesiredPart[] {
   const flush =
@@ -169,7 +259,7 @@ function volumeParts(volume: DesiredVolume): DesiredPart[] {
       : {
           flush: {
             via: volume.flush.via,
-            ...(volume.flush.via === "command" ? { command: [...volume.flush.argv] } : {}),
+            ...(volume.flush.via === "command" ? { command: volume.flush.argv.map(inputOf) } : {}),
           },
         };
   const ignored = volume.lifecycle.ignoreChanges;

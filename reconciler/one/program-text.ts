@@ -8,7 +8,7 @@ import type { Desired, DesiredResource, Reference } from "../core/model/desired"
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
-import { type DesiredPart, isPartReference, partsOf } from "./parts";
+import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
 
 export interface ProgramFiles {
   /** File name -> text. */
@@ -52,8 +52,7 @@ const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" }
 /** What is declared but was never applied has no id to refer to. */
 function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, state: State): DesiredPart["inputs"] {
   const replace = (value: unknown): unknown => {
-    if (isPartReference(value))
-      return known.has(value.part) ? value : (state.resources.get(value.part)?.id ?? value.part);
+    if (isPartReference(value)) return known.has(value.part) ? value : recordedProperty(value, state);
     if (Array.isArray(value)) return value.map(replace);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item)]));
@@ -61,18 +60,47 @@ function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, st
   return replace(inputs) as DesiredPart["inputs"];
 }
 
-export function pulumiProgram(project: string, parts: readonly DesiredPart[], state: State): ProgramFiles {
+/** Of what is no resource of the program: as the state has it. */
+function recordedProperty({ part, property }: PartReference, state: State): string {
+  const record = state.resources.get(part);
+  const value =
+    property === "privateIp" || property === "floatingIp"
+      ? record?.kind === "vm"
+        ? record[property]
+        : undefined
+      : property === "name"
+        ? record?.name
+        : property === "size" && record?.kind === "volume" && record.sizeGb !== undefined
+          ? String(record.sizeGb)
+          : record?.id;
+  return value ?? part;
+}
+
+export function pulumiProgram(
+  project: string,
+  parts: readonly DesiredPart[],
+  state: State,
+  outputs: readonly OutputPart[] = [],
+): ProgramFiles {
   const names = variableNames(parts);
   const lines = parts.map((part) => resourceText(part, names, state));
   const types = [...new Set(parts.map(({ type }) => type))].sort();
+  const handed = outputs.map(({ name, value, sensitive }) => {
+    const text = literal(onlyNamed(value, names, state), names, "");
+    return `export const ${name.replaceAll("-", "_")} = ${sensitive ? `pulumi.secret(${text})` : text};`;
+  });
+  const code = [...lines, ...(handed.length === 0 ? [] : [handed.join("\n")])].join("\n\n");
+  const shows = code.includes("shown(");
+  const imports = /\bpulumi\./.test(code) ? ['import * as pulumi from "@pulumi/pulumi";'] : [];
+  const body = shows ? `${shownHelper}\n\n${code}` : code;
   const name = project.replace(/[^A-Za-z0-9_.-]/g, "-") || "exported";
   return {
     "index.ts": `// Takes over what exists: \`pulumi up\` changes nothing in the service, and \`adopt\` may be removed afterwards.
 // With the provider plugin instead: leave \`adopt\` out, give each resource a \`provider\`, and run
 // \`pulumi import --file import.json\` before the first \`pulumi up\`.
-import { ${types.join(", ")} } from "reconcile-cloud/pulumi";
+${[...imports, `import { ${types.join(", ")} } from "reconcile-cloud/pulumi";`].join("\n")}
 
-${lines.join("\n\n")}
+${body}
 `,
     "import.json": `${JSON.stringify({ resources: importList(parts, state) }, undefined, 2)}\n`,
     "Pulumi.yaml": `name: ${name}\nruntime: nodejs\n`,
@@ -94,6 +122,23 @@ function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, sta
   return `const ${names.get(part.address)} = new ${part.type}(${JSON.stringify(part.address)}, ${literal(inputs, names, "")}${more});`;
 }
 
+/** An address that the service does not show must not become a rule without one, which admits everybody. */
+const shownHelper = `function shown<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(\`the service does not show \${what}\`);
+  return value;
+}`;
+
+function propertyText({ part, property }: PartReference, names: ReadonlyMap<string, string>): string {
+  const name = names.get(part);
+  if (property === undefined) return `${name}.id`;
+  if (property === "size") return `pulumi.concat(${name}.size)`;
+  if (property === "name") return `${name}.name`;
+  return `${name}.${property}.apply((value) => shown(value, ${JSON.stringify(`the ${property} of ${part}`)}))`;
+}
+
+const onlyNamed = (value: unknown, names: ReadonlyMap<string, string>, state: State): unknown =>
+  onlyKnown({ value } as DesiredPart["inputs"], new Set(names.keys()), state)["value"];
+
 /** Code, and no text. */
 class Raw {
   constructor(readonly code: string) {}
@@ -101,7 +146,9 @@ class Raw {
 
 function literal(value: unknown, names: ReadonlyMap<string, string>, indent: string): string {
   if (value instanceof Raw) return value.code;
-  if (isPartReference(value)) return `${names.get(value.part)}.id`;
+  if (isPartReference(value)) return propertyText(value, names);
+  if (isPartText(value))
+    return `pulumi.concat(${value.pieces.map((piece) => literal(piece, names, indent)).join(", ")})`;
   const inner = `${indent}  `;
   if (Array.isArray(value))
     return value.length === 0

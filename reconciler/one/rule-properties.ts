@@ -1,4 +1,5 @@
 /** A rule as properties, one by one or within a group. */
+import { textKey } from "../core/model/computed";
 import type { Rule } from "../core/model/rule";
 import { isUnknown, type Property, type Props } from "./handler";
 
@@ -59,7 +60,7 @@ export function ruleAsProperties(rule: Rule, own?: string): Props {
     ...(rule.remote.kind === "cidr" ? { remoteIp: rule.remote.cidr } : {}),
     ...(rule.remote.kind === "any" ? { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" } : {}),
     ...(group === undefined ? {} : { remoteGroup: group === own ? "self" : group }),
-    ...(rule.description === undefined ? {} : { description: rule.description }),
+    ...(rule.description === undefined ? {} : { description: textKey(rule.description) }),
   };
   return properties;
 }

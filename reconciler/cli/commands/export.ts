@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { openState } from "../../engine/plan";
+import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
@@ -31,7 +32,7 @@ async function run(invocation: Invocation): Promise<number> {
       "reconcile apply first, or --state",
     );
   const parts = exportedParts(workspace.desired, state);
-  const files = pulumiProgram(workspace.desired.project ?? "exported", parts, state);
+  const files = pulumiProgram(workspace.desired.project ?? "exported", parts, state, outputPartsOf(workspace.desired));
   const diagnostics: Diagnostic[] = workspace.desired.resources
     .filter(({ address }) => state.resources.get(address)?.id === undefined)
     .map(({ address, source }) => ({
