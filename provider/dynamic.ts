@@ -13,6 +13,7 @@ import {
   type Props,
 } from "../reconciler/index";
 import { capturedKey, packageName, programKey, programNote } from "./captured";
+import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
 
@@ -42,7 +43,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   });
   const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
     const of = programNote(raw)?.of;
-    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of) };
+    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of, isEngineThere) };
   };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),
@@ -129,7 +130,7 @@ function say(severity: "info" | "warning", urn: string | undefined, message: str
   const plainly = (): void => {
     if (severity === "warning") console.log(`warning: ${message}`);
   };
-  const address = process.argv.slice(2).find((arg) => /^[\w.-]+:\d+$/.test(arg));
+  const address = engineAddress();
   if (urn === undefined || address === undefined) plainly();
   else {
     // The SDK's own modules, which this process has anyway: loaded when there is something to say.

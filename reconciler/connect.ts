@@ -54,7 +54,7 @@ export interface Connection {
   /** The ports of the engine; the commands of `resources` run where their files are. */
   service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
   /** What was written down about the creates of one resource, which `owner` names among all the programs of the folder. */
-  notesOf(owner: string): OpenCreateNotes;
+  notesOf(owner: string, isEngineThere: () => Promise<boolean>): OpenCreateNotes;
   close(): Promise<void>;
 }
 
@@ -98,8 +98,8 @@ export function openConnection(settings: Settings, folder: string): OpenConnecti
       const shared = opened?.service === service ? opened.shared : sharedBy(service);
       return { ...ports, ...shared, ...(settings.acceptService === true ? { acceptService: true } : {}) };
     },
-    notesOf: (owner) =>
-      openCreateNotes(join(folder, ".reconcile", "creates"), `${baseUrlOf(settings) ?? ""}\n${owner}`),
+    notesOf: (owner, isEngineThere) =>
+      openCreateNotes(join(folder, ".reconcile", "creates"), `${baseUrlOf(settings) ?? ""}\n${owner}`, isEngineThere),
     async close() {
       await opened?.service.client.close();
     },

@@ -25,6 +25,7 @@ import {
   version,
 } from "../../reconciler/index";
 import { packageName, programNote } from "../captured";
+import { isEngineThere } from "../engine";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
@@ -79,7 +80,7 @@ export function createService(log: Log) {
   const context = (urn: string, signal: AbortSignal, hide: Hide): HandlerContext => ({
     service: () => connected().service(),
     signal,
-    notes: connected().notesOf(urn),
+    notes: connected().notesOf(urn, isEngineThere),
     log: (severity, message) => log(severity, urn, hide(message)),
   });
 

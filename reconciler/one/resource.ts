@@ -152,7 +152,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
-      if (!isPending(id)) claimSeen(service, thing(id), remembered.owner);
+      if (!isPending(id)) {
+        claimSeen(service, thing(id), remembered.owner);
+        context.notes?.forget();
+      }
       const changes: PropertyChange[] = [];
       const known: Record<string, unknown> = { ...inputs };
       for (const [name, property] of Object.entries(shape.inputs)) {
@@ -203,12 +206,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       if (holdsUnknown(inputs)) return [];
       const { desired, address } = wanted(inputs);
-      const planned = await planCreate(context, service, desired, address, inputs, {});
+      const isAdopted = typeof inputs["adopt"] === "string";
+      const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
+      const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
       const errors = planned.plan.diagnostics.filter(
         ({ severity, code }) => severity === "error" && !(former !== undefined && code === "plan/name-taken"),
       );
       if (errors.length > 0) throw new HandlerFailure(errors);
-      if (typeof inputs["adopt"] === "string") refuseLosses(planned, adoptsTooMuch);
+      if (isAdopted) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "there" ? shape.lossOfReplacing?.(inputs) : undefined;
       return [...(loss === undefined ? [] : [loss]), ...warningsOf(planned)];
     },

@@ -17,10 +17,12 @@ const keptAfterMs = 2000;
 /** What was made longer ago is no leftover of a run that was cut off. */
 const madeForMs = 24 * 3600_000;
 
-/** `owner`: names the resource among all the programs that use the folder. */
-export function openCreateNotes(folder: string, owner: string): OpenCreateNotes {
+/**
+ * `owner`: names the resource among all the programs that use the folder. `isEngineThere`: whether whoever was told an
+ * outcome lives to keep it.
+ */
+export function openCreateNotes(folder: string, owner: string, isEngineThere: () => Promise<boolean>): OpenCreateNotes {
   const path = join(folder, `${createHash("sha256").update(owner).digest("hex").slice(0, 32)}.json`);
-  const engine = process.ppid;
   const forget = (): void => rmSync(path, { force: true });
   return {
     async find(signal) {
@@ -40,10 +42,11 @@ export function openCreateNotes(folder: string, owner: string): OpenCreateNotes 
       writePrivately(path, JSON.stringify({ ...open, pid: process.pid } satisfies Note));
     },
     told() {
-      // An engine that is gone has kept nothing.
-      if (process.ppid !== engine) return;
       setTimeout(() => {
-        if (process.ppid === engine) forget();
+        void isEngineThere().then((isThere) => {
+          // An engine that is gone has kept nothing.
+          if (isThere) forget();
+        });
       }, keptAfterMs).unref();
     },
     forget() {

@@ -111,7 +111,7 @@ describe("a create whose engine was killed", () => {
 
   /** What another process that is no more has written down. */
   const ofTheDead = (owner: string) => {
-    const notes = openCreateNotes(folder, owner);
+    const notes = openCreateNotes(folder, owner, async () => false);
     return {
       ...notes,
       find: async (signal: AbortSignal) => {
