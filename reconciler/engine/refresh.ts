@@ -227,7 +227,7 @@ function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sigh
     if (sighting?.seen !== "yes") return [];
     const { name, notAddresses = [] } = sighting.value;
     return notAddresses.map(({ field, found }) => ({
-      severity: "note" as const,
+      severity: "warning" as const,
       code: "plan/address-unread",
       summary: `the ${field} of VM ${name} is no IP address and counts as not shown: ${found.length > 60 ? `${found.slice(0, 60)}…` : found}`,
       fix: `describe where the record has it in the dialect (records.vm.${field})`,

@@ -199,3 +199,30 @@ describe("state resolve", () => {
     );
   });
 });
+
+it("import says what the service does not show of what it takes over", async () => {
+  declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
+  expect((await apply()).exitCode).toBe(0);
+  const ids = {
+    vm: emulator.dump().vms[0]?.id ?? "",
+    volume: emulator.dump().volumes.find((one) => one.name === "data")?.id ?? "",
+  };
+  rmSync(path());
+  hide(/^(owner|volumes|attached_to)$/);
+  expect(said(await reconcile("import", "vm.web", ids.vm))).toContain("does not show its owner, disks");
+  expect(said(await reconcile("import", "volume.data", ids.volume))).toContain("does not show its attach_to");
+});
+
+it("an address that is none is told in the terminal", async () => {
+  declare({ vms: { web: {} } });
+  expect((await apply()).exitCode).toBe(0);
+  proxy.meddle(async (exchange, forward) => {
+    const answer = await forward();
+    if (exchange.method !== "GET" || answer.body === "") return answer;
+    return json(
+      JSON.parse(answer.body, (key, value: unknown) => (key === "private_ip" ? "-oProxyCommand=x" : value)),
+      answer.status,
+    );
+  });
+  expect(said(await reconcile("plan"))).toContain("plan/address-unread");
+});

@@ -7,11 +7,12 @@ import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
-import { type Address, parseAddress } from "../../core/model/address";
+import { type Address, type Kind, parseAddress } from "../../core/model/address";
 import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
-import { sight } from "../../core/model/live";
+import { type LiveGroup, type LiveVm, type LiveVolume, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -169,6 +170,8 @@ async function run(invocation: Invocation<FlagName, readonly [string, string]>):
     await changeState(invocation, store, () => changes);
     output.event({ type: "change", address, action: "import", fields: [], id });
     output.print(`${address} is ${id} now.`);
+    const unseen = made === undefined ? unseenOf(parts.kind, sight[parts.kind](seen.live, id)) : undefined;
+    if (unseen !== undefined) output.print(unseen);
     if (flags.generate === true) await printYaml(invocation, service.client, address, id, state, false);
     return output.finish({
       exitCode: 0,
@@ -176,6 +179,25 @@ async function run(invocation: Invocation<FlagName, readonly [string, string]>):
     });
   });
 }
+
+/** What was taken over without having been looked at, as a sentence. */
+function unseenOf(kind: Kind, sighting: Sighting<LiveVm | LiveVolume | LiveGroup>): string | undefined {
+  const says = "the record says what the file says";
+  if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
+  if (sighting.seen === "gone") return undefined;
+  const shown = new Map<string, unknown>(Object.entries(sighting.value));
+  const missing = Object.entries(rowsOf[kind])
+    .filter(([key]) => shown.get(key) === undefined)
+    .map(([, field]) => field);
+  return missing.length === 0 ? undefined : `The service does not show its ${missing.join(", ")}: there ${says}.`;
+}
+
+/** What a plan compares, as the file calls it. */
+const rowsOf = {
+  vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
+  volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
+  group: { name: "name", description: "description", rules: "rules" },
+} as const satisfies Readonly<Record<Kind, Readonly<Record<string, string>>>>;
 
 /** Whether a create of it was sent and never settled: its block may be gone by now. */
 const isOpen = (state: State, address: Address): boolean =>
