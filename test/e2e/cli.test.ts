@@ -224,6 +224,14 @@ describe("--json", () => {
       "diagnostics",
       "orphans",
       "duration_ms",
+      "service",
+      "project",
+      "environment",
+      "state",
+      "commit",
+      "outputs",
+      "findings",
+      "time",
     ]);
     expect(summary).toMatchObject({
       type: "summary",

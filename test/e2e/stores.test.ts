@@ -222,7 +222,7 @@ describe("state push", () => {
       [text.replace(/"lineage":"[^"]+"/, '"lineage":"other"'), /another lineage/],
       [shrunk, /forgets 1 resource: vm\.app\[b\]/],
       // The same addresses, and yet one id less.
-      [text.replace(/("vm\.app\[b\]":.*"id":")[^"]+"/, '$1another"'), /forgets 1 resource: vm\.app\[b\] \([^)]+\)/],
+      [text.replace(/^("vm\.app\[b\]":.*"id":")[^"]+"/m, '$1another"'), /forgets 1 resource: vm\.app\[b\] \([^)]+\)/],
       ["{", /is no state/],
       ["", /is no state/],
     ] as const) {
