@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually";
 import { dialectWithRuleDelete as dialect, everything, scenarios } from "../shared-scenarios";
 import { type RealStack, type StackOptions, secretToken, startScenarioStack, startStack, whyNot } from "./stack";
 
@@ -133,6 +134,26 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
     if (mode === "plugin") expect(code).not.toBe(0);
     await up();
     expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
+    expect(await up()).toEqual({ unchanged: 2 + provided });
+  });
+
+  it.each([
+    ["VM", `new cloud.Vm("db-1", vmArgs, opts);`],
+    ["volume", `new cloud.Volume("data", { size: 5 }, opts);`],
+  ])("an engine that is killed during the create of a %s makes nothing twice", async (what, declared) => {
+    await open(`${head} ${declared}`, { timeScale: 6 });
+    delete stack.environment["RECONCILE_DIALECT"];
+    stack.emulator.setFaults([{ operation: "volume.create", kind: "latency", ms: 4000, when: "after", count: 1 }]);
+    const ids = () => (what === "VM" ? vms() : volumes()).map(({ id }) => id);
+    const child = stack.start("up", "--yes", "--skip-preview");
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    await eventually("the create to have had its effect", () => (ids().length === 1 ? true : undefined));
+    child.kill("SIGKILL");
+    await ended;
+    const made = ids();
+    await stack.pulumi("cancel", "--yes");
+    await up();
+    expect(ids()).toEqual(made);
     expect(await up()).toEqual({ unchanged: 2 + provided });
   });
 
