@@ -1,6 +1,7 @@
 /** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
 
 import { hasErrors } from "../../core/model/diagnostic";
+import { isOneOf } from "../../core/text/objects";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
@@ -24,32 +25,32 @@ export const graphCommand = command({
 });
 
 const formats = ["mermaid", "dot", "svg"] as const;
+type Format = (typeof formats)[number];
+const drawings: Readonly<Record<Format, (graph: Graph) => string>> = {
+  mermaid: (graph) => graphMermaid(graph),
+  dot: (graph) => graphDot(graph),
+  svg: (graph) => graphSvg(graph),
+};
 
 async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const format = flags.format ?? "mermaid";
-  if (!(formats as readonly string[]).includes(format))
+  if (!isOneOf(format, formats))
     throw fail("cli/bad-flag", `--format ${format} is no format`, `--format ${formats.join(", or ")}`);
   const workspace = readWorkspace(invocation);
   if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
-  show(invocation, draw(resourceGraph(workspace.desired.resources), format));
+  show(invocation, drawings[format](resourceGraph(workspace.desired.resources)));
   return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
 }
 
-function graphOfPlan(invocation: Invocation, workspace: Workspace, format: string): Promise<number> {
+function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Format): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const { plan } = await prepareBeside(session, planOptions(invocation.flags));
     const diagnostics = allDiagnostics(session, plan);
     const failed = hasErrors(diagnostics);
-    if (!failed) show(invocation, draw(planGraph(plan), format));
+    if (!failed) show(invocation, drawings[format](planGraph(plan)));
     return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics, plan });
   });
-}
-
-function draw(graph: Graph, format: string): string {
-  if (format === "mermaid") return graphMermaid(graph);
-  if (format === "dot") return graphDot(graph);
-  return graphSvg(graph);
 }
 
 function show({ flags, output }: Invocation, picture: string): void {

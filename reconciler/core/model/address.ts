@@ -3,11 +3,10 @@
  * `shop/vm.web[0]` and `eu[a]/inner/vm.web`. It is what the desired state, the record, the plan and every message call
  * the resource, whatever its name in the service.
  */
-export type Kind = "vm" | "volume" | "group";
+/** Every kind there is, in the order in which they are listed and, where nothing else decides, planned. */
+export const kinds = ["group", "vm", "volume"] as const;
+export type Kind = (typeof kinds)[number];
 export type Address = string;
-
-/** The order in which kinds are listed and, where nothing else decides, planned. */
-export const kinds = ["group", "vm", "volume"] as const satisfies readonly Kind[];
 
 /** The key of the YAML section that declares a kind. */
 export const sectionOf: Record<Kind, string> = { vm: "vms", volume: "volumes", group: "groups" };
@@ -21,7 +20,9 @@ export interface AddressParts {
   readonly each?: string;
 }
 
-const addressPattern = /^((?:[A-Za-z0-9_-]+(?:\[[^[\]]+\])?\/)*)(vm|volume|group)\.([A-Za-z0-9_-]+)(?:\[([^[\]]+)\])?$/;
+const addressPattern = new RegExp(
+  `^((?:[A-Za-z0-9_-]+(?:\\[[^[\\]]+\\])?/)*)(${kinds.join("|")})\\.([A-Za-z0-9_-]+)(?:\\[([^[\\]]+)\\])?$`,
+);
 const componentPattern = /^(?:[A-Za-z0-9_-]+(?:\[[^[\]]+\])?\/)+$/;
 /** Addresses are shown, typed and grepped for: no spaces, no control characters, no marks that reorder text. */
 const unfitForEachKey = /[[\]\s\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
