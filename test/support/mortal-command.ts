@@ -19,6 +19,9 @@ export interface MortalRun {
   readonly ended: Captured | undefined;
 }
 
+/** What waits for the dead waits for ever. */
+const aMoment = (): Promise<void> => new Promise((done) => setTimeout(done, 300));
+
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function runMortal(argv: readonly string[], moment?: Moment): Promise<MortalRun> {
@@ -49,8 +52,8 @@ export async function runMortal(argv: readonly string[], moment?: Moment): Promi
     if (ended === undefined) {
       for (const heartbeat of beating) heartbeat.stop();
       // What was in flight beside it still has its effect.
-      await mortality.idle();
-      for (const close of closing) await close();
+      await Promise.race([mortality.idle(), aMoment()]);
+      await Promise.race([Promise.all(closing.map((close) => close())), aMoment()]);
     }
     return { counts: mortality.counts, ended };
   } finally {
