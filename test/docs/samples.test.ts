@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { type OpenFile, readDesired } from "../../reconciler/config/read-desired";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { root } from "../support/cli-process";
 
@@ -13,15 +13,21 @@ const documents = ["README.md", ...readdirSync(join(root, "docs")).map((name) =>
 interface Sample {
   readonly place: string;
   readonly body: string;
+  /** What it becomes, where the document says so. */
+  readonly file?: string;
 }
 
 const samplesIn = (language: string): Sample[] =>
   documents.flatMap((document) =>
     [
       ...readFileSync(join(root, document), "utf8").matchAll(
-        new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"),
+        new RegExp(`(?:^<!-- file: (\\S+) -->\\n+)?^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"),
       ),
-    ].map(([, body], index) => ({ place: `${document}, ${language} block ${index + 1}`, body: body! })),
+    ].map(([, file, body], index) => ({
+      place: `${document}, ${language} block ${index + 1}`,
+      body: body!,
+      ...(file === undefined ? {} : { file }),
+    })),
   );
 
 const yaml = samplesIn("yaml");
@@ -29,7 +35,18 @@ const yaml = samplesIn("yaml");
 describe("a block that begins with `version: 1` is a desired state without an error", () => {
   const whole = yaml.filter(({ body }) => /^version: 1$/m.test(body));
   it.each(whole.map(({ place, body }) => [place, body]))("%s", (place, body) => {
-    const { diagnostics } = readDesired([{ file: place, text: body }]);
+    // A file that one of them names is a block of its document; with environments, each is read.
+    const open: OpenFile = (path) => {
+      const text = yaml.find(
+        (other) => other.place.startsWith(place.split(",")[0] ?? "") && other.file?.endsWith(path.replace(/^\.\//, "")),
+      )?.body;
+      return text === undefined ? { problem: `no block is ${path}` } : { source: { file: path, text } };
+    };
+    const { environments = [] } = readDesired([{ file: place, text: body }], { open });
+    const chosen = environments.length === 0 ? [{}] : environments.map((env) => ({ env }));
+    const diagnostics = chosen.flatMap(
+      (env) => readDesired([{ file: place, text: body }], { open, ...env }).diagnostics,
+    );
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   });
   it("finds some", () => {

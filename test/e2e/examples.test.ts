@@ -50,6 +50,7 @@ describe("every example runs as its first lines say, and a second apply finds no
         "resize-with-check",
         "take-over",
         "bare-service",
+        "company",
       ]),
     );
   });
