@@ -1,6 +1,6 @@
 /**
  * Reads the fields of a request body and collects every problem, as a statically typed server would: a field of the
- * wrong JSON type is a bad request, an unknown field is passed over, and null is the same as leaving the field out.
+ * wrong JSON type is a bad request, null where a text is said among them, and an unknown field is passed over.
  */
 export interface Fields {
   readonly problems: string[];
@@ -21,7 +21,7 @@ export function readFields(body: unknown, prefix = ""): Fields {
 
   function read<T>(name: string, expected: string, fits: (value: unknown) => value is T): T | undefined {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    if (value === undefined || value === null) return undefined;
+    if (value === undefined) return undefined;
     if (fits(value)) return value;
     problems.push(`${prefix}${name} must be ${expected}`);
     return undefined;
@@ -60,9 +60,12 @@ export function checkName(name: string, problems: string[], field = "name"): voi
 export function readSizeGb(fields: Fields, field: string): number | undefined {
   const text = fields.text(field);
   if (text === undefined || text === "") return undefined;
-  const size = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
-  if (size >= 1) return size;
-  fields.problems.push(`${field} must be a whole number of GB, at least 1, as a string`);
+  if (/^[1-9][0-9]{0,6}$/.test(text)) return Number(text);
+  fields.problems.push(
+    /^[1-9][0-9]+$/.test(text)
+      ? `${field} must be at most 9999999 GB`
+      : `${field} must be a whole number of GB, at least 1, as a string`,
+  );
   return undefined;
 }
 

@@ -11,7 +11,7 @@ import {
   there,
 } from "./decision";
 import type { Change, Vm, Volume } from "./entities";
-import { isUuid, readFields, readRequiredSizeGb } from "./fields";
+import { isObject, isUuid, readFields, readRequiredSizeGb } from "./fields";
 import { pageOf } from "./paging";
 import { attachableStates, detachableStates } from "./vm-states";
 import { findVm } from "./world";
@@ -59,7 +59,9 @@ export function attachVolume(request: Request): Decision {
 
 export function detachVolume(request: Request): Decision {
   const flushed = readFields(request.body);
-  const flushConfirmed = flushed.flag("flush_confirmed");
+  // Whatever is not true was not vouched for (rule 3), null among it.
+  const isNull = isObject(request.body) && request.body["flush_confirmed"] === null;
+  const flushConfirmed = isNull ? undefined : flushed.flag("flush_confirmed");
   if (flushed.problems.length > 0) return refusals.badRequest(flushed.problems);
   return onBoth(request, (vm, volume) => {
     if (volume.attached_to !== vm.id) return refuse(400, "Volume is not attached to this VM");

@@ -153,6 +153,8 @@ export function readyDialects(): readonly string[] {
     .sort();
 }
 
+export const readyDialectPath = (name: string): string | undefined => readyDialect(name)?.path;
+
 function readyDialect(name: string): { readonly path: string; readonly shown: string } | undefined {
   const folder = readyFolder();
   if (folder === undefined || !/^[a-z][a-z0-9-]*$/.test(name)) return undefined;

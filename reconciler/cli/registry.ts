@@ -3,6 +3,7 @@ import type { Commands } from "./command";
 import { applyCommand } from "./commands/apply";
 import { completionCommand } from "./commands/completion";
 import { destroyCommand } from "./commands/destroy";
+import { dialectTestCommand } from "./commands/dialect-test";
 import { doctorCommand } from "./commands/doctor";
 import { driftCommand } from "./commands/drift";
 import { emulatorCommand } from "./commands/emulator";
@@ -104,6 +105,7 @@ export const commands: Commands = {
   graph: () => graphCommand,
   "export pulumi": () => exportPulumiCommand,
   doctor: () => doctorCommand,
+  "dialect test": () => dialectTestCommand,
   rehearse: () => rehearseCommand,
   watch: () => watchCommand,
   emulator: () => emulatorCommand,

@@ -113,3 +113,18 @@ records:
 test("a dialect that fits is told so with exit 0, by its name as well", async () => {
   expect(await doctor("--dialect", "openstack-like")).toMatchObject({ exitCode: 0 });
 });
+
+test("the dialects that are ready pass their tests, and a case that does not hold is told", async () => {
+  for (const name of ["openstack-like", "camel-case", "documented-only"])
+    expect([name, (await runCli(["dialect", "test", name], { cwd: folder })).exitCode]).toEqual([name, 0]);
+  writeFileSync(join(folder, "my.yaml"), "records: { vm: { name: /label } }\n");
+  writeFileSync(
+    join(folder, "my.test.yaml"),
+    'cases:\n  - { title: a name, operation: vm.list, answer: [{ id: a, label: web }], reads: [{ name: "other" }] }\n  - { operation: vm.list, answer: [{ id: a }], reads: [] }\n',
+  );
+  const { exitCode, stderr, stdout } = await runCli(["dialect", "test", "my.test.yaml"], { cwd: folder });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('a name: [0].name reads "web", not "other"');
+  expect(stderr).toContain("shows no name");
+  expect(stdout).toContain("0 of 2 answers");
+});

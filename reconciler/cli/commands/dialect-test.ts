@@ -1,0 +1,73 @@
+/** `reconcile dialect test`: answers that were kept, against what the dialect has to read in them. */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parseValue } from "../../config/yaml-reader";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { readCases, tryCase } from "../../dialect/case";
+import { own } from "../../dialect/messages";
+import { readDialectFile, readyDialectPath } from "../../open-service";
+import { command } from "../command";
+import { fail } from "../compose";
+import { CommandFailed } from "../crash";
+
+export const dialectTestCommand = command({
+  usage: "dialect test FILE…",
+  summary: "recorded answers against what a dialect has to read in them",
+  section: "Looking",
+  examples: [
+    ["reconcile dialect test my.dialect.test.yaml", "exit 1 when an answer is read otherwise than the file says"],
+    ["reconcile dialect test openstack-like", "the tests of one that is ready"],
+  ],
+  flags: ["dialect", "json", "no-color"],
+  positionals: { min: 1, max: 100, what: "a file of cases" },
+  async run({ args, flags, output }) {
+    const diagnostics: Diagnostic[] = [];
+    let passed = 0;
+    for (const given of args) {
+      const file = fileOf(given);
+      const value = parseValue(readText(file));
+      const { cases, problems } = readCases(value);
+      if (problems.length > 0)
+        throw fail(
+          "cli/usage",
+          `${given} is no file of cases: ${problems.join("; ")}`,
+          "cases: [{ operation: vm.list, answer: …, reads: [{ id: … }] }]",
+        );
+      const named = own(value, "dialect");
+      const path =
+        flags.dialect ??
+        (typeof named === "string" ? join(dirname(file), named) : file.replace(/\.test\.yaml$/, ".yaml"));
+      const read = readDialectFile(path);
+      if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
+      for (const one of cases) {
+        const differences = tryCase(read.dialect, one);
+        output.event({ type: "case", file: given, title: one.title, ok: differences.length === 0 });
+        if (differences.length === 0) passed++;
+        else
+          diagnostics.push({
+            severity: "error",
+            code: "dialect/does-not-fit",
+            summary: `${one.title}: ${differences.join("; ")}`,
+            detail: `${basename(file)}, by ${basename(path)}`,
+            fix: "correct the dialect, or what the case expects",
+          });
+      }
+    }
+    output.print(`${passed} of ${passed + diagnostics.length} answers are read as expected`);
+    return output.finish({ exitCode: diagnostics.length > 0 ? 1 : 0, diagnostics });
+  },
+});
+
+/** The name of one that is ready stands for its tests. */
+function fileOf(given: string): string {
+  const ready = existsSync(given) ? undefined : readyDialectPath(given);
+  return ready === undefined ? given : ready.replace(/\.yaml$/, ".test.yaml");
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw fail("cli/file-unreadable", `${file} cannot be read: ${(error as Error).message}`, "correct the path");
+  }
+}

@@ -1,0 +1,120 @@
+/** Recorded answers against what a dialect is expected to read in them: the tests that a dialect has of its own. */
+import { isList, type Operation, operationNames } from "../core/model/operation";
+import { type Answer, judgeAnswer } from "./conditions";
+import type { Dialect } from "./dialect";
+import { envelopeReader } from "./envelope";
+import { own } from "./messages";
+import { createRecordReaders, type Reading, type RecordReaders, readAll, readRule } from "./records";
+
+export interface DialectCase {
+  readonly title: string;
+  readonly operation: Operation;
+  readonly answer: Answer;
+  /** What has to be read: fields that may not differ, of one record or of each of a list. */
+  readonly reads?: unknown;
+  /** The condition that a refusal has to mean. */
+  readonly is?: string;
+}
+
+/** What differs from what is expected, in words; empty: it is read as expected. */
+export function tryCase(dialect: Dialect, { operation, answer, reads, is }: DialectCase): readonly string[] {
+  const judging = {
+    errors: dialect.errors,
+    envelope: envelopeReader(dialect),
+    nowMs: 0,
+    scrub: (text: string) => text,
+  };
+  const outcome = judgeAnswer(operation, answer, judging);
+  if (outcome.status !== "accepted") {
+    const meant =
+      outcome.status === "rejected" ? outcome.condition : "throttled" in outcome ? "throttled" : outcome.status;
+    const said = outcome.status === "rejected" ? outcome.message : outcome.reason;
+    if (is === undefined) return [`it means ${meant} (${said}), and an answer was expected`];
+    return meant === is ? [] : [`it means ${meant} (${said}), not ${is}`];
+  }
+  if (is !== undefined) return [`it is an answer, and ${is} was expected`];
+  if (reads === undefined) return [];
+  const reading = readingOf(createRecordReaders(dialect), operation, outcome.value, answer);
+  if (reading === undefined) return [`what ${operation} answers is not read by a dialect`];
+  if (reading.status !== "accepted")
+    return [`${reading.message}${reading.hint === undefined ? "" : ` (${reading.hint})`}`];
+  return differences(reading.value, reads, "");
+}
+
+function readingOf(
+  readers: RecordReaders,
+  operation: Operation,
+  body: unknown,
+  answer: Answer,
+): Reading<unknown> | undefined {
+  if (isList(operation) || operation === "group.rule.list") {
+    const page = readers.page(operation, body, answer.paging ?? {});
+    if (page.status !== "accepted") return page;
+    const kind = operation === "group.rule.list" ? "rule" : (operation.split(".")[0] as keyof typeof byKind);
+    const byKind = {
+      vm: readers.vm,
+      volume: readers.volume,
+      group: readers.group,
+      flavor: readers.flavor,
+      image: readers.image,
+      region: readers.region,
+      rule: readRule,
+    };
+    return readAll<unknown>(page.value.items, byKind[kind]);
+  }
+  const payload = readers.payload(operation, body);
+  if (operation === "vm.get") return readers.vm(payload);
+  if (operation === "volume.get" || operation === "volume.create") return readers.volume(payload);
+  if (operation === "group.get" || operation === "group.create") return readers.group(payload);
+  return undefined;
+}
+
+function differences(found: unknown, expected: unknown, at: string): string[] {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(found)) return [`${at || "it"} is no list`];
+    if (found.length !== expected.length) return [`${at || "it"} has ${found.length} items, not ${expected.length}`];
+    return expected.flatMap((item, index) => differences(found[index], item, `${at}[${index}]`));
+  }
+  if (typeof expected === "object" && expected !== null)
+    return Object.entries(expected).flatMap(([key, value]) =>
+      differences(own(found, key), value, at === "" ? key : `${at}.${key}`),
+    );
+  return JSON.stringify(found ?? null) === JSON.stringify(expected)
+    ? []
+    : [`${at} reads ${JSON.stringify(found) ?? "nothing"}, not ${JSON.stringify(expected)}`];
+}
+
+/** The cases of a file, or what is wrong with it. */
+export function readCases(value: unknown): {
+  readonly cases: readonly DialectCase[];
+  readonly problems: readonly string[];
+} {
+  const listed = own(value, "cases");
+  if (!Array.isArray(listed)) return { cases: [], problems: ["it has no list of cases"] };
+  const problems: string[] = [];
+  const cases = listed.flatMap((one: unknown, index): DialectCase[] => {
+    const operation = operationNames.find((name) => name === own(one, "operation"));
+    if (operation === undefined) {
+      problems.push(`cases[${index}].operation is not the name of an operation: ${String(own(one, "operation"))}`);
+      return [];
+    }
+    const status = own(one, "status") ?? 200;
+    const title = own(one, "title");
+    const is = own(one, "is");
+    const headers = own(one, "headers");
+    return [
+      {
+        title: typeof title === "string" ? title : `${operation} (${index + 1})`,
+        operation,
+        answer: {
+          status: typeof status === "number" ? status : 200,
+          text: JSON.stringify(own(one, "answer") ?? null),
+          ...(typeof headers === "object" && headers !== null && { paging: headers as Record<string, string> }),
+        },
+        ...(own(one, "reads") !== undefined && { reads: own(one, "reads") }),
+        ...(typeof is === "string" && { is }),
+      },
+    ];
+  });
+  return { cases, problems };
+}
