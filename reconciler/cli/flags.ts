@@ -177,6 +177,7 @@ export const flagTable = {
     help: "only those of the given folders that differ from where this checkout left REF, such as origin/main",
   },
   accept: { type: "boolean", help: "writes what was found into the files, in place" },
+  approve: { type: "string", value: "PLAN", help: "shows a plan that a tool made, and asks whether it may be applied" },
   check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
   all: { type: "boolean", help: "all that the list shows" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },

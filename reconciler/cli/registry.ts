@@ -4,6 +4,7 @@ import { applyCommand } from "./commands/apply";
 import { completionCommand } from "./commands/completion";
 import { destroyCommand } from "./commands/destroy";
 import { dialectTestCommand } from "./commands/dialect-test";
+import { docsCommand } from "./commands/docs";
 import { doctorCommand } from "./commands/doctor";
 import { driftCommand } from "./commands/drift";
 import { emulatorCommand } from "./commands/emulator";
@@ -33,6 +34,7 @@ import { groupImportCommand } from "./commands/group";
 import { historyCommand, undoCommand } from "./commands/history";
 import { importCommand } from "./commands/import";
 import { initCommand } from "./commands/init";
+import { mcpCommand } from "./commands/mcp";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
 import { outputCommand } from "./commands/output";
 import { planCommand } from "./commands/plan";
@@ -110,6 +112,8 @@ export const commands: Commands = {
   watch: () => watchCommand,
   emulator: () => emulatorCommand,
   explain: () => explainCommand,
+  docs: () => docsCommand,
+  mcp: () => mcpCommand,
   completion: () => completionCommand,
   version: () => versionCommand,
 };

@@ -7,7 +7,7 @@ import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
-import { type Address, type Kind, parseAddress } from "../../core/model/address";
+import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
 import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
@@ -29,6 +29,7 @@ import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameService, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
+import type { StateStore } from "../../store/store";
 import { command, type Invocation, type Known, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
@@ -64,9 +65,46 @@ async function undeclared(args: readonly string[], known: Known): Promise<readon
   return known.declared().filter(({ word }) => !managed.has(word));
 }
 
-async function run(invocation: Invocation<FlagName, readonly [string, string]>): Promise<number> {
+type ImportInvocation = Invocation<FlagName, readonly [string, string]>;
+
+async function run(invocation: ImportInvocation): Promise<number> {
   const [address, given] = invocation.args;
-  const { output, flags } = invocation;
+  const { flags } = invocation;
+  const parts = readWords(address, given);
+  const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
+  const isDeclared = workspace.desired.resources.some((resource) => resource.address === address);
+  if (!isDeclared && flags.generate === true) {
+    if (parts.each !== undefined)
+      throw fail(
+        "import/for-each",
+        `${address} is one instance of a for_each, whose block cannot be told from one of them`,
+        `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
+      );
+    return generate(invocation, workspace, address, given);
+  }
+  return withLockedSession(invocation, workspace, async ({ store, service: { client } }) => {
+    const { state } = openState(await store.read(), store.location, newLineage());
+    if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
+    assertSameService(state, scopeOf(client, workspace.desired));
+    const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
+    const recorded = state.resources.get(address);
+    const isManaged = recorded?.id !== undefined && !state.intents.has(address);
+    const gone = isManaged ? await lettingGo(client, workspace, state, address) : undefined;
+    if (isManaged && gone === undefined)
+      throw fail(
+        "state/occupied",
+        `${address} is ${recorded.id} already`,
+        `reconcile state rm ${address} (forgets it, leaves it alive), then import`,
+      );
+    refuseManaged(state, address, id);
+    // A create that is open knows what the resource was made with: only its id is missing.
+    const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
+    const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
+    return !isDeclared && made !== undefined ? settleUndeclared(wish, made) : takeOver(wish);
+  });
+}
+
+function readWords(address: string, given: string): AddressParts {
   const parts = parseAddress(address);
   if (parts === undefined)
     throw fail(
@@ -81,102 +119,100 @@ async function run(invocation: Invocation<FlagName, readonly [string, string]>):
       `the id ${JSON.stringify(printable(given.slice(0, 80)))} ${unusable}`,
       "give the id as the service shows it",
     );
-  const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
-  const declared = workspace.desired.resources.find((resource) => resource.address === address);
-  if (declared === undefined && flags.generate === true) {
-    if (parts.each !== undefined)
-      throw fail(
-        "import/for-each",
-        `${address} is one instance of a for_each, whose block cannot be told from one of them`,
-        `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
-      );
-    return generate(invocation, workspace, address, given);
-  }
-  return withLockedSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
-    if (declared === undefined && !isOpen(state, address)) {
-      const near = nearestName(
-        address,
-        workspace.desired.resources.map((resource) => resource.address),
-      );
-      throw fail(
-        "plan/unknown-address",
-        `${address} is not declared`,
-        near === undefined
-          ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
-          : `did you mean ${near}?`,
-      );
-    }
-    assertSameService(state, scopeOf(service.client, workspace.desired));
-    const id = parts.kind === "vm" ? await idOfVm(service.client, given) : given;
-    const recorded = state.resources.get(address);
-    const gone =
-      recorded?.id === undefined || state.intents.has(address)
-        ? undefined
-        : await lettingGo(service.client, workspace, state, address);
-    if (recorded?.id !== undefined && !state.intents.has(address) && gone === undefined)
-      throw fail(
-        "state/occupied",
-        `${address} is ${recorded.id} already`,
-        `reconcile state rm ${address} (forgets it, leaves it alive), then import`,
-      );
-    const owner = [...state.resources.values()].find((record) => record.id === id && record.address !== address);
-    if (owner !== undefined)
-      throw fail(
-        "state/occupied",
-        `${id} is managed as ${owner.address} already`,
-        `reconcile state mv ${owner.address} ${address}`,
-      );
-    // A create that is open knows what the resource was made with: only its id is missing.
-    const made =
-      state.intents.get(address)?.record ??
-      (recorded !== undefined && recorded.id === undefined ? recorded : undefined);
-    if (declared === undefined && made !== undefined) {
-      await assertThere(service.client, workspace, state, { to: address, id });
-      await changeState(invocation, store, () => settled(address, made, id));
-      output.event({ type: "change", address, action: "import", fields: [], id });
-      output.print(`${address} is ${id} now. It is not declared: reconcile plan shows what becomes of it.`);
-      return output.finish({ exitCode: 0 });
-    }
-    const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
-    const bare =
-      made === undefined && gone === undefined
-        ? state
-        : // Other creates that are open stay so: what they made is no stranger.
-          without(state, address);
-    const seen = await refresh(service.client, desired, bare);
-    const planFor = (wished: Desired): Plan =>
-      makePlan({
-        desired: wished,
-        state: bare,
-        live: seen.live,
-        can: service.client.can,
-        options: { targets: [address] },
-        findings: seen.findings,
-      });
-    const first = planFor(desired);
-    const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
-    // An import replaces nothing: it is taken over as it is, and the next plan says what differs.
-    const plan = replaced === undefined ? first : planFor(asFound(desired, replaced));
-    const diagnostics = [
-      ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
-      ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
-    ];
-    if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-    const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
-    const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
-    const changes: readonly StateChange[] =
-      made === undefined ? [...(gone ?? []), ...planned] : settled(address, made, id);
-    await changeState(invocation, store, () => changes);
-    output.event({ type: "change", address, action: "import", fields: [], id });
-    output.print(`${address} is ${id} now.`);
-    const unseen = made === undefined ? unseenOf(parts.kind, sight[parts.kind](seen.live, id)) : undefined;
-    if (unseen !== undefined) output.print(unseen);
-    if (flags.generate === true) await printYaml(invocation, service.client, address, id, state, false);
-    return output.finish({
-      exitCode: 0,
-      diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
+  return parts;
+}
+
+function undeclaredAddress(address: Address, given: string, { desired }: Workspace) {
+  const near = nearestName(
+    address,
+    desired.resources.map((resource) => resource.address),
+  );
+  return fail(
+    "plan/unknown-address",
+    `${address} is not declared`,
+    near === undefined
+      ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
+      : `did you mean ${near}?`,
+  );
+}
+
+function refuseManaged(state: State, address: Address, id: string): void {
+  const owner = [...state.resources.values()].find((record) => record.id === id && record.address !== address);
+  if (owner !== undefined)
+    throw fail(
+      "state/occupied",
+      `${id} is managed as ${owner.address} already`,
+      `reconcile state mv ${owner.address} ${address}`,
+    );
+}
+
+type Made = NonNullable<Intent["record"]> | RecordedResource;
+
+/** What is to be taken over, and what the state knows of it. */
+interface Wish {
+  readonly invocation: ImportInvocation;
+  readonly workspace: Workspace;
+  readonly store: StateStore;
+  readonly client: ServiceClient;
+  readonly state: State;
+  readonly address: Address;
+  readonly id: string;
+  readonly made: Made | undefined;
+  /** What lets the former one go, where that is gone. */
+  readonly gone: readonly StateChange[] | undefined;
+}
+
+async function settleUndeclared(
+  { invocation, workspace, store, client, state, address, id }: Wish,
+  made: Made,
+): Promise<number> {
+  const { output } = invocation;
+  await assertThere(client, workspace, state, { to: address, id });
+  await changeState(invocation, store, () => settled(address, made, id));
+  output.event({ type: "change", address, action: "import", fields: [], id });
+  output.print(`${address} is ${id} now. It is not declared: reconcile plan shows what becomes of it.`);
+  return output.finish({ exitCode: 0 });
+}
+
+async function takeOver(wish: Wish): Promise<number> {
+  const { invocation, workspace, store, client, state, address, id, made, gone } = wish;
+  const { output, flags } = invocation;
+  const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
+  // Other creates that are open stay so: what they made is no stranger.
+  const bare = made === undefined && gone === undefined ? state : without(state, address);
+  const seen = await refresh(client, desired, bare);
+  const planFor = (wished: Desired): Plan =>
+    makePlan({
+      desired: wished,
+      state: bare,
+      live: seen.live,
+      can: client.can,
+      options: { targets: [address] },
+      findings: seen.findings,
     });
+  const first = planFor(desired);
+  const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
+  // An import replaces nothing: it is taken over as it is, and the next plan says what differs.
+  const plan = replaced === undefined ? first : planFor(asFound(desired, replaced));
+  const diagnostics = [
+    ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
+    ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
+  ];
+  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
+  const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
+  const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
+  const changes: readonly StateChange[] =
+    made === undefined ? [...(gone ?? []), ...planned] : settled(address, made, id);
+  await changeState(invocation, store, () => changes);
+  output.event({ type: "change", address, action: "import", fields: [], id });
+  output.print(`${address} is ${id} now.`);
+  const kind = kindOf(address);
+  const unseen = made === undefined ? unseenOf(kind, sight[kind](seen.live, id)) : undefined;
+  if (unseen !== undefined) output.print(unseen);
+  if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
+  return output.finish({
+    exitCode: 0,
+    diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
   });
 }
 

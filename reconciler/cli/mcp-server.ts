@@ -1,0 +1,93 @@
+/**
+ * The Model Context Protocol over standard input and output, as far as a server of tools needs it: one JSON message a
+ * line, `initialize`, `tools/list`, `tools/call` and `ping`. What a tool does is handed in.
+ */
+import { createInterface } from "node:readline";
+import { isObject } from "../core/text/objects";
+import { version } from "../version";
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema. */
+  readonly inputSchema: object;
+  /** It changes nothing in the service, the state and the files. */
+  readonly isReadOnly: boolean;
+  call(input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
+}
+
+export interface ToolResult {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Newest first; a client that names none of them is answered with the newest. */
+const protocols = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+const codes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
+
+/** Ends when the input does. Calls run beside each other; each is answered by its own id. */
+export async function serveTools(
+  tools: readonly Tool[],
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<void> {
+  const send = (message: object): void => void output.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const refuse = (id: unknown, code: number, message: string): void =>
+    send({ id: id ?? null, error: { code, message } });
+  const running = new Set<Promise<void>>();
+  for await (const line of createInterface({ input })) {
+    if (line.trim() === "") continue;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      refuse(null, codes.parse, "this line is not JSON");
+      continue;
+    }
+    if (!isObject(message) || typeof message["method"] !== "string") {
+      // An answer to nothing that was asked says nothing.
+      if (!isObject(message) || message["method"] !== undefined) refuse(null, codes.request, "this is no request");
+      continue;
+    }
+    const { id, method, params } = message;
+    // Without an id it is a notification, which is never answered.
+    if (id === undefined) continue;
+    const given = isObject(params) ? params : {};
+    if (method === "tools/call") {
+      const call = callTool(tools, given).then((answer) =>
+        "problem" in answer ? refuse(id, codes.params, answer.problem) : send({ id, result: answer.result }),
+      );
+      running.add(call);
+      void call.finally(() => running.delete(call));
+    } else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
+    else if (method === "ping") send({ id, result: {} });
+    else if (method === "initialize") send({ id, result: greeting(given["protocolVersion"]) });
+    else refuse(id, codes.method, `this server has no ${method}`);
+  }
+  await Promise.all(running);
+}
+
+const greeting = (wanted: unknown): object => ({
+  protocolVersion: protocols.find((known) => known === wanted) ?? protocols[0],
+  capabilities: { tools: {} },
+  serverInfo: { name: "reconcile", version },
+});
+
+const asListed = ({ name, description, inputSchema, isReadOnly }: Tool): object => ({
+  name,
+  description,
+  inputSchema,
+  annotations: { readOnlyHint: isReadOnly, destructiveHint: !isReadOnly },
+});
+
+async function callTool(
+  tools: readonly Tool[],
+  { name, arguments: input }: Readonly<Record<string, unknown>>,
+): Promise<{ readonly problem: string } | { readonly result: object }> {
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined)
+    return { problem: `there is no tool ${String(name)}: ${tools.map((one) => one.name).join(", ")}` };
+  const { text, isError } = await tool.call(isObject(input) ? input : {});
+  return { result: { content: [{ type: "text", text }], isError } };
+}
