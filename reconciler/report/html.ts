@@ -41,7 +41,7 @@ export function htmlReport(report: HtmlReport): string {
   const sections = [
     { id: "outcome", title: "Outcome", body: outcome(report) },
     { id: "timeline", title: "Timeline", body: run === undefined ? "" : timelineHtml(run) },
-    { id: "changes", title: "Changes", body: changes(plan) },
+    { id: "changes", title: "Changes", body: changes(plan, run) },
     { id: "graph", title: "Plan", body: graph(plan) },
     { id: "steps", title: "Steps", body: run === undefined ? "" : steps(run) },
   ].filter(({ body }) => body !== "");
@@ -101,9 +101,7 @@ function header(report: HtmlReport): string {
       : [
           `<b>${durationText(took)}</b> (estimated ${durationText(plan.estimate.durationMs)}${report.embedded ? " for a real service" : ""})`,
         ]),
-    ...Object.entries(plan.estimate.downtimeMs)
-      .slice(0, 5)
-      .map(([vm, ms]) => `${code(vm)} down about ${durationText(ms)}`),
+    ...downtimes(plan),
   ];
   return [
     "<header>",
@@ -115,6 +113,17 @@ function header(report: HtmlReport): string {
     facts.length === 0 ? "" : `<ul class="r-facts">${facts.map((fact) => `<li>${fact}</li>`).join("")}</ul>`,
     "</header>",
   ].join("\n");
+}
+
+const mostDowntimes = 5;
+
+/** What the plan reckons with, and no measurement. */
+function downtimes({ estimate: { downtimeMs } }: Plan): string[] {
+  const all = Object.entries(downtimeMs);
+  const shown = all.slice(0, mostDowntimes).map(([vm, ms]) => `${code(vm)} down about ${durationText(ms)} (estimated)`);
+  return all.length <= mostDowntimes
+    ? shown
+    : [...shown, `${all.length - mostDowntimes} more with a downtime, in the changes below`];
 }
 
 function outcome({ run, diagnostics }: HtmlReport): string {
@@ -155,18 +164,40 @@ function card(
   return `<div class="r-card r-${hue}"><strong>${escapeHtml(head)}</strong>${lines.join("")}</div>`;
 }
 
-function changes(plan: Plan): string {
+function changes(plan: Plan, run: RunReport | undefined): string {
   const { blocks } = outlinePlan(plan);
   if (blocks.length === 0) return "<p>No resource changes.</p>";
+  const ends = run === undefined ? undefined : endsOf(run);
   return [
     '<div class="r-scroll" tabindex="0" role="region" aria-label="Changes"><table>',
-    "<thead><tr><th>Resource</th><th>What happens</th><th>Field by field</th><th>Why</th></tr></thead><tbody>",
-    ...blocks.map(changeRow),
+    "<thead><tr><th>Resource</th><th>What happens</th><th>Field by field</th><th>Why</th><th>How it ended</th></tr></thead><tbody>",
+    ...blocks.map((block) =>
+      changeRow(block, ends === undefined ? undefined : (ends.get(block.change.address) ?? "recorded")),
+    ),
     "</tbody></table></div>",
   ].join("\n");
 }
 
-function changeRow({ change, verb, loses, downtimeMs }: Block): string {
+/** The gravest end of its steps. */
+const gravity = ["done", "skipped", "waiting", "unknown", "failed"] as const;
+
+function endsOf(run: RunReport): ReadonlyMap<string, string> {
+  const ends = new Map<string, (typeof gravity)[number]>();
+  for (const { step, result } of run.steps) {
+    const before = ends.get(step.address) ?? "done";
+    ends.set(step.address, gravity.indexOf(result.end) > gravity.indexOf(before) ? result.end : before);
+  }
+  return ends;
+}
+
+function endCell(end: string | undefined): string {
+  if (end === undefined) return '<td class="r-quiet">not carried out</td>';
+  const hue =
+    end === "done" || end === "recorded" ? "good" : end === "failed" || end === "unknown" ? "danger" : "change";
+  return `<td class="r-${hue}">${end}</td>`;
+}
+
+function changeRow({ change, verb, loses, downtimeMs }: Block, end: string | undefined): string {
   const { sign } = signs[change.action];
   const fields = change.fields.map(({ field, before, after }) => {
     const gone = before === null ? "" : escapeHtml(valueText(field, before));
@@ -185,12 +216,14 @@ function changeRow({ change, verb, loses, downtimeMs }: Block): string {
     (loss) => `<li class="r-danger"><strong>loses data:</strong> ${escapeHtml(loss.detail)}</li>`,
   );
   const down =
-    downtimeMs === undefined ? "" : `<br><span class="r-quiet">down about ${durationText(downtimeMs)}</span>`;
+    downtimeMs === undefined
+      ? ""
+      : `<br><span class="r-quiet">down about ${durationText(downtimeMs)} (estimated)</span>`;
   const place =
     change.source === undefined
       ? ""
       : `<br><span class="r-quiet">${escapeHtml(`${change.source.file}:${change.source.line}`)}</span>`;
-  return `<tr><td>${escapeHtml(sign)} ${code(change.address)}${change.name === "" ? "" : `<br><span class="r-quiet">${escapeHtml(change.name)}</span>`}</td><td>${loses ? `<strong class="r-danger">${escapeHtml(verb)}</strong>` : escapeHtml(verb)}${down}</td><td>${fields.length + losses.length === 0 ? "" : `<ul class="r-list">${[...fields, ...losses].join("")}</ul>`}</td><td>${escapeHtml(change.because)}${place}</td></tr>`;
+  return `<tr><td>${escapeHtml(sign)} ${code(change.address)}${change.name === "" ? "" : `<br><span class="r-quiet">${escapeHtml(change.name)}</span>`}</td><td>${loses ? `<strong class="r-danger">${escapeHtml(verb)}</strong>` : escapeHtml(verb)}${down}</td><td>${fields.length + losses.length === 0 ? "" : `<ul class="r-list">${[...fields, ...losses].join("")}</ul>`}</td><td>${escapeHtml(change.because)}${place}</td>${endCell(end)}</tr>`;
 }
 
 function graph(plan: Plan): string {
