@@ -36,6 +36,6 @@ summary{cursor:pointer;padding:.3rem 0;color:var(--note)}
 .r-up .r-tip{top:auto;bottom:1.45rem}.r-room{height:4rem}
 .r-legend{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;font-size:.85rem;color:var(--quiet);margin:.5rem 0}.r-legend .r-bar{position:relative;display:inline-flex;width:1.8rem;height:.8rem;vertical-align:-1px;margin-right:.4rem}
 .r-graph svg{display:block;max-width:none;height:auto}
-@media (max-width:46rem){body{padding:.8rem}}
+@media (max-width:46rem){body{padding:.8rem}.r-scroll table,.r-scroll tbody,.r-scroll tr,.r-scroll td{display:block;width:auto}.r-scroll thead{position:absolute;left:-999rem}.r-scroll td{border-bottom:0;padding:.15rem .7rem;overflow-wrap:anywhere}.r-scroll tr{border-bottom:1px solid var(--line);padding:.4rem 0}td.r-number{display:inline-block!important;text-align:left}.r-gantt{min-width:0}.r-axis{display:none}.r-row{grid-template-columns:1fr;gap:.1rem}}
 @media print{:root{--paper:#fff;--raised:#f6f8fa;--ink:#000;--quiet:#444;--line:#bbb;--good:#1a7f37;--change:#7a5200;--danger:#b0101c;--request:#0969da;--wait:#9ec5f3;--critical:#bc4c00}body{max-width:none;padding:0;font-size:11px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}nav,.r-skip,.r-tip{display:none!important}.r-scroll{overflow:visible;border:0}.r-gantt{min-width:0}.r-graph svg{max-width:100%}tr,.r-row,.r-card{break-inside:avoid}h2{break-after:avoid}}
 `.trim();

@@ -38,7 +38,7 @@ describe("reconcile mcp", () => {
       { id: 4, method: "ping" },
     );
     expect(answers.get(1)?.["result"]).toMatchObject({ protocolVersion: "2025-03-26", capabilities: { tools: {} } });
-    const { tools } = answers.get(2)?.["result"];
+    const tools = answers.get(2)?.["result"].tools;
     expect(
       tools.map(({ name, annotations }: { name: string; annotations: { readOnlyHint: boolean } }) => [
         name,
