@@ -66,6 +66,15 @@ export interface ApplyInput {
   readonly grants?: Grants;
 }
 
+function hostsMade({ changes }: Plan, { state }: Recorder): Pick<RunReport, "hosts"> {
+  const hosts = changes.flatMap(({ address, action }) => {
+    const record =
+      action === "create" || action === "replace" || action === "import" ? state.resources.get(address) : undefined;
+    return record?.kind === "vm" ? [record] : [];
+  });
+  return hosts.length === 0 ? {} : { hosts };
+}
+
 /** What the project hands out from now on. What a run did not get to, it does not hand out. */
 async function recordOutputs(
   { desired }: Prepared,
@@ -163,6 +172,7 @@ export async function carryOutPermitted(
     const remembered = { id: input.planId, run };
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };
+    report = { ...report, ...hostsMade(plan, opened.recorder) };
     report = await rememberEnd(report, run.open, opened.recorder, ports);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);

@@ -6,7 +6,7 @@ import { indexCatalogue } from "../core/canonical/catalogue";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live } from "../core/model/live";
 import type { Outputs } from "../core/model/output";
-import { type Orphan, orphanKey, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedVm, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
@@ -39,6 +39,8 @@ export interface RunReport {
     readonly waiting: number;
   };
   readonly orphans: readonly Orphan[];
+  /** The VMs that it made or took over, with what is known of them by then. */
+  readonly hosts?: readonly RecordedVm[];
   /** What the project hands out after it; absent where nothing is declared. */
   readonly outputs?: Outputs;
   /** The state could not be written any more; nothing was sent after that. */

@@ -58,11 +58,18 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
         : [],
     );
   const finished = finishedChanges(run, plan);
+  const hosts = new Map((run.hosts ?? []).map((host) => [host.address, host]));
   const shown = finished.length <= listed ? finished : finished.slice(0, listed - 1);
   const lines = shown.map(({ action, address, id }) => {
     // Of what is new only the state knows the id; the old one of what was replaced would mislead.
-    const known = id !== undefined && (action === "update" || action === "import");
-    return `  ${paint("good", "✓")} ${participles[action].padEnd(9)}  ${printable(address)}${known ? paint("quiet", ` (${printable(id)})`) : ""}`;
+    const host = hosts.get(address);
+    const known =
+      host !== undefined
+        ? [host.id, host.privateIp, host.floatingIp].filter((one) => one !== undefined).join(", ")
+        : action === "update" || action === "import"
+          ? id
+          : undefined;
+    return `  ${paint("good", "✓")} ${participles[action].padEnd(9)}  ${printable(address)}${known === undefined || known === "" ? "" : paint("quiet", ` (${printable(known)})`)}`;
   });
   if (shown.length < finished.length)
     lines.push(paint("quiet", `    and ${numberText(finished.length - shown.length)} more`));

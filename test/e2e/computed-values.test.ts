@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -146,8 +147,12 @@ describe("one tier admits another by its addresses", () => {
 describe("reconcile output", () => {
   it("gives every form that the tools of the next step read", async () => {
     write("[a, b]", 50);
-    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const applied = await reconcile("apply", "-y");
+    expect(applied.exitCode).toBe(0);
     const [a, b, bastion] = [vmNamed("web-a"), vmNamed("web-b"), vmNamed("bastion-1")];
+    expect(applied.stdout).toContain(
+      `created    vm.bastion (${bastion?.id}, ${bastion?.private_ip}, ${bastion?.floating_ip})`,
+    );
     expect((await reconcile("output")).stdout).toBe(
       `bastion = ${bastion?.floating_ip}\ntoken = (sensitive)\nwebs = ["${a?.private_ip}","${b?.private_ip}"]\n`,
     );
@@ -183,5 +188,35 @@ describe("reconcile output", () => {
     const listed = await reconcile("vm", "list");
     expect(listed.stdout).toContain(bastion?.floating_ip ?? "");
     expect((await reconcile("state", "show", "vm.bastion")).stdout).toContain(bastion?.private_ip ?? "");
+  });
+});
+
+/** Ansible's own program, where this machine has it. */
+const ansible = process.env["ANSIBLE_INVENTORY_BIN"] ?? "ansible-inventory";
+const hasAnsible = spawnSync(ansible, ["--version"]).status === 0;
+if (!hasAnsible)
+  console.warn(`SKIPPED: ${ansible} is not here, so the inventory was not tried with Ansible (ANSIBLE_INVENTORY_BIN)`);
+
+describe.skipIf(!hasAnsible)("the inventory as Ansible itself reads it", () => {
+  it("lists every host in the groups of its block and its key, with its variables", async () => {
+    write("[a, b]", 50);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const script = join(folder, "inventory.sh");
+    const command = join(__dirname, "../../bin/reconcile.js");
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncd '${folder}' && exec '${process.execPath}' '${command}' output --format ansible "$@"\n`,
+      { mode: 0o755 },
+    );
+    const graph = execFileSync(ansible, ["-i", script, "--graph"], { encoding: "utf8" });
+    expect(graph).toContain("|--@web:\n  |  |--web-a\n  |  |--web-b\n");
+    expect(graph).toContain("|--@each_a:\n  |  |--web-a\n");
+    const host = JSON.parse(execFileSync(ansible, ["-i", script, "--host", "web-a"], { encoding: "utf8" }));
+    expect(host).toMatchObject({
+      ansible_host: vmNamed("web-a")?.private_ip,
+      bastion: vmNamed("bastion-1")?.floating_ip,
+      reconcile_address: "vm.web[a]",
+    });
+    expect(JSON.stringify(host)).not.toContain("not-for-everybody");
   });
 });
