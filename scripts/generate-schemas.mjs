@@ -68,8 +68,9 @@ const byField = (rows) => rows.map(([, row]) => [row.field, row]);
 function fillDesired({ $defs }) {
   for (const [kind, table] of Object.entries(fieldsOf)) {
     const rows = byField(Object.entries(table));
-    const { for_each, enabled, lifecycle } = $defs[kind].properties;
-    $defs[kind].properties = { for_each, enabled, ...mapped(rows, written), lifecycle };
+    const { for_each, enabled, max_unavailable, lifecycle } = $defs[kind].properties;
+    const waves = max_unavailable === undefined ? {} : { max_unavailable };
+    $defs[kind].properties = { for_each, enabled, ...mapped(rows, written), ...waves, lifecycle };
     const shared = rows.filter(([, { absent }]) => absent !== "key");
     $defs[`${kind}_defaults`].properties = { ...mapped(shared, written), lifecycle };
     $defs[`${kind}_lifecycle`].properties.ignore_changes.items.anyOf[0].enum = ignorable[kind];

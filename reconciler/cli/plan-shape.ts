@@ -111,6 +111,19 @@ const desired = shape({
       }),
     ),
   ),
+  rollouts: optional(
+    list(
+      shape({
+        name: text,
+        members: list(address),
+        maxUnavailable: anything,
+        canary: optional(number),
+        check: optional(check),
+        timeoutMs: number,
+        source,
+      }),
+    ),
+  ),
   checks: optional(
     shape({
       flavors: optional(list(text)),

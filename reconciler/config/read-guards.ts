@@ -4,10 +4,11 @@ import type { Subject, Values } from "./fields";
 import { interpolate } from "./interpolation";
 import { readChecks, readPolicy } from "./read-checks";
 import { type ReachabilityContext, readReachability } from "./read-reachability";
+import { readRollouts } from "./read-rollouts";
 import { type Merged, placeIn, placeOf } from "./sources";
 import { isMap, positionOf } from "./yaml-file";
 
-type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy">;
+type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy" | "rollouts">;
 
 export function readGuards(merged: Merged, context: ReachabilityContext): Guards {
   const { lists } = merged;
@@ -19,12 +20,14 @@ export function readGuards(merged: Merged, context: ReachabilityContext): Guards
   const reachability = readReachability(lists.reachability, context);
   const checks = settingOf("checks", merged, context);
   const policy = settingOf("policy", merged, context);
+  const rollouts = readRollouts(merged, context);
   const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
   return {
     ...(deny.length === 0 ? {} : { deny }),
     ...(reachability.length === 0 ? {} : { reachability }),
     ...(checks === undefined ? {} : { checks: readChecks(checks.subject, checks.values) }),
     ...(read === undefined ? {} : { policy: read }),
+    ...(rollouts.length === 0 ? {} : { rollouts }),
   };
 }
 

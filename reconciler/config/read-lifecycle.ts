@@ -75,7 +75,8 @@ function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {
   };
 }
 
-function readCheck(subject: Subject, verify: Values, within: readonly string[]): HealthCheck | undefined {
+/** A health check, where one is written. */
+export function readCheck(subject: Subject, verify: Values, within: readonly string[]): HealthCheck | undefined {
   if (fieldOf(verify, "check") === undefined) return undefined;
   const check = readMap(subject, verify, "check", within);
   const path = [...within, "check"];

@@ -44,7 +44,7 @@ export interface Defaults {
   readonly below?: { readonly defaults: Defaults; readonly scope: Scope };
 }
 
-export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy";
+export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy" | "rollout";
 
 export interface Merged {
   readonly settings: ReadonlyMap<SettingName, Setting>;
@@ -76,6 +76,7 @@ const settingNames = [
   "state",
   "checks",
   "policy",
+  "rollout",
 ] as const satisfies readonly SettingName[];
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {

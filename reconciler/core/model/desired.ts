@@ -9,7 +9,7 @@ import type { SourcePosition } from "./diagnostic";
 import type { External } from "./external";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
 import type { DesiredOutput } from "./output";
-import type { Checks, Policy } from "./policy";
+import type { Amount, Checks, Policy } from "./policy";
 
 export type { FlushPolicy, Reference } from "./reference";
 
@@ -113,6 +113,21 @@ export interface ServiceSettings {
   readonly timing: Partial<Timing>;
 }
 
+/** VMs that are changed in waves, so that the rest of them serves meanwhile. */
+export interface Rollout {
+  readonly name: string;
+  /** In their order. */
+  readonly members: readonly Address[];
+  /** How many may be down at a time, of all members. */
+  readonly maxUnavailable: Amount;
+  /** So many go first, before the others. */
+  readonly canary?: number;
+  /** What each has to pass before the next wave begins. */
+  readonly check?: HealthCheck;
+  readonly timeoutMs: number;
+  readonly source: SourcePosition;
+}
+
 /** A code of findings, or a room of codes (`exposure/*`), that a plan is not carried out with. */
 export interface Denial {
   readonly code: string;
@@ -145,6 +160,8 @@ export interface Desired {
   readonly reachability?: readonly Assertion[];
   readonly checks?: Checks;
   readonly policy?: Policy;
+  /** VMs that are changed in waves. */
+  readonly rollouts?: readonly Rollout[];
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }

@@ -180,6 +180,7 @@ export type DiagnosticCode =
   | "plan/region-unknown"
   | "plan/project-removed"
   | "plan/renamed-key"
+  | "plan/rollout"
   | "plan/rule-kept"
   | "plan/rule-stays"
   | "plan/rules-unobserved"

@@ -31,6 +31,7 @@ import { namesTaken } from "./names-taken";
 import { type PlannedOutput, planOutputs } from "./outputs";
 import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
+import { rollOut } from "./roll-out";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
@@ -105,6 +106,7 @@ export function makePlan(input: PlanInput): Plan {
     ...valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
   );
   orderAcrossResources(draft);
+  if (options.destroy !== true && desired.rollouts !== undefined) rollOut(draft, desired);
 
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),

@@ -190,6 +190,10 @@ export const planning = {
   ),
   "plan/region-ambiguous": row("A region name means several regions.", "Write one of the ids."),
   "plan/region-unknown": row("The service has no such region.", "Use one that it lists."),
+  "plan/rollout": row(
+    "VMs are changed in waves, as the file's rollout says.",
+    "Nothing: the note lists who goes with whom.",
+  ),
   "plan/rule-kept": row(
     "A rule that the file does not declare is kept, because on_rule_removal is keep and the service cannot delete one rule.",
     "on_rule_removal: replace, or delete it in the console.",

@@ -1,0 +1,120 @@
+/** `rollout:`, and `max_unavailable` of a block: which VMs are changed in waves, and how. */
+import { parseAddress } from "../core/model/address";
+import type { Rollout } from "../core/model/desired";
+import type { Amount } from "../core/model/policy";
+import { nearestName } from "../core/text/nearest";
+import { placeInBlock } from "./blocks";
+import { fieldOf, readDuration, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { interpolate } from "./interpolation";
+import { readCheck } from "./read-lifecycle";
+import type { ReachabilityContext } from "./read-reachability";
+import { type Merged, placeIn } from "./sources";
+import { isMap, type Path, positionOf } from "./yaml-file";
+
+export function readRollouts({ settings }: Merged, context: ReachabilityContext): Rollout[] {
+  const { declared, problems, scope } = context;
+  const rollouts: Rollout[] = [];
+  for (const [key, block] of declared.blocks.vm) {
+    const subject: Subject = { problems, address: `vm.${key}`, place: (path, on) => placeInBlock(block, path, on) };
+    const value = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
+    const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
+    if (maxUnavailable !== undefined)
+      rollouts.push({
+        name: `vm.${key}`,
+        members: membersOf(`vm.${key}`, context) ?? [],
+        maxUnavailable,
+        timeoutMs: usualTimeoutMs,
+        source: positionOf(subject.place(["max_unavailable"], "key")),
+      });
+  }
+  const found = settings.get("rollout");
+  if (found === undefined || !isMap(found.value)) return rollouts;
+  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
+  const values: unknown = interpolate(found.value, scope, (problem, path) =>
+    problems.add({ ...problem, at: subject.place(path) }),
+  );
+  for (const [name, one] of Object.entries(isMap(values) ? values : {})) {
+    if (!isMap(one)) continue;
+    rollouts.push(...readOne(subject, name, one, context));
+  }
+  refuseTwice(subject, rollouts);
+  return rollouts;
+}
+
+const usualTimeoutMs = 120_000;
+
+function readOne(subject: Subject, name: string, values: Values, context: ReachabilityContext): Rollout[] {
+  const of = fieldOf(values, "of");
+  const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
+  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]", [name]);
+  const members = list.flatMap((item, index) => {
+    const its = membersOf(String(item), context);
+    if (its !== undefined) return its;
+    const near = nearestName(
+      String(item),
+      [...context.declared.blocks.vm.keys()].map((key) => `vm.${key}`),
+    );
+    reportValue(
+      subject,
+      Array.isArray(of) ? [name, "of", index] : [name, "of"],
+      item,
+      "a VM of this file: vm.KEY, or vm.KEY[EACH]",
+      {
+        fix: near === undefined ? undefined : `write ${near}`,
+      },
+    );
+    return [];
+  });
+  const max = fieldOf(values, "max_unavailable");
+  const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);
+  const canary = fieldOf(values, "canary");
+  const isCount = typeof canary === "number" && Number.isInteger(canary) && canary > 0;
+  if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
+  const check = readCheck(subject, values, [name]);
+  const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualTimeoutMs;
+  if (maxUnavailable === undefined) return [];
+  return [
+    {
+      name,
+      members: [...new Set(members)],
+      maxUnavailable,
+      ...(isCount ? { canary } : {}),
+      ...(check === undefined ? {} : { check }),
+      timeoutMs,
+      source: positionOf(subject.place([name], "key")),
+    },
+  ];
+}
+
+/** Two rollouts over one VM would each count it, and neither would be right. */
+function refuseTwice(subject: Subject, rollouts: readonly Rollout[]): void {
+  const seen = new Map<string, string>();
+  for (const { name, members } of rollouts)
+    for (const member of members) {
+      const other = seen.get(member);
+      if (other !== undefined && other !== name)
+        subject.problems.add({
+          code: "config/conflicting-setting",
+          summary: `${member} is in two rollouts: ${other} and ${name}`,
+          fix: "leave it in one of the two, or take max_unavailable out of its block",
+          at: subject.place([name], "key"),
+        });
+      seen.set(member, name);
+    }
+}
+
+function membersOf(word: string, { declared }: ReachabilityContext): string[] | undefined {
+  const parts = parseAddress(word);
+  if (parts?.kind !== "vm") return undefined;
+  if (declared.addresses.has(word)) return [word];
+  if (!declared.blocks.vm.has(parts.key) || parts.each !== undefined) return undefined;
+  return [...declared.addresses].filter((address) => address.startsWith(`${word}[`));
+}
+
+function readAmount(subject: Subject, path: Path, value: unknown): Amount | undefined {
+  const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
+  const number = Number(match?.[1]);
+  if (match === null || number === 0 || (match[2] === "%" && number > 100))
+    return reportValue(subject, path, value, "how many may be down at a time: a number, or a share such as 25%");
+  return match[2] === "%" ? { percent: number } : { count: number };
+}

@@ -1,0 +1,145 @@
+/**
+ * Changes of many VMs in waves: no more of them down at a time than the file allows, the first of them alone where it
+ * says so, and each wave checked before the next begins. A wave that fails ends the rollout: what comes after it waits
+ * for a gate that needs all of it done. Nothing is remembered for it: a run that goes on after a kill makes waves of
+ * what is left, and begins with a check of those that are there.
+ */
+import type { Address } from "../model/address";
+import type { Desired, Rollout } from "../model/desired";
+import type { Amount } from "../model/policy";
+import { addStep, type Draft, onceEach, vmHold } from "./draft";
+import { isFallback } from "./estimate";
+import { need, type Step } from "./step";
+
+export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
+  const stopped = new Set(
+    resources.flatMap((resource) => (resource.kind === "vm" && resource.power === "stopped" ? [resource.address] : [])),
+  );
+  for (const rollout of rollouts) rollOne(draft, rollout, stopped);
+}
+
+function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>): void {
+  // One that is to be stopped has nothing to answer a check with.
+  const isRunning = (member: Address): boolean =>
+    !stopped.has(member) && draft.state.resources.get(member)?.id !== undefined;
+  const { name, members, check } = rollout;
+  const changing = members.filter((member) => isChanging(draft, member));
+  // One that an earlier run left on its way is down already, so it is among the first.
+  const touched = members.filter((member) => isAffected(draft, member));
+  const affected = [...touched].sort((a, b) => Number(changing.includes(b)) - Number(changing.includes(a)));
+  if (affected.length === 0) return;
+  const waves = wavesOf(affected, rollout);
+  if (waves.length < 2 && check === undefined && changing.length === 0) return;
+  const others = members.filter((member) => !affected.includes(member));
+  const ready = others.flatMap((member) => {
+    const settled = changing.includes(member) ? [addSettle(draft, member)] : [];
+    return check === undefined || !isRunning(member) ? settled : [addCheck(draft, rollout, member, settled)];
+  });
+  let gate = ready.length === 0 ? undefined : addGate(draft, rollout, 0, ready);
+  for (const [index, wave] of waves.entries()) {
+    const after = gate;
+    if (after !== undefined) waitFor(draft, wave, after);
+    const done = wave.flatMap((member) => {
+      const its = stepsOf(draft, member)
+        .filter((step) => !isFallback(step))
+        .map(({ id }) => id);
+      return check === undefined || !isRunning(member) ? its : [addCheck(draft, rollout, member, its)];
+    });
+    if (index + 1 < waves.length) gate = addGate(draft, rollout, index + 1, done);
+  }
+  const size = (wave: readonly Address[]): string => `${wave.length}`;
+  draft.diagnostics.push({
+    severity: "note",
+    code: "plan/rollout",
+    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.map(size).join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
+    detail: waves.map((wave, index) => `wave ${index + 1}: ${wave.join(", ")}`).join("; "),
+    source: rollout.source,
+  });
+}
+
+const stepsOf = (draft: Draft, member: Address): Step[] =>
+  draft.steps.filter((step) => step.address === member || step.downtimeOf === member);
+
+const isAffected = (draft: Draft, member: Address): boolean =>
+  draft.changeAt.get(member)?.action === "replace" || draft.steps.some((step) => step.downtimeOf === member);
+
+export function wavesOf(
+  affected: readonly Address[],
+  { members, maxUnavailable, canary }: Pick<Rollout, "members" | "maxUnavailable" | "canary">,
+): Address[][] {
+  const size = Math.max(1, limitOf(maxUnavailable, members.length));
+  const waves: Address[][] = [];
+  let at = 0;
+  if (canary !== undefined && canary < affected.length) {
+    // The first ones are down together, so no more of them than may be.
+    for (; at < canary; at += size) waves.push(affected.slice(at, Math.min(at + size, canary)));
+    at = canary;
+  }
+  for (; at < affected.length; at += size) waves.push(affected.slice(at, at + size));
+  return waves;
+}
+
+const limitOf = (amount: Amount, of: number): number =>
+  "count" in amount ? amount.count : Math.floor((of * amount.percent) / 100);
+
+const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "failed", "verify_resize"]);
+
+function isChanging(draft: Draft, member: Address): boolean {
+  const id = draft.state.resources.get(member)?.id;
+  const live = id === undefined ? undefined : draft.context.live.vms?.find((vm) => vm.id === id);
+  return live !== undefined && !restingPhases.has(live.phase);
+}
+
+const addSettle = (draft: Draft, member: Address): string =>
+  addStep(draft, {
+    id: `${member}/rollout-settle`,
+    address: member,
+    action: { operation: "vm.settle", vm: { address: member } },
+    title: `wait for VM ${member.slice("vm.".length)}, which an earlier run changed`,
+    holds: [vmHold(draft, { address: member })],
+    record: { building: undefined },
+  });
+
+function addCheck(draft: Draft, { check, timeoutMs }: Rollout, member: Address, after: readonly string[]): string {
+  if (check === undefined) return "";
+  return addStep(draft, {
+    id: `${member}/rollout-check`,
+    address: member,
+    action: { operation: "vm.check", vm: { address: member }, check, timeoutMs },
+    title: `check VM ${member.slice("vm.".length)} before the next wave`,
+    needs: after.map((step) => need(step)),
+  });
+}
+
+function addGate(draft: Draft, { name, members }: Rollout, wave: number, after: readonly string[]): string {
+  return addStep(draft, {
+    id: `rollout ${name}/wave-${wave}`,
+    address: members[0] ?? "",
+    action: { operation: "record", changes: [] },
+    title: wave === 0 ? `rollout ${name}: those that are there are well` : `rollout ${name}: wave ${wave} is done`,
+    needs: after.map((step) => need(step)),
+  });
+}
+
+/** What the gate itself waits for cannot wait for it: a disk that moves from one wave to an earlier one goes first. */
+function waitFor(draft: Draft, wave: readonly Address[], gate: string): void {
+  const before = closureOf(draft, gate);
+  const ids = new Set(wave.flatMap((member) => stepsOf(draft, member).map(({ id }) => id)));
+  draft.steps.forEach((step, index) => {
+    if (ids.has(step.id) && !before.has(step.id))
+      draft.steps[index] = { ...step, needs: onceEach([...step.needs, need(gate)]) };
+  });
+}
+
+function closureOf(draft: Draft, gate: string): ReadonlySet<string> {
+  const needs = new Map(draft.steps.map((step) => [step.id, step.needs]));
+  const seen = new Set<string>();
+  const open = [gate];
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const { step } of needs.get(next) ?? [])
+      if (!seen.has(step)) {
+        seen.add(step);
+        open.push(step);
+      }
+  return seen;
+}
