@@ -4,7 +4,7 @@
  * ever tell. Never a guess, and never what was there before a replacement.
  */
 
-import type { Address } from "../model/address";
+import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
@@ -91,8 +91,7 @@ const writtenText = ({ attribute }: Computed, resource: DesiredResource): string
   attribute === "size" && resource.kind === "volume" ? String(resource.sizeGb) : resource.name;
 
 function seen(address: Address, id: string, { live }: DiffContext) {
-  const kind = address.startsWith("vm.") ? "vm" : address.startsWith("volume.") ? "volume" : "group";
-  const sighting = sight[kind](live, id);
+  const sighting = sight[kindOf(address)](live, id);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
