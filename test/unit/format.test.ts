@@ -74,7 +74,7 @@ describe("a file in its usual form", () => {
       const formatted = textOf(text);
       expect(textOf(formatted), name).toBe(formatted);
       const read = (source: string) =>
-        JSON.stringify(readDesired([{ file, text: source }]).desired).replace(/"(line|column)":\d+/g, "");
+        JSON.stringify(readDesired([{ file, text: source }]).desired ?? null).replace(/"(line|column)":\d+/g, "");
       expect(read(formatted), name).toBe(read(text));
       for (const comment of text.match(/(?<=^|\s)# .+$/gm) ?? []) expect(formatted).toContain(comment.trim());
     }
