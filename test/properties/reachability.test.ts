@@ -230,13 +230,18 @@ const somePlan: fc.Arbitrary<SmallPlan> = fc
       .tuple(...stepNames.map((_, index) => fc.subarray(stepNames.slice(0, index))))
       .map((before) => Object.fromEntries(stepNames.map((step, index) => [step, before[index]!]))),
   })
-  .map(({ facts, needs }) => ({
-    needs,
-    // What one plan adds it does not take away again.
-    facts: facts.map(({ addedBy, removedBy, rule }) =>
-      addedBy === undefined ? { rule, removedBy } : { rule, addedBy, removedBy: [] },
-    ),
-  }));
+  .map(({ facts, needs }) => {
+    const adders = new Set(facts.map(({ addedBy }) => addedBy));
+    return {
+      needs,
+      // What one plan adds it does not take away again, and no request both adds and takes away.
+      facts: facts.map(({ addedBy, removedBy, rule }) =>
+        addedBy === undefined
+          ? { rule, removedBy: removedBy.filter((step) => !adders.has(step)) }
+          : { rule, addedBy, removedBy: [] },
+      ),
+    };
+  });
 
 const runs = Number(process.env["REACHABILITY_RUNS"] ?? 4000);
 

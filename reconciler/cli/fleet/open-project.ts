@@ -6,9 +6,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
-import { hasErrors } from "../../core/model/diagnostic";
+import { checkPlan } from "../../core/findings/checks";
+import { asDiagnostic } from "../../core/findings/finding";
+import { findingsOfPlan } from "../../core/findings/plan-findings";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
 import { countChanges } from "../../core/plan/plan";
+import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
 import { applyPlan, hasNothingToDo } from "../../engine/apply";
@@ -19,6 +23,7 @@ import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import { type Location, type OpenedService, openService, portsOf, readDialectFile } from "../../open-service";
+import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { exposureText } from "../../report/exposure-text";
@@ -134,7 +139,9 @@ function project(
   const plannedOn = (from: StateStore, prepared: Prepared): Planned => ({
     facts: factsOf(prepared, store.leases),
     body: bodyOf(prepared),
-    errors: prepared.plan.diagnostics.filter(({ severity }) => severity === "error").map((one) => sentences([one])),
+    errors: [...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"), ...refusals(prepared)].map(
+      (one) => sentences([one]),
+    ),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
     async apply(grants, stop, emit) {
@@ -172,6 +179,25 @@ function project(
   };
 }
 
+/** What the file itself says must not be done: an assertion that would break, a check, a code that it denies. */
+function refusals(prepared: Prepared): readonly Diagnostic[] {
+  const { plan, desired, state } = prepared;
+  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const findings = findingsOfPlan(
+    {
+      plan,
+      diagnostics: plan.diagnostics,
+      exposure: touchesGroups ? exposureOf(prepared, { touchedOnly: true }) : undefined,
+      more: [
+        ...judgeReachability(prepared, { today: todayUtc() }).findings,
+        ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),
+      ],
+    },
+    { deny: desired.deny ?? [], strict: false },
+  );
+  return findings.filter(({ refused }) => refused !== undefined).map(asDiagnostic);
+}
+
 /** What other stacks may use. A sensitive one is in no table of the fleet. */
 const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"] =>
   Object.fromEntries(
@@ -187,7 +213,13 @@ function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
     empty: hasNothingToDo(plan, prepared),
     steps: plan.steps.length,
     consents: plan.consents,
-    opens: opens.map((address) => `${address} is opened to the whole world`),
+    opens: [
+      ...opens.map((address) => `${address} is opened to the whole world`),
+      // A program of the user's own judges a plan at a terminal or in a pipeline, where its packages are.
+      ...(prepared.desired.policy === undefined || plan.steps.length === 0
+        ? []
+        : ["the file names a policy program, which a worker does not run: ask it before approving"]),
+    ],
     drifted: plan.changes
       .filter(({ reason }) => reason === "drifted" || reason === "gone")
       .map(({ address }) => address),

@@ -141,7 +141,8 @@ function judgeNever(query: Query, group: JudgedGroup, judge: Judge): Verdict {
     }
     if (!isNothing(before)) return verdict("violated", "repairs", before);
   }
-  const perhaps = withoutParts(perhapsAdmitted(group.ever, query), query, standing);
+  // Two halves of all addresses that are never there together admit some of the members, whoever they are.
+  const perhaps = uniteTraffic(leftOfAll, withoutParts(perhapsAdmitted(group.ever, query), query, standing));
   if (!isNothing(perhaps)) {
     const change = isNothing(withoutParts(perhapsAdmitted(group.before, query), query, standing)) ? "breaks" : "keeps";
     return verdict("unproven", change, perhaps);
@@ -176,7 +177,8 @@ function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): Verdict {
   const [before, after] = [given(group.before), given(group.after)];
   const missingBefore = subtractTraffic(wanted, before);
   const missingAfter = subtractTraffic(wanted, after);
-  const lost = group.before === group.after ? noTraffic : losable(query, group, judge, before);
+  const perhaps = (traffic: Traffic): Traffic => uniteTraffic(given(traffic), perhapsAdmitted(traffic, query));
+  const lost = group.before === group.after ? noTraffic : losable(given, group, judge, before);
   const fresh = judge.world.fresh.has(query.group);
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
   const verdict = (
@@ -194,8 +196,12 @@ function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): Verdict {
       : verdict("violated", "repairs", missingBefore);
   const why = whyUnknown(query, judge);
   if (why !== undefined) return verdict("unproven", "none", missingAfter, { why });
-  const undecided = intersectTraffic(missingAfter, perhapsAdmitted(group.after, query));
-  const certain = subtractTraffic(isNothing(broken) ? missingAfter : broken, undecided);
+  const undecidedAfter = intersectTraffic(missingAfter, perhapsAdmitted(group.after, query));
+  // Where at some moment not even a rule is there that may hold the members of a group, it is lost for certain.
+  const lostForCertain = isNothing(lost) ? lost : losable(perhaps, group, judge, before);
+  const undecided = uniteTraffic(undecidedAfter, subtractTraffic(lost, lostForCertain));
+  const missing = isNothing(broken) ? missingAfter : broken;
+  const certain = uniteTraffic(subtractTraffic(missing, undecided), lostForCertain);
   if (isNothing(certain)) return verdict("unproven", isNothing(broken) ? "keeps" : "breaks", undecided);
   return verdict("violated", isNothing(broken) ? "keeps" : "breaks", certain, {
     between: isNothing(intersectTraffic(certain, missingAfter)),
@@ -212,9 +218,13 @@ function holdsOrUnknown(
     : verdict("unproven", "none", noTraffic, { why: `the address of ${vm} is not known` });
 }
 
-/** What is admitted at the start and may be admitted no longer at some moment. */
-function losable(query: Query, { facts, lasting }: JudgedGroup, judge: Judge, before: Traffic): Traffic {
-  const given = (traffic: Traffic): Traffic => admitted(traffic, query);
+/** What is admitted at the start and may be admitted no longer at some moment. `given`: what counts as admitted. */
+function losable(
+  given: (traffic: Traffic) => Traffic,
+  { facts, lasting }: JudgedGroup,
+  judge: Judge,
+  before: Traffic,
+): Traffic {
   let open = subtractTraffic(before, given(lasting));
   if (isNothing(open)) return open;
   const going = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
