@@ -109,7 +109,9 @@ function addressOf(
   if (shown !== undefined) return { is: "known", text: shown };
   const before = vm?.[key];
   if (before !== undefined && (live === undefined || !showsAddresses(live))) return { is: "known", text: before };
-  const young = vm?.building === true || (vm?.createdAt !== undefined && isYoung(vm.createdAt));
+  // What was shown once and is no more does not come late: this dialect does not say where it is.
+  const young =
+    before === undefined && (vm?.building === true || (vm?.createdAt !== undefined && isYoung(vm.createdAt)));
   if (live?.phase === "changing" || (live !== undefined && young))
     return { is: "open", computed: { ...computed, late: true } };
   return notShown(computed, live, vm?.skipFloatingIp === true);

@@ -244,6 +244,7 @@ operations:
   volume.delete: { method: POST, path: "/api/v1/volumes:delete", body: { volumeId: "{id}" } }
   group.rule.delete: { method: POST, path: "/api/v1/securityGroups:removeRule", body: { securityGroupId: "{id}", ruleId: "{rule_id}" } }
 states: { vm: { verify_resize: ResizeVerification, failed: Faulted } }
+records: { vm: { volume_entry: { root: { value: "", is: "-" } } } }
 `,
   };
 }
