@@ -143,6 +143,16 @@ export type { DesiredPart, DesiredParts, OutputPart, PartReference, PartText } f
  */
 export { isPartReference, isPartText, outputPartsOf, partsOf } from "./one/parts";
 export type { HandlerType } from "./one/table";
+/**
+ * Reads the files that a desired state names, relative to the file that names them: variables, components, packages.
+ *
+ * @example
+ * import { openBeside, readDesired } from "reconcile-cloud";
+ *
+ * const text = "version: 1\ncomponents: { shop: { from: ./web-tier.yaml } }";
+ * const { diagnostics } = readDesired([{ file: "reconcile.yaml", text }], { open: openBeside });
+ * console.log(diagnostics.map(({ summary }) => summary));
+ */
 export { openBeside } from "./outside/beside";
 /**
  * Settings or a plan that cannot be used, with every problem in `diagnostics`; nothing was sent.
