@@ -14,7 +14,7 @@ vms: { ${vm}: { owner: ops@acme.example, user_id: "1", image_id: ubuntu-24.04, f
 `;
 
 it("serves a plan and an apply beside an apply, names who holds the lock, and stays until its guests are done", async () => {
-  const folder = makeFolder({ "a.yaml": world("first"), "b.yaml": world("second") });
+  const folder = makeFolder({ "a.yaml": world("first"), "b.yaml": world("second"), "c.yaml": world("third") });
   const run = (...words: string[]) => runCli(words, { cwd: folder, env: { RECONCILE_TIME_SCALE: "6" } });
   const first = run("apply", "-y", "a.yaml", "--state", "a.state.json");
   await eventually("the first one serves", () =>
@@ -26,7 +26,7 @@ it("serves a plan and an apply beside an apply, names who holds the lock, and st
   const [refused, second, looked] = await Promise.all([
     run("apply", "-y", "a.yaml", "--state", "a.state.json"),
     run("apply", "-y", "b.yaml", "--state", "b.state.json"),
-    run("plan", "b.yaml", "--state", "c.state.json"),
+    run("plan", "c.yaml", "--state", "c.state.json"),
   ]);
   expect(refused.stderr).toContain("state/locked");
   expect(refused.exitCode).toBe(1);

@@ -2,6 +2,10 @@ import { afterEach, describe, it } from "vitest";
 import { startInProcessStack } from "../support/in-process-stack";
 import { scenarios } from "./shared-scenarios";
 
+/** Needs what this engine lacks: aliases, and secrets in what it keeps of dynamic resources. The real one runs them all. */
+const needsRealEngine = (mode: string, name: string): boolean =>
+  name.startsWith("an automatic name stays") || (mode === "dynamic" && name.startsWith("a secret input is nowhere"));
+
 describe.each(["dynamic", "plugin"] as const)("on the in-process engine, %s", (mode) => {
   let stack: Awaited<ReturnType<typeof startInProcessStack>> | undefined;
   afterEach(async () => {
@@ -9,8 +13,9 @@ describe.each(["dynamic", "plugin"] as const)("on the in-process engine, %s", (m
     stack = undefined;
   });
 
-  it.each(Object.entries(scenarios))("%s", async (_, scenario) => {
-    stack = await startInProcessStack(mode);
-    await scenario(stack);
-  });
+  for (const [name, scenario] of Object.entries(scenarios))
+    it.skipIf(needsRealEngine(mode, name))(name, async () => {
+      stack = await startInProcessStack(mode);
+      await scenario(stack);
+    });
 });
