@@ -53,12 +53,10 @@ export async function carryOutSync(desk: Desk, settings: Settings, changes: read
   const { records, queue, who } = desk;
   await records.saveSettings(settings);
   for (const { action, name, spec } of changes) {
-    const detail = `${action}`;
     switch (action) {
       case "add":
       case "change": {
         await records.saveStack(spec);
-        // Many that come at once are spread over a little while, so that they do not stay in step.
         await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
         break;
       }
@@ -75,7 +73,7 @@ export async function carryOutSync(desk: Desk, settings: Settings, changes: read
       default:
         action satisfies never;
     }
-    await records.note({ who, what: "sync", stack: name, detail });
+    await records.note({ who, what: "sync", stack: name, detail: action });
   }
 }
 
