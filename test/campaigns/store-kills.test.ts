@@ -25,7 +25,7 @@ const before = { ...process.env };
 beforeAll(async () => {
   http = await startStateServer({ kind: "gitlab", username: "ci", password: "canary-state-pw" });
   s3 = await startS3Server();
-  if (postgresMissing === undefined) postgres = await startPostgres();
+  if (postgresMissing === undefined && "PostgreSQL".includes(chosen)) postgres = await startPostgres();
   Object.assign(process.env, {
     RECONCILE_STATE_USERNAME: "ci",
     RECONCILE_STATE_PASSWORD: "canary-state-pw",

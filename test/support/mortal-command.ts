@@ -19,9 +19,6 @@ export interface MortalRun {
   readonly ended: Captured | undefined;
 }
 
-/** What waits for the dead waits for ever. */
-const aMoment = (): Promise<void> => new Promise((done) => setTimeout(done, 300));
-
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function runMortal(argv: readonly string[], moment?: Moment): Promise<MortalRun> {
@@ -52,8 +49,8 @@ export async function runMortal(argv: readonly string[], moment?: Moment): Promi
     if (ended === undefined) {
       for (const heartbeat of beating) heartbeat.stop();
       // What was in flight beside it still has its effect.
-      await Promise.race([mortality.idle(), aMoment()]);
-      await Promise.race([Promise.all(closing.map((close) => close())), aMoment()]);
+      await mortality.idle();
+      await Promise.all(closing.map((close) => close()));
     }
     return { counts: mortality.counts, ended };
   } finally {

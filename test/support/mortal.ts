@@ -71,6 +71,15 @@ export function createMortality(moment?: Moment, { locks = false } = {}): Mortal
     return result.value;
   }
 
+  /** What has not been sent by then never is: a request first asks the store for the lock, and that answers nobody any more. */
+  function unlessDead(argument: unknown): unknown {
+    if (typeof argument !== "object" || argument === null || !("mayWrite" in argument)) return argument;
+    const { mayWrite } = argument;
+    if (typeof mayWrite !== "function") return argument;
+    const died = death.then(() => false);
+    return { ...argument, mayWrite: () => Promise.race([mayWrite(), died]) };
+  }
+
   const wrap = <T extends object>(target: T, kindOf: (name: string) => Moment["of"] | undefined): T =>
     new Proxy(target, {
       get(object, name) {
@@ -78,7 +87,7 @@ export function createMortality(moment?: Moment, { locks = false } = {}): Mortal
         if (typeof member !== "function" || name === "has") return member;
         return (...args: unknown[]) =>
           pass(kindOf(String(name)), async () => {
-            const answer = (await Reflect.apply(member, object, args)) as unknown;
+            const answer = (await Reflect.apply(member, object, args.map(unlessDead))) as unknown;
             return name === "lock" ? wrap(answer as StateSession, writeOf) : answer;
           });
       },
