@@ -11,6 +11,8 @@ import { groupHelp, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
 import { commands } from "./registry";
 
+export { runTestsOfThread } from "./file-tests";
+
 export function main(argv: readonly string[]): void {
   outliveOutput();
   run(argv).then(

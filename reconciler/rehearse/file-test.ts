@@ -4,7 +4,7 @@
  */
 import { exposureOf } from "../core/exposure/exposure";
 import { checkPlan } from "../core/findings/checks";
-import { isRefused } from "../core/findings/finding";
+import { type Finding, isRefused } from "../core/findings/finding";
 import { findingsOfPlan } from "../core/findings/plan-findings";
 import type { Desired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
@@ -17,10 +17,19 @@ import { carryOutPermitted } from "../engine/apply";
 import { openState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { createMemoryStore } from "../store/memory";
-import { virtualService } from "./virtual-service";
+import type { StateStore, StoredState } from "../store/store";
+import { newService, type VirtualMoment, virtualService } from "./virtual-service";
+
+/** Where a test begins: a service, and what the state remembers of it. */
+export interface Given {
+  readonly service: VirtualMoment;
+  readonly stored: StoredState;
+}
+
+export const nothingGiven = (now: Date): Given => ({ service: newService(now), stored: { journal: [] } });
 
 export interface RunTest {
-  readonly given?: Desired;
+  readonly given: Given;
   readonly when: Desired;
   readonly destroy: boolean;
   readonly replace: readonly string[];
@@ -31,11 +40,12 @@ export interface RunTest {
 
 const holder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
 
-/** What is not as expected, a line each; empty: the test passes. */
-export async function runFileTest(test: RunTest): Promise<string[]> {
-  const { client, clock } = virtualService(test.now);
+/** A service of its own, on which plans are made and carried out. */
+function benchOf(given: Given) {
+  const service = virtualService(given.service);
+  const { client, clock } = service;
   const never = new AbortController().signal;
-  const store = createMemoryStore();
+  const store: StateStore = createMemoryStore(given.stored);
   const ports: Ports = {
     client,
     clock,
@@ -44,37 +54,50 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
     checkHealth: async () => true,
     emit: () => undefined,
   };
-  const plan = (desired: Desired, options = {}): Promise<Prepared> =>
-    preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true });
-  const apply = async (prepared: Prepared): Promise<string | undefined> => {
-    const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };
-    const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
-    const failed = report.steps.filter(({ result }) => result.end !== "done");
-    return failed.length === 0
-      ? undefined
-      : failed
-          .map(({ step, result }) => `${step.title}: ${"message" in result ? result.message : result.end}`)
-          .join("; ");
+  return {
+    plan: (desired: Desired, options = {}): Promise<Prepared> =>
+      preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true }),
+    /** What did not go well, in a sentence. */
+    async apply(prepared: Prepared): Promise<string | undefined> {
+      const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };
+      const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
+      const failed = report.steps.filter(({ result }) => result.end !== "done");
+      return failed.length === 0
+        ? undefined
+        : failed
+            .map(({ step, result }) => `${step.title}: ${"message" in result ? result.message : result.end}`)
+            .join("; ");
+    },
+    now: async (): Promise<Given> => ({ service: service.moment(), stored: await store.read() }),
+    outputs: async () => openState(await store.read(), "memory", "test").state.outputs ?? {},
   };
-  if (test.given !== undefined) {
-    const prepared = await plan(test.given);
-    const errors = errorsOf(prepared.plan);
-    if (errors !== "") return [`what is given cannot be planned: ${errors}`];
-    const failed = await apply(prepared);
-    if (failed !== undefined) return [`what is given cannot be applied: ${failed}`];
-  }
+}
+
+/** What is given, carried out; every test that is given the same begins there. A sentence: it cannot be. */
+export async function carryOutGiven(desired: Desired, now: Date): Promise<Given | string> {
+  const bench = benchOf(nothingGiven(now));
+  const prepared = await bench.plan(desired);
+  const errors = errorsOf(prepared.plan);
+  if (errors !== "") return `what is given cannot be planned: ${errors}`;
+  const failed = await bench.apply(prepared);
+  return failed === undefined ? bench.now() : `what is given cannot be applied: ${failed}`;
+}
+
+/** What is not as expected, a line each; empty: the test passes. */
+export async function runFileTest(test: RunTest): Promise<string[]> {
+  const bench = benchOf(test.given);
   const options = {
     ...(test.destroy ? { destroy: true } : {}),
     ...(test.replace.length === 0 ? {} : { replace: test.replace }),
   };
-  const prepared = await plan(test.when, options);
-  const problems = comparePlan(prepared, test);
-  const blocked = hasErrors(prepared.plan.diagnostics) || exitCodeOf(prepared, test) !== 0;
-  if (blocked || problems.length > 0) return problems;
+  const prepared = await bench.plan(test.when, options);
+  const judged = judge(prepared, test);
+  const problems = comparePlan(prepared, judged, test.expect);
+  if (judged.exitCode !== 0 || problems.length > 0) return problems;
   const { expect } = test;
   if (expect.converges === undefined && expect.outputs === undefined && isEmpty(prepared.plan)) return problems;
-  const failed = await apply(prepared);
-  const again = failed === undefined ? await plan(test.when, test.destroy ? options : {}) : undefined;
+  const failed = await bench.apply(prepared);
+  const again = failed === undefined ? await bench.plan(test.when, test.destroy ? options : {}) : undefined;
   const converges = again !== undefined && again.plan.steps.length === 0;
   if (converges !== (expect.converges ?? true))
     problems.push(
@@ -83,7 +106,7 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
         : `it does not converge: ${failed ?? again?.plan.steps.map(({ title }) => title).join("; ")}`,
     );
   if (expect.outputs !== undefined) {
-    const { outputs = {} } = openState(await store.read(), "memory", "test").state;
+    const outputs = await bench.outputs();
     for (const [name, value] of Object.entries(expect.outputs))
       if (!deepEqual(outputs[name]?.value, value))
         problems.push(
@@ -96,29 +119,28 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
 const errorsOf = ({ diagnostics }: Plan): string =>
   diagnostics.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ");
 
-function findingsOf(prepared: Prepared, { now }: RunTest) {
+interface Judged {
+  readonly findings: readonly Finding[];
+  readonly verdicts: readonly { readonly verdict: string }[];
+  readonly exitCode: number;
+}
+
+function judge(prepared: Prepared, { now }: RunTest): Judged {
   const { plan, desired, state } = prepared;
   const exposure = plan.changes.some(({ kind }) => kind === "group")
     ? exposureOf(prepared, { touchedOnly: true })
     : undefined;
-  const reachability = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
+  const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
   const checked = checkPlan({ desired, plan, recorded: state.resources.size, now });
   const findings = findingsOfPlan(
-    { plan, diagnostics: plan.diagnostics, exposure, more: [...reachability.findings, ...checked] },
+    { plan, diagnostics: plan.diagnostics, exposure, more: [...broken, ...checked] },
     { deny: desired.deny ?? [], strict: false },
   );
-  return { findings, verdicts: reachability.verdicts };
+  const exitCode = hasErrors(plan.diagnostics) ? 1 : isRefused(findings) ? 3 : 0;
+  return { findings, verdicts, exitCode };
 }
 
-function exitCodeOf(prepared: Prepared, test: RunTest): number {
-  if (hasErrors(prepared.plan.diagnostics)) return 1;
-  return isRefused(findingsOf(prepared, test).findings) ? 3 : 0;
-}
-
-function comparePlan(prepared: Prepared, test: RunTest): string[] {
-  const { plan } = prepared;
-  const { expect } = test;
-  const { findings, verdicts } = findingsOf(prepared, test);
+function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judged, expect: Expected): string[] {
   const problems: string[] = [];
   const differ = (what: string, expected: readonly string[] | undefined, is: readonly string[]): void => {
     if (expected === undefined || deepEqual(expected, is)) return;
@@ -152,7 +174,6 @@ function comparePlan(prepared: Prepared, test: RunTest): string[] {
     const is = ["violated", "unproven"].find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "holds";
     differ("reachability", [expect.reachability], [is]);
   }
-  const exitCode = exitCodeOf(prepared, test);
   // Whoever expects nothing of a plan expects that it can be carried out.
   const wanted = expect.exitCode ?? (expect.findings === undefined && expect.reachability === undefined ? 0 : exitCode);
   if (exitCode !== wanted)

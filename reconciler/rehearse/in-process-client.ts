@@ -47,13 +47,13 @@ const dialect = {
     "group.list": listed("group.list"),
   },
 };
+const read = createRecordReaders(dialect);
 
 export function inProcessClient(
   emulated: WorldCalls,
   has: (operation: Operation) => boolean,
   holdUntil: (ms: number) => Promise<void>,
 ): InProcessClient {
-  const read = createRecordReaders(dialect);
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
 

@@ -1,5 +1,6 @@
 /** The embedded service without a socket and without waiting: one call is one decision, and time passes when everybody waits. */
 import { authenticate } from "../../emulator/access";
+import type { Change } from "../../emulator/entities";
 import { decide } from "../../emulator/operations";
 import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
@@ -10,26 +11,45 @@ import type { ServiceClient } from "../service/client";
 import { inProcessClient, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
 
-export function virtualService(from: Date): { readonly client: ServiceClient; readonly clock: Clock } {
-  const world = createWorld();
+/** A service at some moment: whoever starts from it has a service of its own, in which the same was done before. */
+export interface VirtualMoment {
+  readonly changes: readonly Change[];
+  readonly ids: number;
+  readonly nowMs: number;
+}
+
+export interface VirtualService {
+  readonly client: ServiceClient;
+  readonly clock: Clock;
+  moment(): VirtualMoment;
+}
+
+export function newService(from: Date): VirtualMoment {
   let ids = 0;
-  const newId = (): string => {
-    ids += 1;
-    return `11111111-1111-4111-8111-${String(ids).padStart(12, "0")}`;
-  };
-  applyChanges(world, seedChanges({}, newId, 0));
+  const changes = seedChanges({}, () => idOf(++ids), 0);
+  return { changes, ids, nowMs: from.getTime() };
+}
+
+const idOf = (count: number): string => `11111111-1111-4111-8111-${String(count).padStart(12, "0")}`;
+
+export function virtualService(from: VirtualMoment): VirtualService {
+  const world = createWorld();
+  let { ids } = from;
+  const newId = (): string => idOf(++ids);
+  applyChanges(world, from.changes);
+  const changed: Change[] = [...from.changes];
   const caller = authenticate(world, "Bearer ops-token", true);
   if (caller === undefined) throw new Error("the embedded service knows no caller");
   const settings = {
     strict: false,
-    secondMs: 1000,
+    secondMs: 1,
     pageSize: 100,
     portRange: null,
     autoConfirmResize: false,
     keepsNamedGroups: false,
   };
   const calls: WorldCalls = {
-    nowMs: from.getTime(),
+    nowMs: from.nowMs,
     call(operation, body, options = {}) {
       const decision = decide(operation, {
         world,
@@ -44,14 +64,15 @@ export function virtualService(from: Date): { readonly client: ServiceClient; re
         pageShift: 0,
       });
       applyChanges(world, decision.changes);
+      changed.push(...decision.changes);
       return decision;
     },
   };
   const clock = virtualClock((now) => {
     calls.nowMs = now;
-  }, from.getTime());
+  }, from.nowMs);
   const client = inProcessClient(calls, has, (until) => clock.sleep(Math.max(0, until - clock.now())));
-  return { client, clock };
+  return { client, clock, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
 }
 
 const known = new Set<string>([

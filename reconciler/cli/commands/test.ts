@@ -1,17 +1,15 @@
 /** `reconcile test`: tests of one's own file, on the embedded service in virtual time. Asks nothing of any service. */
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { type ReadOptions, readDesired } from "../../config/read-desired";
-import { type FileTest, readTests, sourcesOf, type TestSide } from "../../config/read-tests";
-import type { Desired } from "../../core/model/desired";
+import { readDesired } from "../../config/read-desired";
+import { readTests } from "../../config/read-tests";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { errorCode, errorMessage } from "../../core/text/errors";
-import { openBeside } from "../../outside/beside";
-import { runFileTest } from "../../rehearse/file-test";
-import { junitOfTests, type TestResult, tapText, testEvent, testsText } from "../../report/test-text";
+import { errorCode } from "../../core/text/errors";
+import { junitOfTests, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
+import { runFileTests } from "../file-tests";
 import { defaultFile, readSource } from "../workspace";
 
 export const testCommand = command({
@@ -45,9 +43,7 @@ async function run(invocation: Invocation): Promise<number> {
     return read.tests.map((test) => ({ file, test }));
   });
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-  const now = new Date();
-  const cache = new Map<string, Desired | readonly string[]>();
-  const results = await inParallel(tests, ({ file, test }) => runOne(file, test, now, cache));
+  const results = await runFileTests(tests, new Date());
   for (const result of results) output.event(testEvent(result));
   const text = format === "tap" ? tapText(results) : format === "junit" ? junitOfTests(results) : undefined;
   if (text !== undefined && flags.out !== undefined) writeFileSync(flags.out, text);
@@ -55,78 +51,6 @@ async function run(invocation: Invocation): Promise<number> {
   if (text === undefined || flags.out !== undefined)
     output.print(testsText(results, { colour: output.colour, width: output.width }));
   return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
-}
-
-const atOnce = 16;
-
-/** Each lives in a time of its own, so that none waits for another. */
-async function inParallel<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {
-  const results = new Map<number, R>();
-  const open = items.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, item] of open) results.set(index, await use(item));
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
-  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
-}
-
-async function runOne(
-  file: string,
-  test: FileTest,
-  now: Date,
-  cache: Map<string, Desired | readonly string[]>,
-): Promise<TestResult> {
-  const started = performance.now();
-  const done = (problems: readonly string[]): TestResult => ({
-    file,
-    name: test.name,
-    source: test.source,
-    problems,
-    durationMs: performance.now() - started,
-  });
-  try {
-    const given = test.given === undefined ? undefined : desiredOf(file, test.given, cache);
-    const when = desiredOf(file, test.when, cache);
-    if (isProblems(given)) return done(given.map((problem) => `given: ${problem}`));
-    if (isProblems(when)) {
-      // A file that is refused is a thing to test.
-      return done(test.expect.exitCode === 1 ? [] : when);
-    }
-    const { destroy, replace, expect } = test;
-    return done(await runFileTest({ ...(given === undefined ? {} : { given }), when, destroy, replace, expect, now }));
-  } catch (error) {
-    return done([errorMessage(error)]);
-  }
-}
-
-const isProblems = (read: Desired | readonly string[] | undefined): read is readonly string[] => Array.isArray(read);
-
-/** Many tests read the same file in the same way. */
-function desiredOf(
-  test: string,
-  side: TestSide,
-  cache: Map<string, Desired | readonly string[]>,
-): Desired | readonly string[] {
-  const key = JSON.stringify([dirname(test), side]);
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const at = (path: string): string => join(dirname(test), path);
-  const options: ReadOptions = {
-    vars: side.vars,
-    ...(side.env === undefined ? {} : { env: side.env }),
-    open: openBeside,
-  };
-  const { desired, diagnostics } = readDesired(
-    sourcesOf(side, (path) => readSource(at(path))),
-    options,
-  );
-  const read =
-    desired ??
-    diagnostics.flatMap(({ severity, summary, source }) =>
-      severity === "error" ? [`${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}`] : [],
-    );
-  cache.set(key, read);
-  return read;
 }
 
 function findTests(path: string): string[] {

@@ -1,0 +1,156 @@
+/** Runs tests of a user's own file: what several of them share is read and carried out once, and many use every core. */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { parentPort, Worker, workerData } from "node:worker_threads";
+import { type ReadOptions, readDesired } from "../config/read-desired";
+import { type FileTest, sourcesOf, type TestSide } from "../config/read-tests";
+import type { Desired } from "../core/model/desired";
+import { errorMessage } from "../core/text/errors";
+import { openBeside } from "../outside/beside";
+import { carryOutGiven, type Given, nothingGiven, runFileTest } from "../rehearse/file-test";
+import type { TestResult } from "../report/test-text";
+import { readSource } from "./workspace";
+
+export interface TestOfFile {
+  readonly file: string;
+  readonly test: FileTest;
+}
+
+const atOnce = 16;
+/** A thread takes as long to start as so many tests. */
+const worthAThread = 75;
+
+/** The results, in the order of the tests. */
+export async function runFileTests(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
+  const threads = Math.min(availableParallelism(), Math.floor(tests.length / worthAThread));
+  if (threads < 2) return runHere(tests, now);
+  const shares = Array.from({ length: threads }, (_, share) => tests.filter((_, index) => index % threads === share));
+  const [own = [], ...others] = shares;
+  const given = others.map((share) => runInThread(share, now));
+  const results = [await runHere(own, now), ...(await Promise.all(given))];
+  return tests.flatMap((_, index) => results[index % threads]?.[Math.floor(index / threads)] ?? []);
+}
+
+function runHere(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
+  const shared = createShared(now);
+  return inParallel(tests, (test) => runOne(test, shared));
+}
+
+/** This program, as a file that a thread can load: the bundle, or beside this file; none where it is one executable. */
+const program = [__filename, join(__dirname, "main.js")].find((file) => /(bundle|main)\.js$/.test(file));
+
+/** A thread that cannot be had is no reason not to run: its share is run here. */
+async function runInThread(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
+  if (program === undefined || !existsSync(program)) return runHere(tests, now);
+  const told = await new Promise<readonly TestResult[] | undefined>((resolve) => {
+    const data: ThreadData = { tests, nowMs: now.getTime() };
+    const code = `require(${JSON.stringify(program)}).runTestsOfThread()`;
+    const thread = new Worker(code, { eval: true, workerData: data });
+    thread.once("message", resolve);
+    thread.once("error", () => resolve(undefined));
+    thread.once("exit", () => resolve(undefined));
+  });
+  return told ?? runHere(tests, now);
+}
+
+interface ThreadData {
+  readonly tests: readonly TestOfFile[];
+  readonly nowMs: number;
+}
+
+/** What a thread does. */
+export async function runTestsOfThread(): Promise<void> {
+  const { tests, nowMs }: ThreadData = workerData;
+  parentPort?.postMessage(await runHere(tests, new Date(nowMs)));
+}
+
+/** Each lives in a time of its own, so that none waits for another. */
+async function inParallel<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {
+  const results = new Map<number, R>();
+  const open = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, item] of open) results.set(index, await use(item));
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
+}
+
+async function runOne({ file, test }: TestOfFile, shared: Shared): Promise<TestResult> {
+  const started = performance.now();
+  const done = (problems: readonly string[]): TestResult => ({
+    file,
+    name: test.name,
+    source: test.source,
+    problems,
+    durationMs: performance.now() - started,
+  });
+  try {
+    const given = test.given === undefined ? shared.nothing : await shared.given(file, test.given);
+    if (isProblems(given)) return done(given);
+    const when = shared.desired(file, test.when);
+    // A file that is refused is a thing to test.
+    if (isProblems(when)) return done(test.expect.exitCode === 1 ? [] : when);
+    const { destroy, replace, expect } = test;
+    return done(await runFileTest({ given, when, destroy, replace, expect, now: shared.now }));
+  } catch (error) {
+    return done([errorMessage(error)]);
+  }
+}
+
+type OrProblems<T> = T | readonly string[];
+const isProblems = (read: OrProblems<object>): read is readonly string[] => Array.isArray(read);
+
+type Shared = ReturnType<typeof createShared>;
+
+/** Many tests read the same file in the same way, and are given the same. */
+function createShared(now: Date) {
+  const desiredStates = new Map<string, OrProblems<Desired>>();
+  const begun = new Map<string, Promise<OrProblems<Given>>>();
+  const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
+
+  function desired(test: string, side: TestSide): OrProblems<Desired> {
+    const key = keyOf(test, side);
+    const known = desiredStates.get(key) ?? read(test, side);
+    desiredStates.set(key, known);
+    return known;
+  }
+
+  async function begin(test: string, side: TestSide): Promise<OrProblems<Given>> {
+    const wanted = desired(test, side);
+    if (isProblems(wanted)) return wanted.map((problem) => `given: ${problem}`);
+    const given = await carryOutGiven(wanted, now);
+    return typeof given === "string" ? [given] : given;
+  }
+
+  return {
+    now,
+    nothing: nothingGiven(now),
+    desired,
+    given(test: string, side: TestSide): Promise<OrProblems<Given>> {
+      const key = keyOf(test, side);
+      const known = begun.get(key) ?? begin(test, side);
+      begun.set(key, known);
+      return known;
+    },
+  };
+}
+
+function read(test: string, side: TestSide): OrProblems<Desired> {
+  const at = (path: string): string => join(dirname(test), path);
+  const options: ReadOptions = {
+    vars: side.vars,
+    ...(side.env === undefined ? {} : { env: side.env }),
+    open: openBeside,
+  };
+  const { desired, diagnostics } = readDesired(
+    sourcesOf(side, (path) => readSource(at(path))),
+    options,
+  );
+  return (
+    desired ??
+    diagnostics.flatMap(({ severity, summary, source }) =>
+      severity === "error" ? [`${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}`] : [],
+    )
+  );
+}
