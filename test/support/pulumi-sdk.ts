@@ -31,3 +31,8 @@ export function linkModules(folder: string): void {
   // For programs in TypeScript.
   symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
 }
+
+/** For a process that loads the SDK: what one compiled, the next takes (test/support/compile-cache.cjs). */
+export const compiledOnce = {
+  NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --require=${join(__dirname, "compile-cache.cjs")}`.trim(),
+};
