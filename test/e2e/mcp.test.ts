@@ -1,9 +1,12 @@
 /** `reconcile mcp` as a client of the protocol uses it: a line a message, over the process's own input and output. */
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
-import { jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, root, runCli, startCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
 let folder: string;
@@ -98,5 +101,25 @@ describe("reconcile docs", () => {
     expect((await runCli(["docs", "flush", "volume"], { cwd: folder })).stdout).toMatch(/^gitops: /m);
     const none = await runCli(["docs", "saftey"], { cwd: folder });
     expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("reconcile docs safety")]);
+  });
+
+  it("serves them as pages that fetch nothing from elsewhere, and nothing beside them, until it is stopped", async () => {
+    await promisify(execFile)(process.execPath, [join(root, "scripts/generate-site.mjs")]);
+    const { child, finished, output } = startCli(["docs", "--serve"], { cwd: folder });
+    const url = await eventually("its address", () => /^http:\S+(?=\n)/.exec(output().stdout)?.[0]);
+    const page = await fetch(`${url}/safety.html`);
+    expect(page.headers.get("content-security-policy")).toBe("default-src 'self'");
+    expect(await page.text()).not.toMatch(/(?:src|<link[^>]*href)="(?:https?:)?\/\//);
+    expect(await (await fetch(url)).text()).toContain("search");
+    for (const path of [
+      "/../cli/main.js",
+      "/..%2f..%2fpackage.json",
+      "/%2e%2e/%2e%2e/package.json",
+      "/%",
+      "/none.html",
+    ])
+      expect([path, (await fetch(url + path)).status]).toEqual([path, 404]);
+    child.kill("SIGTERM");
+    expect((await finished).exitCode).toBe(0);
   });
 });

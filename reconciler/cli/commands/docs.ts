@@ -1,26 +1,33 @@
-/** `reconcile docs`: the documents that came with this program, by page or by the words that are looked for. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** `reconcile docs`: the documents that came with this program, by page, by the words that are looked for, or in a browser. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname, join, normalize, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { nearestName } from "../../core/text/nearest";
 import { packageFolder } from "../../version";
-import { command, type Positionals } from "../command";
+import { command, type Invocation, type Positionals } from "../command";
 import { fail } from "../compose";
+import { listenAt } from "../listen";
+import { listenForStop } from "../stop-signals";
 
 const anyWords: Positionals = { min: 0, max: 20, what: "" };
 
 export const docsCommand = command({
-  usage: "docs [PAGE | WORD…]",
-  summary: "the documents that came with this program: a page, or where words stand",
+  usage: "docs [PAGE | WORD…] [--serve [--listen HOST:PORT]]",
+  summary: "the documents that came with this program: a page, where words stand, or all in a browser",
   section: "This program",
   examples: [
     ["reconcile docs", "every page and what it is about"],
     ["reconcile docs safety", "one page, to read or to pipe into a pager"],
     ["reconcile docs flush volume", "the sections that have all of these words"],
+    ["reconcile docs --serve", "all of them in a browser, with a search; nothing is fetched from elsewhere"],
   ],
-  flags: ["json", "json-into", "no-color"],
+  flags: ["serve", "listen", "json", "json-into", "no-color"],
   positionals: anyWords,
   complete: () => pages().map(({ name, title }) => ({ word: name, says: title })),
-  async run({ args, output }) {
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    if (flags.serve === true) return serve(invocation);
     const known = pages();
     if (known.length === 0)
       throw fail(
@@ -39,6 +46,9 @@ export const docsCommand = command({
         output.print(`${name.padEnd(width)}  ${title}`);
         output.event({ type: "page", page: name, title, file });
       }
+      const start = join(siteFolder(), "index.html");
+      if (existsSync(start))
+        output.note(`In a browser, with a search: reconcile docs --serve, or open ${pathToFileURL(start).href}`);
     } else {
       const found = known.flatMap((one) => sectionsWith(one, args));
       if (found.length === 0) {
@@ -61,6 +71,61 @@ export const docsCommand = command({
   },
 });
 
+/** The same pages as a site, made when the package is packed. */
+const siteFolder = (): string => join(packageFolder, "dist", "site");
+
+async function serve({ flags, output }: Invocation): Promise<number> {
+  if (!existsSync(join(siteFolder(), "index.html")))
+    throw fail("cli/file-unreadable", "the pages for a browser are not beside this program", "npm run site makes them");
+  const stop = listenForStop(output);
+  const server = await listenAt(flags.listen ?? "127.0.0.1:0", "--listen 127.0.0.1:8080", sendPage);
+  try {
+    output.print(server.url);
+    output.event({ type: "serving", url: server.url });
+    output.note("Ctrl-C ends it.");
+    if (!stop.soft.aborted) await new Promise((ended) => stop.soft.addEventListener("abort", ended, { once: true }));
+  } finally {
+    await server.close();
+    stop.close();
+  }
+  return output.finish({ exitCode: 0 });
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+};
+
+/** The policy has the browser itself refuse whatever would be fetched from elsewhere. */
+function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): void {
+  const [path = "/"] = url.split(/[?#]/);
+  const folder = siteFolder();
+  const file = normalize(join(folder, decoded(path.endsWith("/") ? `${path}index.html` : path)));
+  const isThere = file.startsWith(folder + sep) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  if (!isThere) {
+    response.writeHead(404, { "content-type": "text/plain" }).end("no such page\n");
+    return;
+  }
+  response
+    .writeHead(200, {
+      "content-type": mediaTypes[extname(file)] ?? "application/octet-stream",
+      "content-security-policy": "default-src 'self'",
+      "x-content-type-options": "nosniff",
+    })
+    .end(readFileSync(file));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path).replaceAll("\0", "");
+  } catch {
+    return "/";
+  }
+}
+
 interface Page {
   readonly name: string;
   readonly title: string;
@@ -72,7 +137,7 @@ function pages(): readonly Page[] {
   const folder = join(packageFolder, "docs");
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && name !== "README.md")
     .sort()
     .map((name) => {
       const file = join(folder, name);

@@ -1,0 +1,37 @@
+/** A small HTTP server of a command, at the address of `--listen`. Reads only. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fail } from "./compose";
+
+export interface Listening {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function listenAt(
+  listen: string,
+  another: string,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Listening> {
+  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
+  if (match === null || Number(match[2]) > 65535)
+    throw fail("cli/bad-flag", `--listen ${listen} is no address`, another);
+  const host = (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
+  const server = createServer((request, response) => {
+    if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+    else response.writeHead(405, { "content-type": "text/plain" }).end("GET only\n");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, another)));
+    server.listen(Number(match[2]), host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

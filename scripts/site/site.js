@@ -1,0 +1,113 @@
+// The search, and the list of pages that is open where there is room. The index is loaded when somebody searches.
+(() => {
+  const root = document.documentElement.dataset.root ?? "";
+  const details = document.querySelector("nav details");
+  const isWide = matchMedia("(min-width: 50.01rem)");
+  const open = () => details.toggleAttribute("open", isWide.matches);
+  isWide.addEventListener("change", open);
+  open();
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+
+  const input = document.querySelector(".search input");
+  const list = document.querySelector(".search ol");
+  let loading;
+  const load = () => {
+    loading ??= new Promise((done) => {
+      const script = document.createElement("script");
+      script.src = `${root}search-index.js`;
+      script.onload = () =>
+        done(
+          window.searchIndex.map((section) => ({
+            ...section,
+            low: section.text.toLowerCase(),
+            head: `${section.title} ${section.heading}`.toLowerCase(),
+          })),
+        );
+      document.head.append(script);
+    });
+    return loading;
+  };
+
+  /** Every word has to be there; in a heading it counts most, and where a word begins more than inside one. */
+  const scoreOf = (section, words) => {
+    let score = 0;
+    for (const word of words) {
+      const inHead = section.head.includes(word);
+      const at = section.low.indexOf(word);
+      if (!inHead && at < 0) return 0;
+      const begins = new RegExp(`(^|[^\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, "u");
+      if (inHead) score += begins.test(section.head) ? 12 : 5;
+      if (at >= 0) score += (begins.test(section.low) ? 3 : 1) + Math.min(2, section.low.split(word).length / 4);
+    }
+    return score;
+  };
+
+  const excerpt = (section, words) => {
+    const first = Math.min(
+      ...words.map((word) => section.low.indexOf(word)).filter((at) => at >= 0),
+      section.text.length,
+    );
+    const from = first === section.text.length ? 0 : Math.max(0, first - 50);
+    const part = (from > 0 ? "…" : "") + section.text.slice(from, from + 160);
+    const span = document.createElement("span");
+    const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "i");
+    for (const piece of part.split(pattern)) {
+      if (!words.includes(piece.toLowerCase())) span.append(piece);
+      else span.append(Object.assign(document.createElement("mark"), { textContent: piece }));
+    }
+    return span;
+  };
+
+  const search = async () => {
+    const words = input.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
+    const sections = words.length === 0 ? [] : await load();
+    const found = sections
+      .map((section) => ({ section, score: scoreOf(section, words) }))
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, 12);
+    list.replaceChildren(
+      ...found.map(({ section }) => {
+        const link = document.createElement("a");
+        link.href = `${root}${section.page}${section.id === "" ? "" : `#${section.id}`}`;
+        const name = document.createElement("strong");
+        name.textContent = section.heading === section.title ? section.title : `${section.title} › ${section.heading}`;
+        link.append(name, excerpt(section, words));
+        const item = document.createElement("li");
+        item.append(link);
+        return item;
+      }),
+    );
+    if (found.length === 0 && words.length > 0)
+      list.append(
+        Object.assign(document.createElement("li"), {
+          className: "none",
+          textContent: "Nothing has all of these words.",
+        }),
+      );
+    list.hidden = words.length === 0;
+  };
+  input.addEventListener("input", search);
+  input.addEventListener("focus", load);
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== input) {
+      event.preventDefault();
+      input.focus();
+    } else if (event.key === "Escape") {
+      list.hidden = true;
+      input.blur();
+    } else if (["ArrowDown", "ArrowUp"].includes(event.key) && !list.hidden) {
+      const links = [input, ...list.querySelectorAll("a")];
+      const at = links.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+      event.preventDefault();
+      links[Math.max(0, Math.min(links.length - 1, at))].focus();
+    } else if (event.key === "Enter" && document.activeElement === input) list.querySelector("a")?.click();
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".search")) list.hidden = true;
+  });
+})();
