@@ -22,6 +22,25 @@ export interface Observed<T> {
   readonly forbidden: readonly string[];
 }
 
+/** What is asked of one kind. */
+export interface Asked {
+  /** These, whatever it takes. */
+  readonly wanted: ReadonlySet<string>;
+  /** All that the state and the file know: what a list does not show of them is looked at by itself. */
+  readonly known: ReadonlySet<string>;
+  /** Everything there is has to be shown: a name may be anybody's. */
+  readonly whole: boolean;
+}
+
+/** A page of a list is taken to show so many. */
+const usualPage = 100;
+
+/** Whether a list costs fewer requests than to read each by itself, or only a list will do. */
+const isListCheaper = ({ wanted, known, whole }: Asked): boolean =>
+  whole || wanted.size > Math.ceil(known.size / usualPage);
+
+const isNothing = ({ wanted, whole }: Asked): boolean => wanted.size === 0 && !whole;
+
 export const cannotLook = (what: string): Unobserved => ({
   seen: "unobserved",
   reason: `this service has no way to look at ${what}`,
@@ -29,15 +48,21 @@ export const cannotLook = (what: string): Unobserved => ({
 
 export async function observeVms(
   client: ServiceClient,
-  ids: ReadonlySet<string>,
+  asked: Asked,
   desired: Desired,
   state: State,
   findings: Diagnostic[],
   options: Options & { readonly young: ReadonlySet<string> },
 ): Promise<Observed<LiveVm> & { readonly listed?: readonly LiveVm[] }> {
   const looks = new Map<string, Look<LiveVm>>();
+  const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
+    observeEach("vm", wanted, (id) => client.getVm(id, options), looks, findings);
+  const { known: ids } = asked;
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
+  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [] };
+  if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(asked))
+    return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted) };
   if (client.can.seesVms === "list") {
     if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
     const listed = await client.listVms(options);
@@ -56,8 +81,7 @@ export async function observeVms(
   }
   const unlisted = cannotLook("VMs");
   if (client.can.seesVms === "each") {
-    const forbidden = await observeEach("vm", ids, (id) => client.getVm(id, options), looks, findings);
-    return { looks, unlisted, forbidden };
+    return { looks, unlisted, forbidden: await read(asked.wanted) };
   }
   if (ids.size > 0)
     findings.push({
@@ -104,7 +128,7 @@ async function lookAgain(
 
 export async function observeVolumes(
   client: ServiceClient,
-  ids: ReadonlySet<string>,
+  asked: Asked,
   orphans: readonly string[],
   findings: Diagnostic[],
   options: Options,
@@ -112,8 +136,11 @@ export async function observeVolumes(
   const looks = new Map<string, Look<LiveVolume>>();
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
-  if (client.can.seesVolumes !== "list")
-    return { looks, unlisted: cannotLook("a volume by its list"), forbidden: await read(ids), listed: false };
+  const isListable = client.can.seesVolumes === "list";
+  if (!isListable || !isListCheaper(asked)) {
+    const unlisted = isListable ? notLookedAt : cannotLook("a volume by its list");
+    return { looks, unlisted, forbidden: await read(asked.wanted), listed: false };
+  }
   const listed = await client.listVolumes(options);
   if (listed.status !== "accepted") {
     findings.push(readFailed("the list of volumes", listed));
@@ -121,22 +148,24 @@ export async function observeVolumes(
   }
   for (const volume of listed.value) looks.set(volume.id, { seen: "yes", value: volume });
   // A list may be behind: what it does not show counts as gone only when its own address says so too.
-  const forbidden = await read(new Set([...ids, ...orphans].filter((id) => !looks.has(id))));
+  const forbidden = await read(new Set([...asked.known, ...orphans].filter((id) => !looks.has(id))));
   return { looks, unlisted: notInList("the list of volumes"), forbidden, listed: true };
 }
 
 export async function observeGroups(
   client: ServiceClient,
-  known: ReadonlySet<string>,
+  asked: Asked,
   state: State,
   findings: Diagnostic[],
   options: Options,
 ): Promise<Observed<LiveGroup> & { readonly listed: boolean }> {
   const looks = new Map<string, Look<LiveGroup>>();
-  const ids = new Set(known);
+  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
+  const ids = new Set(asked.wanted);
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
   let unlisted: Look<never> = cannotLook("a security group by its list");
-  if (client.can.seesGroups === "list") {
+  if (client.can.seesGroups === "list" && client.can.readsOneGroup && !isListCheaper(asked)) unlisted = notLookedAt;
+  else if (client.can.seesGroups === "list") {
     const answer = await client.listGroups(options);
     if (answer.status === "accepted") {
       listed = new Map(answer.value.map((group) => [group.id, group]));
@@ -151,6 +180,8 @@ export async function observeGroups(
       code: "plan/group-names-unobserved",
       summary: "this service shows the rules of security groups, and not their names and descriptions",
     });
+  // A list may be behind: what it does not show counts as gone only when its own address says so too.
+  if (listed !== undefined) for (const id of asked.known) if (!listed.has(id)) ids.add(id);
   for (const group of listed?.values() ?? []) {
     looks.set(group.id, { seen: "yes", value: group });
     // What an open create may have made is known by its rules.

@@ -5,6 +5,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
 import type { Scope } from "../core/model/recorded";
+import { type Part, partTargeted, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
@@ -12,7 +13,7 @@ import type { ServiceClient } from "../service/client";
 import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import type { Clock } from "./ports";
-import { refresh, unobserved } from "./refresh";
+import { type Refreshed, refresh, unobserved } from "./refresh";
 import { assertSameService, assertShown, scopeOf, scopeToRemember } from "./scope";
 
 export interface Prepared {
@@ -101,33 +102,47 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const started = input.clock.now();
   input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
   const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
-  const seen = input.observe
-    ? await refresh(client, desired, state, {
-        isYoung,
-        acceptService: accepted,
-        ...(input.signal === undefined ? {} : { signal: input.signal }),
-      })
-    : { live: unobserved, findings: [] };
+  const look = async (part: Part | undefined) => {
+    const seen = await refresh(client, desired, state, {
+      isYoung,
+      acceptService: accepted,
+      ...(input.signal === undefined ? {} : { signal: input.signal }),
+      ...(part === undefined ? {} : { part }),
+    });
+    // Whoever stopped the look knows why it shows nothing.
+    if (input.signal?.aborted !== true) assertReached(client.origin, seen);
+    assertShown(state, seen.live);
+    return seen;
+  };
+  const planFrom = (seen: Refreshed) =>
+    makePlan({
+      desired,
+      state,
+      live: seen.live,
+      can: client.can,
+      takesPortRanges: client.takesPortRanges,
+      ...(client.names === undefined ? {} : { names: client.names }),
+      options,
+      isYoung,
+      findings: [...notes, ...seen.findings],
+    });
+  let part = partTargeted(desired, state, options);
+  let seen = input.observe ? await look(part) : { live: unobserved, findings: [] };
+  let plan = planFrom(seen);
+  // What a narrow plan turns out to touch is looked at as well, before anything of it counts.
+  for (;;) {
+    const wider = input.observe && part !== undefined ? widened(part, plan, client.can) : undefined;
+    if (wider === undefined) break;
+    part = wider;
+    seen = await look(part);
+    plan = planFrom(seen);
+  }
   input.emit?.({
     type: "refresh",
     status: "done",
     resources: state.resources.size,
     elapsedMs: input.clock.now() - started,
   });
-  // Whoever stopped the look knows why it shows nothing.
-  if (input.observe && input.signal?.aborted !== true) assertReached(client.origin, seen);
-  assertShown(state, seen.live);
-  const plan = makePlan({
-    desired,
-    state,
-    live: seen.live,
-    can: client.can,
-    takesPortRanges: client.takesPortRanges,
-    ...(client.names === undefined ? {} : { names: client.names }),
-    options,
-    isYoung,
-    findings: [...notes, ...seen.findings],
-  });
-  const scope = scopeToRemember(state, now, seen.live, accepted);
+  const scope = scopeToRemember(state, now, seen.live, accepted, part !== undefined);
   return { desired, state, live: seen.live, plan, ...(scope === undefined ? {} : { scope }) };
 }

@@ -2,23 +2,16 @@
  * Looks at the service once: the fewest requests that show everything the records and the file speak of. One list of
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
-import { type Kind, kinds, parseAddress } from "../core/model/address";
+import { type Address, type Kind, kinds, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { isDoubt, judgeScope, type Look, notLookedAt, type Sighting, weigh } from "../core/model/evidence";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
-import { type Orphan, orphanKey, type State } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
+import type { Part } from "../core/plan/part";
 import type { ServiceClient } from "../service/client";
-import {
-  cannotLook,
-  type Observed,
-  type Options,
-  observeEach,
-  observeGroups,
-  observeVms,
-  observeVolumes,
-  wordOf,
-} from "./observe";
+import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
+import { cannotLook, type Observed, type Options, observeEach, wordOf } from "./observe";
 import { readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
@@ -34,6 +27,8 @@ export interface RefreshOptions {
   readonly isYoung?: (createdAt: string) => boolean;
   /** The user says that it is the right service, project and credential. */
   readonly acceptService?: boolean;
+  /** Only this is looked at, and of everything else nothing is said. Left out: everything. */
+  readonly part?: Part;
 }
 
 export async function refresh(
@@ -47,24 +42,34 @@ export async function refresh(
   for (const record of state.resources.values())
     if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined)
       if (options.isYoung?.(record.createdAt) === true) young.add(record.id);
-  const ids = knownIds(desired, state);
-  const [vms, volumes, groups] = await Promise.all([
-    observeVms(client, ids.vm, desired, state, findings, { ...signalOf(options), young }),
-    observeVolumes(client, ids.volume, volumeOrphans(state), findings, signalOf(options)),
-    observeGroups(client, ids.group, state, findings, signalOf(options)),
-  ]);
-  contradict(volumes, vms.looks);
-  const forbidden = new Set([...vms.forbidden, ...volumes.forbidden, ...groups.forbidden]);
-  const looks = { vm: vms.looks, volume: volumes.looks, group: groups.looks };
-  const now = scopeOf(client, desired);
-  const verdict = judgeScope({
-    remembered: state.scope,
-    now,
-    accepted: options.acceptService === true,
-    ...(await witnessesOf(client, state, looks, signalOf(options))),
-    forbidden: [...forbidden],
-  });
-  findings.push(...importsUnseen(desired, state, looks, forbidden, isDoubt(verdict)));
+  const { part } = options;
+  const known = knownIds(desired, state);
+  const looking: Looking = { client, desired, state, known, young, findings, ...signalOf(options) };
+  const wanted = part === undefined ? known : knownIds(desired, state, part);
+  let seen = await lookAt(looking, wanted, (kind) => part === undefined || part.named.has(kind));
+  if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
+  const judge = async () => {
+    contradict(seen.volume, seen.vm.looks);
+    const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
+    const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
+    const accepted = options.acceptService === true;
+    const remembered = state.scope;
+    const verdict = judgeScope({ remembered, now: scopeOf(client, desired), accepted, ...evidence, forbidden });
+    return { verdict, isClear: evidence.absent.length === 0, forbidden };
+  };
+  let { verdict, isClear, forbidden } = await judge();
+  // The less is looked at, the less there is to be seen again, so what seems gone is a reason to look at more: at some
+  // of each kind, at some more while nothing proves it, and at last at everything there is, strangers included.
+  const tried = new Set<string>();
+  for (let round = 1; part !== undefined && !isClear && (round === 1 || isDoubt(verdict)); round++) {
+    const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
+    const isLast = isNobody(more);
+    seen = both(seen, await lookAt(looking, more, () => isLast));
+    ({ verdict, isClear, forbidden } = await judge());
+    if (isLast) break;
+  }
+  const { vm: vms, volume: volumes, group: groups } = seen;
+  findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), isDoubt(verdict)));
   const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
     new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
   const live: Live = {
@@ -82,10 +87,37 @@ export async function refresh(
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
-  findings.push(...addressNotes(ids.vm, live.vmById));
-  const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, signalOf(options));
-  return { live: { ...live, catalogue }, findings };
+  findings.push(...addressNotes(wanted.vm, live.vmById));
+  const meant = part === undefined ? desired : within(desired, part);
+  const catalogue = await readCatalogue(client, meant, state, live.vms, live.vmById, findings, signalOf(options));
+  return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
 }
+
+/** Two looks may have the same to say. */
+const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
+  ...new Map(findings.map((finding) => [`${finding.code} ${finding.summary}`, finding])).values(),
+];
+
+const looksOf = ({ vm, volume, group }: Seen): LooksOf => ({
+  vm: vm.looks,
+  volume: volume.looks,
+  group: group.looks,
+});
+
+/** Of each kind, once something seems to be gone; and of each kind again, while nothing proves that it is. */
+const fewWitnesses = 10;
+const manyWitnesses = 50;
+
+/** What hangs together in another way than the state has it. */
+async function lookBeside(seen: Seen, wanted: Ids, looking: Looking): Promise<Seen> {
+  const ids = beside(seen, wanted, looking);
+  return isNobody(ids) ? seen : both(seen, await lookAt(looking, ids, () => false));
+}
+
+const within = (desired: Desired, { addresses }: Part): Desired => ({
+  ...desired,
+  resources: desired.resources.filter(({ address }) => addresses.has(address)),
+});
 
 /** A volume that a VM's record names is there, whatever a list or a read said of it: two answers that differ prove nothing. */
 function contradict(volumes: Observed<LiveVolume>, vms: ReadonlyMap<string, Look<LiveVm>>): void {
@@ -109,7 +141,7 @@ function contradict(volumes: Observed<LiveVolume>, vms: ReadonlyMap<string, Look
 function importsUnseen(
   desired: Desired,
   state: State,
-  looks: Looks,
+  seen: Seen,
   forbidden: ReadonlySet<string>,
   isDoubted: boolean,
 ): Diagnostic[] {
@@ -128,25 +160,24 @@ function importsUnseen(
           ...at,
         },
       ];
-    if (!isDoubted || looks[kind].get(id)?.seen !== "absent") return [];
+    if (!isDoubted || seen[kind].looks.get(id)?.seen !== "absent") return [];
     const summary = `${cannot} the service shows no ${wordOf[kind]} ${id}`;
     return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
   });
 }
 
-const volumeOrphans = ({ orphans }: State): string[] =>
-  [...orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
-
 const signalOf = ({ signal }: Options): Options => (signal === undefined ? {} : { signal });
 
-type Looks = Readonly<{
-  vm: ReadonlyMap<string, Look<LiveVm>>;
-  volume: ReadonlyMap<string, Look<LiveVolume>>;
-  group: ReadonlyMap<string, Look<LiveGroup>>;
-}>;
-
-/** What was seen again of what the state remembers, and what was not. */
-async function witnessesOf(client: ServiceClient, state: State, looks: Looks, options: Options) {
+/** What was seen again of what the state remembers, and what was not. Of what nobody looked at, nothing is said. */
+async function witnessesOf(
+  client: ServiceClient,
+  state: State,
+  looks: LooksOf,
+  part: Part | undefined,
+  options: Options,
+) {
+  const isLooked = (kind: Kind | "image", id: string): boolean =>
+    part === undefined || (kind !== "image" && looks[kind].has(id));
   const seen = new Set<string>();
   for (const kind of kinds) for (const [id, look] of looks[kind]) if (look.seen === "yes") seen.add(`${kind}:${id}`);
   for (const look of looks.vm.values())
@@ -158,17 +189,18 @@ async function witnessesOf(client: ServiceClient, state: State, looks: Looks, op
     if (record.id === undefined) continue;
     if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
     // That it does not show what a run has sent the delete of says nothing against the service or the credential.
-    if (record.deleting !== true) recorded.push(`${record.kind}:${record.id}`);
-    if (record.kind !== "vm" || record.dataVolumeId === undefined) continue;
+    if (record.deleting !== true && isLooked(record.kind, record.id)) recorded.push(`${record.kind}:${record.id}`);
+    if (record.kind !== "vm" || record.dataVolumeId === undefined || !isLooked("vm", record.id)) continue;
     if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
   }
   // An open create that does not show counts as never sent, and is sent again.
-  for (const { address } of state.intents.values()) absent.push(`the create of ${address}`);
+  for (const { address } of state.intents.values())
+    if (part === undefined || part.addresses.has(address)) absent.push(`the create of ${address}`);
   recorded.push(...dataVolumes.map((id) => `volume:${id}`));
   const present = [...state.orphans.values()].filter(
     ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
   );
-  recorded.push(...present.map(orphanKey));
+  recorded.push(...present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
   const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
   // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.
   if (absent.length > 0 && !recorded.some((one) => seen.has(one)))
@@ -194,11 +226,11 @@ export const unobserved: Live = {
 };
 
 /** The data volumes that go with their VM, which a plan names by their size as it is now. */
-function volumesThatMayGo(desired: Desired, state: State): string[] {
+function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {
   const wished = new Map(
     desired.resources.flatMap((one) => (one.kind === "vm" ? [[one.address, one.lifecycle.preservedVolumes]] : [])),
   );
-  return [...state.resources.values()].flatMap((record) =>
+  return records.flatMap((record) =>
     record.kind === "vm" &&
     record.dataVolumeId !== undefined &&
     (wished.get(record.address) ?? record.onDelete.preservedVolumes) === "delete"
@@ -207,17 +239,20 @@ function volumesThatMayGo(desired: Desired, state: State): string[] {
   );
 }
 
-function knownIds(desired: Desired, state: State): Record<Kind, Set<string>> {
+function knownIds(desired: Desired, state: State, part?: Part): Record<Kind, Set<string>> {
   const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
-  for (const record of state.resources.values()) if (record.id !== undefined) ids[record.kind].add(record.id);
-  for (const id of volumesThatMayGo(desired, state)) ids.volume.add(id);
+  const isMeant = (address: Address): boolean => part === undefined || part.addresses.has(address);
+  const records = [...state.resources.values()].filter(({ address }) => isMeant(address));
+  for (const record of records) if (record.id !== undefined) ids[record.kind].add(record.id);
+  for (const id of volumesThatMayGo(desired, records)) ids.volume.add(id);
   for (const { to, id } of desired.imports) {
     const kind = parseAddress(to)?.kind;
-    if (id !== undefined && kind !== undefined && !state.resources.has(to)) ids[kind].add(id);
+    if (id !== undefined && kind !== undefined && !state.resources.has(to) && isMeant(to)) ids[kind].add(id);
   }
   // What is missing may show again, and an orphan may be deleted by somebody.
-  for (const { kind, id, missingSince } of state.orphans.values())
-    if (kind !== "image" && missingSince !== undefined) ids[kind].add(id);
+  for (const { kind, id, missingSince, record } of state.orphans.values())
+    if (kind !== "image" && missingSince !== undefined && (record === undefined || isMeant(record.address)))
+      ids[kind].add(id);
   return ids;
 }
 
@@ -262,7 +297,7 @@ export async function observeOrphans(
     remembered: state.scope,
     now: scopeOf(client, desired),
     accepted: false,
-    ...(await witnessesOf(client, state, all, {})),
+    ...(await witnessesOf(client, state, all, undefined, {})),
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });

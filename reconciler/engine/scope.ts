@@ -91,7 +91,13 @@ function strangersIn(state: State, live: Live): readonly string[] {
 }
 
 /** What a run that writes has the state remember of its scope; `undefined`: it remembers that already. */
-export function scopeToRemember(state: State, now: Scope, live: Live, accepted: boolean): Scope | undefined {
+export function scopeToRemember(
+  state: State,
+  now: Scope,
+  live: Live,
+  accepted: boolean,
+  isPart = false,
+): Scope | undefined {
   const { scope } = state;
   const { environment: chosen, ...place } = now;
   const here: Scope = {
@@ -102,7 +108,7 @@ export function scopeToRemember(state: State, now: Scope, live: Live, accepted: 
   const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: shown.slice(0, mostWitnesses) }) };
   if (scope !== undefined && !accepted) {
     // Of those that it was told by, none is left: they are others by now.
-    const isStale = scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
+    const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
     const learnt = { ...here, ...scope, ...(isStale ? { sees: fresh.sees } : {}) };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }

@@ -22,6 +22,7 @@ function hold(story: string, counted: unknown): void {
 }
 
 const small = fleet(3, 2, "20ms");
+const some = fleet(30, 6, "20ms");
 const apply = ["apply", "-y"];
 const stories: Record<string, { text: string; words: string[]; before?: string[][] }> = {
   "a first apply of 3 VMs, 3 attached volumes, 2 groups": { text: small, words: apply },
@@ -30,6 +31,9 @@ const stories: Record<string, { text: string; words: string[]; before?: string[]
   "a plan without looking": { text: small, words: ["plan", "--no-refresh"], before: [apply] },
   "a first apply of 30 groups in rings": { text: shapes.mutual(30), words: apply },
   "a first apply of a chain of 10 groups": { text: shapes.chained(10), words: apply },
+  "a plan of one attached volume of 30": { text: some, words: ["plan", "--target", "volume.disk[7]"], before: [apply] },
+  "a plan of one group of 6": { text: some, words: ["plan", "--target", "group.sg-2"], before: [apply] },
+  "a plan without one VM of 30": { text: some, words: ["plan", "--exclude", "vm.web[3]"], before: [apply] },
   "a plan of 150 VMs with two list pages": { text: fleet(150, 0, "20ms"), words: ["plan"], before: [apply] },
 };
 

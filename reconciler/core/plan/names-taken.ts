@@ -60,7 +60,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
 
 const words: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
 
-function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
+export function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
   switch (action.operation) {
     case "vm.create":
       return { kind: "vm", name: action.vm.name };

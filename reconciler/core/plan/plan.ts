@@ -76,8 +76,7 @@ export interface Plan {
 
 export function makePlan(input: PlanInput): Plan {
   const { options, live } = input;
-  const desired =
-    options.destroy === true ? { ...input.desired, resources: [], imports: [], moved: [], removed: [] } : input.desired;
+  const desired = whatIsMeant(input.desired, options);
   const back = takeBack(input.state, desired, live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
@@ -161,6 +160,10 @@ export function makePlan(input: PlanInput): Plan {
     ).length,
   };
 }
+
+/** To destroy everything is to wish for nothing. */
+export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
+  destroy === true ? { ...desired, resources: [], imports: [], moved: [], removed: [] } : desired;
 
 function emptyDraft(context: Draft["context"], state: State, changes: Change[], diagnostics: Diagnostic[]): Draft {
   return {

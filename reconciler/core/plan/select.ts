@@ -76,7 +76,7 @@ function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
   return dependents;
 }
 
-function referencesOf(desired: DesiredResource | undefined): Address[] {
+export function referencesOf(desired: DesiredResource | undefined): Address[] {
   if (desired === undefined) return [];
   const computed = computedOfResource(desired).map(({ address }) => address);
   if (desired.kind === "vm") return computed;

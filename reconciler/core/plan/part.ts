@@ -1,0 +1,118 @@
+/**
+ * Which part of the world a narrow plan has to look at: what it is made for, what that refers to, what refers to that,
+ * and whoever may bear a name that it gives. Everything else is as the state has it, and not to look at it proves nothing
+ * about it.
+ */
+
+import type { Change } from "../diff/changes";
+import type { PlanOptions } from "../diff/context";
+import { type Pair, pairResources } from "../diff/pair";
+import type { Abilities } from "../model/abilities";
+import type { Address, Kind } from "../model/address";
+import { isAddressAttribute } from "../model/computed";
+import type { Desired } from "../model/desired";
+import { computedInShaped } from "../model/output";
+import type { RecordedResource, State } from "../model/recorded";
+import { nameGiven } from "./names-taken";
+import { type Plan, whatIsMeant } from "./plan";
+import { referencesOf, selectTargets } from "./select";
+
+export interface Part {
+  readonly addresses: ReadonlySet<Address>;
+  /** Kinds of which a name is given or looked for: only a whole list shows who bears it. */
+  readonly named: ReadonlySet<Kind>;
+}
+
+/** `undefined`: everything. */
+export function partTargeted(desired: Desired, state: State, options: PlanOptions): Part | undefined {
+  if (options.targets === undefined && options.excludes === undefined) return undefined;
+  const world = pairResources(whatIsMeant(desired, options), state);
+  const selected = selectTargets(world.pairs, options, []);
+  return partAround(new Set(selected.map(({ address }) => address)), world.pairs, world.state, desired);
+}
+
+export function partAround(
+  start: ReadonlySet<Address>,
+  pairs: readonly Pair[],
+  state: State,
+  { outputs = [], reachability }: Desired,
+): Part {
+  const addressOf = new Map<string, Address>();
+  for (const { id, address } of state.resources.values()) if (id !== undefined) addressOf.set(id, address);
+  const named = new Set<Kind>();
+  const names = new Set<string>();
+  const addresses = new Set(start);
+  const neighboursOf = ({ desired, recorded }: Pair): Address[] => [
+    ...referencesOf(desired),
+    ...idsIn(recorded).flatMap((id) => addressOf.get(id) ?? []),
+  ];
+  for (const pair of pairs) {
+    if (!start.has(pair.address)) continue;
+    for (const name of namesOf(pair)) names.add(`${pair.kind} ${name}`);
+    if (isNameAsked(pair)) named.add(pair.kind);
+    for (const address of neighboursOf(pair)) addresses.add(address);
+  }
+  for (const pair of pairs) {
+    const isNear =
+      neighboursOf(pair).some((address) => start.has(address)) ||
+      namesOf(pair).some((name) => names.has(`${pair.kind} ${name}`));
+    if (isNear) addresses.add(pair.address);
+  }
+  // What the file asserts of its groups is asserted of all of them.
+  if (reachability !== undefined) for (const { kind, address } of pairs) if (kind === "group") addresses.add(address);
+  // An output may hand out what only the service knows, and the state has not seen yet.
+  for (const { value } of outputs)
+    for (const { address, attribute } of computedInShaped(value))
+      if (isAddressAttribute(attribute) && !isRemembered(state.resources.get(address), attribute))
+        addresses.add(address);
+  // Its record may still be under the address that it is moved from.
+  for (const { address, movedFrom } of pairs)
+    if (movedFrom !== undefined && addresses.has(address)) addresses.add(movedFrom);
+  return { addresses, named };
+}
+
+/** What the plan turned out to touch beyond what was looked at; `undefined`: nothing. */
+export function widened(part: Part, { changes, steps }: Plan, can: Abilities): Part | undefined {
+  const addresses = new Set(part.addresses);
+  const named = new Set(part.named);
+  for (const { address } of [...changes, ...steps]) addresses.add(address);
+  for (const step of steps) {
+    const kind = nameGiven(step)?.kind;
+    if (kind !== undefined) named.add(kind);
+  }
+  // Which disks hang on a VM that changes, or outlived one, strangers' too, is for their list to say.
+  const isStanding = ({ kind, id, reason }: Change): boolean =>
+    kind === "vm" && (id !== undefined || reason === "gone");
+  if (can.seesVolumes === "list" && changes.some(isStanding)) named.add("volume");
+  return addresses.size === part.addresses.size && named.size === part.named.size ? undefined : { addresses, named };
+}
+
+/** The ids that a record names. */
+function idsIn(recorded: RecordedResource | undefined): string[] {
+  switch (recorded?.kind) {
+    case undefined:
+    case "vm":
+      return [];
+    case "volume":
+      return [recorded.attachedTo, recorded.attaching, recorded.detaching].flatMap((id) => id ?? []);
+    case "group":
+      return recorded.rules.flatMap(({ remote }) =>
+        remote.kind === "group" && "id" in remote.group ? [remote.group.id] : [],
+      );
+    default:
+      return recorded satisfies never;
+  }
+}
+
+const namesOf = ({ desired, recorded }: Pair): string[] =>
+  [desired?.name, recorded?.name].flatMap((name) => name?.toLowerCase() ?? []);
+
+/** It is made, renamed, or found by its name. */
+const isNameAsked = ({ desired, recorded, intent, import: wanted }: Pair): boolean =>
+  intent !== undefined ||
+  wanted?.name !== undefined ||
+  (recorded?.id === undefined && wanted?.id === undefined) ||
+  (desired !== undefined && recorded?.name !== undefined && desired.name !== recorded.name);
+
+const isRemembered = (recorded: RecordedResource | undefined, attribute: "private_ip" | "floating_ip"): boolean =>
+  recorded?.kind === "vm" && (attribute === "private_ip" ? recorded.privateIp : recorded.floatingIp) !== undefined;

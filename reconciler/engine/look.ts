@@ -1,0 +1,101 @@
+/**
+ * One look at the service after the other, each at certain ids of each kind, brought together into what was seen. A whole
+ * refresh is one look at everything; a narrow one looks at a part, then at what hangs together with it in another way
+ * than the state has it, and at more where something seems to be gone.
+ */
+import { type Kind, kinds } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Look } from "../core/model/evidence";
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { State } from "../core/model/recorded";
+import type { ServiceClient } from "../service/client";
+import type { LiveOf } from "./discover";
+import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
+
+export type Ids = Readonly<Record<Kind, ReadonlySet<string>>>;
+
+export interface Seen {
+  readonly vm: Observed<LiveVm> & { readonly listed?: readonly LiveVm[] };
+  readonly volume: Observed<LiveVolume> & { readonly listed: boolean };
+  readonly group: Observed<LiveGroup> & { readonly listed: boolean };
+}
+
+export type LooksOf = { readonly [K in Kind]: ReadonlyMap<string, Look<LiveOf[K]>> };
+
+export interface Looking {
+  readonly client: ServiceClient;
+  readonly desired: Desired;
+  readonly state: State;
+  /** Everything that the state and the file know by an id. */
+  readonly known: Ids;
+  /** VMs that a list may not show yet. */
+  readonly young: ReadonlySet<string>;
+  readonly findings: Diagnostic[];
+  readonly signal?: AbortSignal;
+}
+
+/** `whole`: kinds of which everything there is has to be shown. */
+export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) => boolean): Promise<Seen> {
+  const { client, desired, state, known, young, findings } = looking;
+  const options = looking.signal === undefined ? {} : { signal: looking.signal };
+  const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
+  const orphans = [...state.orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const [vm, volume, group] = await Promise.all([
+    observeVms(client, asked("vm"), desired, state, findings, { ...options, young }),
+    observeVolumes(client, asked("volume"), orphans, findings, options),
+    observeGroups(client, asked("group"), state, findings, options),
+  ]);
+  return { vm, volume, group };
+}
+
+/** What two looks saw; the later one counts. */
+export function both(first: Seen, then: Seen): Seen {
+  const vms = then.vm.listed ?? first.vm.listed;
+  return {
+    vm: { ...merged(first.vm, then.vm), ...(vms === undefined ? {} : { listed: vms }) },
+    volume: { ...merged(first.volume, then.volume), listed: first.volume.listed || then.volume.listed },
+    group: { ...merged(first.group, then.group), listed: first.group.listed || then.group.listed },
+  };
+}
+
+const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
+  looks: new Map<string, Look<T>>([...first.looks, ...then.looks]),
+  unlisted: then.unlisted.seen === "absent" ? then.unlisted : first.unlisted,
+  forbidden: [...first.forbidden, ...then.forbidden],
+});
+
+/** What hangs on these, or carries them, by what was seen, where nobody has looked at it yet. */
+export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
+  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  const add = (kind: Kind, id: string): void => {
+    if (known[kind].has(id) && !seen[kind].looks.has(id)) ids[kind].add(id);
+  };
+  for (const vm of wanted.vm) {
+    const look = seen.vm.looks.get(vm);
+    if (look?.seen === "yes") for (const { id } of look.value.volumes ?? []) add("volume", id);
+  }
+  for (const volume of wanted.volume) {
+    const look = seen.volume.looks.get(volume);
+    if (look?.seen === "yes" && typeof look.value.attachedTo === "string") add("vm", look.value.attachedTo);
+  }
+  return ids;
+}
+
+/** Some more of each kind that nobody has looked at or `tried` to yet. */
+export function others(seen: Seen, { known }: Looking, tried: Set<string>, most: number): Ids {
+  const of = (kind: Kind): ReadonlySet<string> => {
+    const ids = new Set<string>();
+    for (const id of known[kind]) {
+      if (ids.size >= most) break;
+      const key = `${kind}:${id}`;
+      if (seen[kind].looks.has(id) || tried.has(key)) continue;
+      ids.add(id);
+      tried.add(key);
+    }
+    return ids;
+  };
+  return { vm: of("vm"), volume: of("volume"), group: of("group") };
+}
+
+export const isNobody = (ids: Ids): boolean => kinds.every((kind) => ids[kind].size === 0);
