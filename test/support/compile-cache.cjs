@@ -26,6 +26,7 @@ function keepHere(file) {
       resolve: Module.createRequire(path).resolve,
       main: process.mainModule,
       cache: Module._cache,
+      extensions: Module._extensions,
     });
     return script.runInThisContext().call(this.exports, this.exports, find, this, path, dirname(path));
   };
