@@ -2,9 +2,10 @@
  * Deleting a VM: looked at once more directly before, since its plan was made, and what outlives it written down, since
  * nothing else remembers it. Only the data volume that the plan named goes with it.
  */
+import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
-import { type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
+import { type Disk, type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
 import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { proveStopped } from "./prove-stopped";
@@ -18,14 +19,11 @@ type Delete = ActionOf<"vm.delete">;
 
 export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: string, run: Run): Promise<StepResult> {
   const { client } = run.ports;
-  // Written down first: should the answer be lost, nothing else tells which volume outlived it.
-  const sighting = run.live.vmById.get(id);
-  const seen = learnt(step, run, sighting?.seen === "yes" ? sighting.value : undefined);
+  // Written down first: should the answer be lost, nothing else tells what outlived it.
+  const seen = await disksBefore(step, action, id, run);
   const before = recordedVm(step, run);
   const record = before === undefined ? undefined : patchRecord(before, seen);
-  if (record !== undefined && seen.dataVolumeId !== undefined)
-    await run.recorder.record([{ type: "resource", address: step.address, record }]);
-  const sentBefore = await noteDeleting(step, id, run, true);
+  const sentBefore = await noteDeleting(step, id, run, true, seen);
   // Nothing that takes time comes between this look and the request.
   const refused = await lookAgain(step, action, id, record, run);
   if (refused !== undefined) {
@@ -40,18 +38,11 @@ export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: stri
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     return failedBy(outcome);
   }
-  const managed = new Set(action.managedVolumes);
   const named = outcome.value?.preservedVolumes;
-  const preserved = named ?? lastKnownVolumes(id, action, record, run);
-  // Taken off it by a run that was interrupted, it was not the VM's to preserve; it is ours to remember all the same.
-  const own = action.deletesVolume?.id ?? record?.dataVolumeId;
-  const alone = named !== undefined && own !== undefined && !named.includes(own) && (await isThere(own, run));
-  const left = [...preserved, ...(alone ? [own] : [])].filter(
-    (volume) => !managed.has(volume) && run.recorder.addressOf(volume) === undefined,
-  );
-  const orphans = left.map((volume) => orphanOf(volume, id, action, record, left.length === 1));
-  const changes: StateChange[] = orphans.map((orphan) => ({ type: "orphan", key: orphanKey(orphan), orphan }));
-  changes.push(...missingInstead(step, id, run, deleted, sentBefore));
+  const orphans = await leftBehind(id, action, record, named, run);
+  if (orphans.length === 0 && named === undefined && action.hanging === undefined)
+    run.progress(step, "the answer does not name the volumes that it left, and nothing else shows them");
+  const changes: StateChange[] = [...orphansAdded(orphans), ...missingInstead(step, id, run, deleted, sentBefore)];
   await run.recorder.record([...changes, ...recordOf(step, run)]);
   for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
   if (run.hasFollowers(step) || action.deletesVolume !== undefined) {
@@ -102,33 +93,68 @@ async function lookAgain(
   };
 }
 
-function orphanOf(volume: string, id: string, action: Delete, record: RecordedVm | undefined, isOnly: boolean): Orphan {
-  const known = action.leaves.find((one) => one.id === volume);
-  const host = record?.name ?? id;
-  const own = action.deletesVolume?.id ?? record?.dataVolumeId;
-  const isOwn = own === undefined ? isOnly && known === undefined : own === volume;
-  const sizeGb = known?.sizeGb ?? (isOwn ? (action.deletesVolume?.sizeGb ?? record?.sizeGb) : undefined);
-  return {
-    kind: "volume",
-    id: volume,
-    // The answer tells its id alone; this is what it was to whoever made it.
-    name: known?.name ?? `${isOwn ? "data volume of" : "volume that hung on"} ${host}`,
-    reason: `outlived VM ${host}`,
-    ...(sizeGb === undefined ? {} : { sizeGb }),
-  };
+/** What hangs on it and no address manages, as it is seen now or was when the plan was made. */
+async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<Partial<RecordedVm>> {
+  const sighting = run.live.vmById.get(id);
+  let vm = sighting?.seen === "yes" ? sighting.value : undefined;
+  // It had nothing to show then, as while it was being built.
+  if (action.hanging === undefined && canSee(run)) {
+    const read = await findVm(run, id);
+    if (read.status === "accepted") vm = read.value;
+  }
+  const seen = learnt(step, run, vm);
+  const own = seen.dataVolumeId ?? recordedVm(step, run)?.dataVolumeId;
+  const shown = new Map((vm?.volumes ?? []).map((disk) => [disk.id, disk.root]));
+  const disks = new Map<string, Disk>(seen.disks?.map((disk) => [disk.id, disk]));
+  for (const { id: volume, name, sizeGb } of action.leaves)
+    if (volume !== own)
+      disks.set(volume, {
+        id: volume,
+        ...(name === undefined ? {} : { name }),
+        ...(sizeGb === undefined ? {} : { sizeGb }),
+        ...maybeRoot(shown.get(volume)),
+      });
+  for (const volume of disks.keys()) if (isManaged(volume, action, run)) disks.delete(volume);
+  return disks.size === 0 ? seen : { ...seen, disks: inOrder([...disks.values()]) };
 }
 
-const isThere = async (volume: string, { ports: { client }, signal }: Run): Promise<boolean> =>
-  !isGone(await client.getVolume(volume, { signal }));
+const isManaged = (volume: string, action: Delete, run: Run): boolean =>
+  action.managedVolumes.includes(volume) || run.recorder.addressOf(volume) !== undefined;
 
-/** When the answer that names them was lost: what the VM was last seen with. */
-function lastKnownVolumes(id: string, action: Delete, record: RecordedVm | undefined, run: Run): string[] {
-  const sighting = run.live.vmById.get(id);
-  const disks = sighting?.seen === "yes" ? (sighting.value.volumes ?? []) : [];
-  const seen = disks.filter((disk) => disk.root === false).map((disk) => disk.id);
-  const root = new Set(disks.filter((disk) => disk.root !== false).map((disk) => disk.id));
-  const left = action.leaves.map((one) => one.id).filter((volume) => !root.has(volume));
-  return [...new Set([...seen, ...left, ...(record?.dataVolumeId === undefined ? [] : [record.dataVolumeId])])];
+/** What the answer names, and what was known to hang there before and is there all the same. */
+async function leftBehind(
+  id: string,
+  action: Delete,
+  record: RecordedVm | undefined,
+  named: readonly string[] | undefined,
+  run: Run,
+): Promise<Orphan[]> {
+  const { id: own = record?.dataVolumeId, sizeGb = record?.sizeGb } = action.deletesVolume ?? {};
+  const before = disksOf({ ...record, ...(own === undefined ? {} : { dataVolumeId: own, sizeGb }) });
+  const known = new Map(before.map((disk) => [disk.id, disk]));
+  const unnamed = before.filter((disk) => named?.includes(disk.id) !== true);
+  const there = await Promise.all(unnamed.map((disk) => outlives(disk, named, run)));
+  const left = [...(named ?? []), ...unnamed.filter((_, index) => there[index]).map((disk) => disk.id)].filter(
+    (volume) => !isManaged(volume, action, run),
+  );
+  const host = record?.name ?? id;
+  return [...new Set(left)].map((volume) => {
+    const isOwn = own === undefined ? left.length === 1 && !known.has(volume) : own === volume;
+    // An answer that names it says that it is not the root disk.
+    const { maybeRoot: doubtful, ...disk } = known.get(volume) ?? { id: volume };
+    const told = { ...(isOwn && sizeGb !== undefined ? { sizeGb } : {}), ...disk };
+    const isDoubtful = doubtful === true && named?.includes(volume) !== true;
+    // The answer tells its id alone; this is what it was to whoever made it.
+    const name = disk.name ?? `${isOwn ? "data volume of" : "volume that hung on"} ${host}`;
+    return orphanedDisk(isDoubtful ? { ...told, maybeRoot: true } : told, host, name);
+  });
+}
+
+/** Where the answer was lost, what is known to be no root disk needs no look: it outlives every VM. */
+async function outlives(disk: Disk, named: readonly string[] | undefined, run: Run): Promise<boolean> {
+  if (named === undefined && disk.maybeRoot !== true) return true;
+  if (named !== undefined && named.length > 0 && disk.maybeRoot === true) return false;
+  return !isGone(await run.ports.client.getVolume(disk.id, { signal: run.signal }));
 }
 
 /** The one that the plan named, and only as the plan named it: by then it may hang elsewhere, or have grown. */

@@ -2,7 +2,13 @@
 import { kindOf } from "../core/model/address";
 import { sightGroup, sightVm, sightVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
-import { orphanKey, type RecordedResource, recordedAt, type StateChange } from "../core/model/recorded";
+import {
+  orphanKey,
+  type RecordedResource,
+  type RecordedVm,
+  recordedAt,
+  type StateChange,
+} from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
 import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
 import { patchRecord } from "./recorder";
@@ -35,16 +41,22 @@ const followsSnapshot: ReadonlySet<string> = new Set([
 
 /**
  * Written down before a delete is sent: should the run be cut off after it, what is gone then was meant to go. A refusal
- * takes it back. Returns whether an earlier run had sent one.
+ * takes it back. `beside`: what else the record is to say by then. Returns whether an earlier run had sent one.
  */
-export async function noteDeleting(step: Step, id: string, run: Run, deleting: true | undefined): Promise<boolean> {
+export async function noteDeleting(
+  step: Step,
+  id: string,
+  run: Run,
+  deleting: true | undefined,
+  beside: Partial<RecordedVm> = {},
+): Promise<boolean> {
   const { resources, orphans } = run.recorder.state;
   const record = resources.get(step.address);
   const changes: StateChange[] = [];
   let sentBefore = false;
   if (record?.id === id) {
     sentBefore = record.deleting === true;
-    changes.push({ type: "resource", address: step.address, record: patchRecord(record, { deleting }) });
+    changes.push({ type: "resource", address: step.address, record: patchRecord(record, { ...beside, deleting }) });
   }
   const key = orphanKey({ kind: kindOf(step.address), id });
   const orphan = orphans.get(key);

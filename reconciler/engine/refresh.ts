@@ -5,6 +5,7 @@
 import { type Address, type Kind, kinds, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { disksOf } from "../core/model/disks";
 import { isDoubt, judgeScope, type Look, notLookedAt, type Sighting, weigh } from "../core/model/evidence";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
@@ -49,6 +50,7 @@ export async function refresh(
   let seen = await lookAt(looking, wanted, (kind) => part === undefined || part.named.has(kind));
   if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
   const judge = async () => {
+    await lookForLeft(client, state, seen, findings, signalOf(options));
     contradict(seen.volume, seen.vm.looks);
     const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
@@ -118,6 +120,21 @@ const within = (desired: Desired, { addresses }: Part): Desired => ({
   ...desired,
   resources: desired.resources.filter(({ address }) => addresses.has(address)),
 });
+
+/** What hung on a VM that does not show any more counts as gone only when its own address says so. */
+async function lookForLeft(
+  client: ServiceClient,
+  state: State,
+  { vm: vms, volume: volumes }: Seen,
+  findings: Diagnostic[],
+  options: Options,
+): Promise<void> {
+  const left = new Set<string>();
+  for (const record of state.resources.values())
+    if (record.kind === "vm" && record.id !== undefined && vms.looks.get(record.id)?.seen === "absent")
+      for (const { id } of disksOf(record)) if (!volumes.looks.has(id)) left.add(id);
+  await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
+}
 
 /** A volume that a VM's record names is there, whatever a list or a read said of it: two answers that differ prove nothing. */
 function contradict(volumes: Observed<LiveVolume>, vms: ReadonlyMap<string, Look<LiveVm>>): void {

@@ -1,4 +1,5 @@
 /** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
+import { tellDisks } from "../core/model/disks";
 import { addressesShown, type LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
@@ -124,16 +125,14 @@ export async function waitThenRecord(
   return result;
 }
 
-/** The data volume and the addresses show in the VM's record from some moment on; they are worth keeping. */
+/** The disks and the addresses show in the VM's record from some moment on; they are worth keeping. */
 export function learnt(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
-  return { ...addressesShown(vm), ...dataVolumeShown(step, run, vm) };
+  return { ...addressesShown(vm), ...disksShown(step, run, vm) };
 }
 
-function dataVolumeShown(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+function disksShown(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
   const record = run.recorder.state.resources.get(step.address);
   if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
-  if (vm.volumes.every((disk) => disk.root === undefined)) return {};
-  const data = vm.volumes.filter((disk) => disk.root !== true && run.recorder.addressOf(disk.id) === undefined);
-  const [only, ...others] = data;
-  return only !== undefined && others.length === 0 ? { dataVolumeId: only.id } : {};
+  const told = tellDisks(vm.volumes, (id) => run.recorder.addressOf(id) !== undefined);
+  return record.disks === undefined ? told : { ...told, disks: told.disks };
 }

@@ -132,12 +132,9 @@ function verbOf(change: Change, steps: readonly Step[]): string {
     case "delete":
       return withRemarks("delete", [...deleteRemarks[change.kind], ...remarks]);
     case "forget":
-      return steps.some(leavesOrphan)
+      return steps.some((step) => leavesOrphan(step, change))
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
-        : withRemarks(
-            "forget",
-            change.reason === "gone" ? ["it is gone; the orphans keep it as missing"] : ["it stays alive, unmanaged"],
-          );
+        : withRemarks("forget", [change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged"]);
     default:
       return change.action satisfies never;
   }
@@ -155,8 +152,10 @@ const deleteRemarks: Record<Change["kind"], readonly string[]> = {
   group: [],
 };
 
-const leavesOrphan = (step: Step): boolean =>
-  step.action.operation === "record" && step.action.changes.some((change) => change.type === "orphan");
+/** The thing itself, and not what hung on it. */
+const leavesOrphan = ({ action }: Step, { kind, id }: Change): boolean =>
+  action.operation === "record" &&
+  action.changes.some((change) => change.type === "orphan" && change.key === `${kind}:${id}`);
 
 const withRemarks = (verb: string, remarks: readonly string[]): string =>
   remarks.length === 0 ? verb : `${verb} (${[...new Set(remarks)].join(", ")})`;

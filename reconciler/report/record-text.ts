@@ -44,6 +44,10 @@ const vmRows: Rows<RecordedVm> = {
     ],
   ],
   dataVolumeId: ["data volume", ({ dataVolumeId }) => dataVolumeId],
+  disks: [
+    "other disks",
+    ({ disks }) => disks?.map(({ id, maybeRoot }) => `${id}${maybeRoot ? ", perhaps its root disk" : ""}`),
+  ],
   privateIp: ["private_ip", ({ privateIp }) => privateIp],
   floatingIp: ["floating_ip", ({ floatingIp }) => floatingIp],
   createdAt: ["first seen", ({ createdAt }) => createdAt],

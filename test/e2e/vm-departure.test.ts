@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 import { type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
 
@@ -176,6 +176,70 @@ describe("preserved_volumes: delete", () => {
         .sort(),
     );
     expect(volumeIds()).toContain(theirs);
+  });
+});
+
+describe("a run that is killed right after the delete of a VM was sent", () => {
+  const env = () => ({ RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url });
+
+  async function killedAtDelete(): Promise<void> {
+    const running = startCli(["apply", "-y", ...consents], { cwd: folder, env: env() });
+    proxy.meddle(async ({ path }, forward) => {
+      const answer = await forward();
+      if (!path.includes("/vm/delete/")) return answer;
+      running.child.kill("SIGKILL");
+      throw new Error("nobody waits for it any more");
+    });
+    expect((await running.finished).exitCode).toBe(-1);
+    expect(vmNamed("web")).toBeUndefined();
+    proxy.meddle((_, forward) => forward());
+    expect((await reconcile("state", "unlock", "--force")).exitCode).toBe(0);
+  }
+
+  const untold = { records: { vm: { volume_entry: { root: [] } } } };
+  for (const [service, dialect] of [
+    ["tell which is its root disk", {}],
+    ["do not tell which is its root disk", untold],
+  ] as const)
+    it(`keeps sight of its volumes where VM records ${service}: its own, and what others have attached`, async () => {
+      await serve();
+      declare({ vms: { web: {} } }, dialect);
+      expect(await apply()).toMatchObject({ exitCode: 0 });
+      const theirs = await attachByHand();
+      declare({}, dialect);
+      await killedAtDelete();
+      expect(await apply()).toMatchObject({ exitCode: 0 });
+      expect(volumeIds()).toContain(theirs);
+      expect(Object.keys(state().orphans).sort()).toEqual(
+        volumeIds()
+          .map((id) => `volume:${id}`)
+          .sort(),
+      );
+      expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    });
+
+  it("says so where no record shows what hung on it", async () => {
+    await serve();
+    const blind = { records: { vm: { volumes: [] } } };
+    declare({ vms: { web: {} } }, blind);
+    await apply();
+    declare({}, blind);
+    await killedAtDelete();
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([0, expect.stringContaining("plan/attachments-unseen")]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("a VM that somebody else deletes leaves its data volume named as well", async () => {
+    await serve();
+    declare({ vms: { web: {}, other: {} } }, untold);
+    await apply();
+    await ask("DELETE", `/api/v1/vm/delete/${vmNamed("web")!.id}`);
+    declare({ vms: { other: {} } }, untold);
+    expect(await apply()).toMatchObject({ exitCode: 0 });
+    const left = emulator.dump().volumes.filter(({ attached_to }) => attached_to === null);
+    expect(left).toHaveLength(1);
+    expect(Object.keys(state().orphans)).toContain(`volume:${left[0]?.id}`);
   });
 });
 

@@ -106,12 +106,15 @@ export const removalReason = (destroys: boolean): Pick<Change, "reason" | "becau
 /** Why the record of something that is not there, or that a removed entry lets go, is dropped. */
 export const forgettingReason = (
   what: What,
-  forget: boolean,
+  { forget, recorded }: { readonly forget: boolean; readonly recorded?: { readonly deleting?: boolean } },
   gone: Vanished | undefined,
-): Pick<Change, "reason" | "because"> =>
-  forget
-    ? { reason: "let_go", because: letGo }
-    : { reason: "gone", because: gone === undefined ? neverMade : noLongerExists(what, gone) };
+): Pick<Change, "reason" | "because"> => {
+  if (forget) return { reason: "let_go", because: letGo };
+  if (gone === undefined) return { reason: "gone", because: neverMade };
+  const rest =
+    recorded?.deleting === true ? "; an earlier run has sent its delete" : "; the orphans keep it as missing";
+  return { reason: "gone", because: noLongerExists(what, gone) + rest };
+};
 
 export const forgotten = (
   { address, kind, name, id }: Pick<RecordedResource, "address" | "kind" | "name" | "id">,

@@ -223,7 +223,7 @@ function removeKnown(
   const id = known?.id ?? recorded.id;
   const why =
     pair.forget || entry.how === "absent"
-      ? forgettingReason("security group", pair.forget, entry.how === "absent" ? entry.gone : undefined)
+      ? forgettingReason("security group", pair, entry.how === "absent" ? entry.gone : undefined)
       : removalReason(context.options.destroy === true);
   const facts = { recorded, retired: [...retired, ...former] };
   const name = known?.live?.name ?? recorded.name ?? recorded.id;

@@ -6,6 +6,7 @@ import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalog
 import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { tellDisks } from "../model/disks";
 import { type KeysWith, keysWith, vmFields } from "../model/fields";
 import type { LiveVm } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
@@ -238,8 +239,5 @@ export function findDataVolume(
   context: DiffContext,
 ): string | undefined {
   if (recorded?.dataVolumeId !== undefined) return recorded.dataVolumeId;
-  const disks = live?.volumes;
-  if (disks === undefined || disks.every((disk) => disk.root === undefined)) return undefined;
-  const data = disks.filter((disk) => disk.root !== true && !context.addressOfId.has(disk.id));
-  return data.length === 1 ? data[0]?.id : undefined;
+  return tellDisks(live?.volumes ?? [], (id) => context.addressOfId.has(id)).dataVolumeId;
 }

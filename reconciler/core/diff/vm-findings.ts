@@ -3,6 +3,7 @@ import { isUuid, resolveEntry } from "../canonical/catalogue";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import type { LiveVm } from "../model/live";
+import type { RecordedVm } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 import type { FieldChange } from "./changes";
 import type { DiffContext } from "./context";
@@ -143,6 +144,15 @@ export const importUnseen = (pair: Pair, name: string, isListed: boolean): Diagn
   fix: isListed ? "plan without --no-refresh, or give its id: instead" : "give its id: instead of its name",
   address: pair.address,
   source: pair.import?.source,
+});
+
+export const leftUntold = ({ address, desired }: Pair, { name, id, sizeGb }: RecordedVm): Diagnostic => ({
+  severity: "warning",
+  code: "plan/attachments-unseen",
+  summary: `VM ${name} (${id}) is gone, and no record has shown which volume of ${sizeGb} GB it left behind`,
+  fix: "look in the service's console for a volume that hangs on no VM; to manage it: reconcile import volume.NAME ID",
+  address,
+  source: desired?.source,
 });
 
 export const idWillBeUnknown = (pair: Pair): Diagnostic => ({

@@ -4,10 +4,11 @@
  */
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { disksOf, orphanedDisk, tellDisks } from "../model/disks";
 import { vmFields } from "../model/fields";
 import { type LiveVm, sightVolume } from "../model/live";
 import { type Loss, rootDiskLoss } from "../model/loss";
-import type { Orphan, RecordedVm } from "../model/recorded";
+import type { Disk, Orphan, RecordedVm } from "../model/recorded";
 import { keysOf } from "../text/objects";
 import { type Change, type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import type { DiffContext } from "./context";
@@ -35,7 +36,7 @@ import { isCarriedBy, moveUnknown } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
 import { type Comparison, compareVm, findDataVolume } from "./vm-fields";
-import { checkCatalogue, checkSize, failedNote, idWillBeUnknown } from "./vm-findings";
+import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, leftUntold } from "./vm-findings";
 
 interface VmFacts extends Facts<"vm"> {
   /** What the interrupted create that made it had asked for. */
@@ -50,8 +51,10 @@ interface VmFacts extends Facts<"vm"> {
   readonly dataVolumeId?: string;
   /** It was taken off to be grown, and an interrupted run did not put it back. */
   readonly dataVolumeOff?: boolean;
-  /** It vanished, and its data volume outlived it. */
-  readonly strands?: Orphan;
+  /** What else may be its data volume, while nothing shows which is; absent: it was not looked at. */
+  readonly disks?: readonly Disk[];
+  /** It vanished, and these outlived it. */
+  readonly strands?: readonly Orphan[];
   /** For one that goes: what it takes along and leaves. */
   readonly departure?: Departure;
   /** It waits in VERIFY_RESIZE for a decision. */
@@ -76,11 +79,14 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
         : { ...base, ...unchanged, idUnknown: true };
     case "absent": {
       const strands = strandedBy(recorded, context);
-      if (desired !== undefined)
-        return { ...base, recorded: undefined, ...createVm(desired, recorded, found.gone, pair, context), ...strands };
+      const told = recorded !== undefined && isLeftUntold(recorded, context) ? [leftUntold(pair, recorded)] : [];
+      if (desired !== undefined) {
+        const created = createVm(desired, recorded, found.gone, pair, context);
+        return { ...base, recorded: undefined, ...created, ...strands, diagnostics: [...created.diagnostics, ...told] };
+      }
       if (recorded === undefined) return { ...base, ...unchanged };
-      const change = forgotten(recorded, forgettingReason("VM", pair.forget, found.gone));
-      return { ...base, action: "forget", recorded, change, ...strands };
+      const change = forgotten(recorded, forgettingReason("VM", pair, found.gone));
+      return { ...base, action: "forget", recorded, change, ...strands, diagnostics: told };
     }
     case "known": {
       const made = found.adopted === "interrupted" ? madeBy(pair, found) : undefined;
@@ -117,20 +123,25 @@ const createdBy = (pair: VmPair, found: Known<LiveVm>): Omit<RecordedVm, "id"> =
 
 /** Deleting a VM never deletes its volumes, whoever deleted it and whether or not the answer arrived. */
 function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
-  const id = recorded?.dataVolumeId;
-  if (recorded?.id === undefined || id === undefined || context.addressOfId.has(id)) return {};
-  const sighting = sightVolume(context.live, id);
-  if (sighting.seen === "gone" || (sighting.seen === "yes" && sighting.value.attachedTo)) return {};
-  return {
-    strands: {
-      kind: "volume",
-      id,
-      name: (sighting.seen === "yes" ? sighting.value.name : undefined) ?? id,
-      reason: `outlived VM ${recorded.name}`,
-      ...(recorded.sizeGb === undefined ? {} : { sizeGb: recorded.sizeGb }),
-    },
-  };
+  if (recorded?.id === undefined) return {};
+  const strands = disksOf(recorded).flatMap((disk): Orphan[] => {
+    const sighting = sightVolume(context.live, disk.id);
+    if (sighting.seen === "gone" || context.addressOfId.has(disk.id)) return [];
+    const seen = sighting.seen === "yes" ? sighting.value : undefined;
+    // Its own record may name the VM that is gone for a while. What hangs on another one is that one's.
+    if (seen?.attachedTo != null && seen.attachedTo !== recorded.id) return [];
+    const told = { ...disk, ...(seen?.sizeGb === undefined ? {} : { sizeGb: seen.sizeGb }) };
+    return [orphanedDisk(told, recorded.name, seen?.name ?? disk.name ?? disk.id)];
+  });
+  return strands.length === 0 ? {} : { strands };
 }
+
+/** Nothing ever showed what hung on it. */
+const isLeftUntold = (recorded: RecordedVm, context: DiffContext): boolean =>
+  recorded.id !== undefined &&
+  recorded.sizeGb !== undefined &&
+  disksOf(recorded).length === 0 &&
+  context.live.vms?.some((vm) => vm.volumes !== undefined) !== true;
 
 function createVm(
   desired: DesiredVm,
@@ -282,11 +293,19 @@ function factsOf(vm: PresentVm) {
     live,
     imageId,
     dataVolumeId,
+    disks: disksAt(vm),
     dataVolumeOff: dataVolumeAt(vm) === "off",
     adopts: adopted !== undefined,
     unsettled: isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)),
     verify,
   };
+}
+
+/** Not while its data volume is known: it alone is its own. */
+function disksAt({ recorded, dataVolumeId, found: { live }, context }: PresentVm): readonly Disk[] | undefined {
+  if (dataVolumeId !== undefined) return undefined;
+  if (live?.volumes === undefined) return recorded?.disks;
+  return tellDisks(live.volumes, (id) => context.addressOfId.has(id)).disks;
 }
 
 /** What every change of a VM that is there says. */

@@ -68,7 +68,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
       return { ...base, adopts: true, ...removeVolume(pair, createdBy(pair, found), found.live, context, fates) };
     if (recorded === undefined) return { ...base, ...unchanged };
     if (found.how === "known") return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
-    const change = forgotten(recorded, forgettingReason("volume", pair.forget, found.gone));
+    const change = forgotten(recorded, forgettingReason("volume", pair, found.gone));
     return { ...base, action: "forget", recorded, change };
   }
   const target = wantedVm(desired, state, fates);

@@ -7,6 +7,15 @@ import type { Address, Kind } from "./address";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
 import type { Outputs } from "./output";
 
+/** A volume that was seen on a VM. */
+export interface Disk {
+  readonly id: string;
+  readonly name?: string;
+  readonly sizeGb?: number;
+  /** No record tells whether it is the root disk, which goes with its VM. */
+  readonly maybeRoot?: true;
+}
+
 export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly kind: "vm";
   readonly address: Address;
@@ -22,6 +31,8 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   };
   /** The data volume created with it, once the service's records have shown it. */
   readonly dataVolumeId?: string;
+  /** What else was seen to hang on it and has no address: all that may be its data volume, and what a delete leaves behind. */
+  readonly disks?: readonly Disk[];
   /** Its addresses, as the service's records showed them last. */
   readonly privateIp?: string;
   readonly floatingIp?: string;
@@ -118,7 +129,7 @@ export interface Orphan {
   readonly missingSince?: string;
   /** Of something missing: the record that managed it, with which it is taken back when it shows again. */
   readonly record?: RecordedResource;
-  /** A delete of it was sent. */
+  /** A delete of it was sent, or of the VM whose root disk it may be. */
   readonly deleting?: boolean;
 }
 

@@ -6,6 +6,7 @@
 import type { Difference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
+import { disksOf } from "../model/disks";
 import type { Live } from "../model/live";
 import { movedIntent, type PlannedChange, type State, type StateChange } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
@@ -71,7 +72,7 @@ function endedOrphans(differences: readonly Difference[], before: State, live: L
     if (recorded?.id === undefined || change?.action === "replace" || change?.action === "delete") continue;
     if (change?.reason === "gone") continue;
     kept.add(`${kind}:${recorded.id}`);
-    if (recorded.kind === "vm" && live !== undefined) kept.add(`volume:${recorded.dataVolumeId}`);
+    if (recorded.kind === "vm" && live !== undefined) for (const { id } of disksOf(recorded)) kept.add(`volume:${id}`);
   }
   return [...before.orphans].flatMap(([key, orphan]): PlannedChange[] => {
     const { kind, id, missingSince, deleting } = orphan;

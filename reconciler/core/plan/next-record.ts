@@ -73,6 +73,7 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
     deleting: undefined,
     power: desired.power,
     dataVolumeId: difference.dataVolumeId ?? old.dataVolumeId,
+    disks: difference.disks,
   };
   const over: Partial<Record<keyof typeof isOver, undefined>> = {};
   for (const key of workUnderWay) if (old[key] !== undefined && isOver[key](vm, live)) over[key] = undefined;

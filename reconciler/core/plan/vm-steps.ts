@@ -1,8 +1,9 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
+import { orphansAdded } from "../model/disks";
 import { addressesShown } from "../model/live";
-import { orphanKey, type RecordedVm } from "../model/recorded";
+import type { RecordedVm } from "../model/recorded";
 import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
 import { holdBack, newVm, observedRecord, patchFor, type Unidentified, vmRecord } from "./records";
@@ -212,8 +213,8 @@ function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] 
   const noted = addStep(draft, {
     id: `${address}/orphan`,
     address,
-    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(strands), orphan: strands }] },
-    title: `note volume ${strands.name}, which ${strands.reason}`,
+    action: { operation: "record", changes: orphansAdded(strands) },
+    title: strands.map(({ name, reason }) => `note volume ${name}, which ${reason}`).join("; "),
   });
   return [need(noted)];
 }
@@ -225,10 +226,7 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
     address: difference.address,
     action: {
       operation: "record",
-      changes: [
-        ...(strands === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(strands), orphan: strands }]),
-        ...settledRecord(difference.address, null),
-      ],
+      changes: [...orphansAdded(strands ?? []), ...settledRecord(difference.address, null)],
     },
     title: `forget VM ${difference.recorded?.name ?? difference.address}`,
   });
@@ -266,6 +264,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     id,
     ...addressesShown(live),
     ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
+    ...(difference.disks === undefined ? {} : { disks: difference.disks }),
   };
   const { made } = difference;
   const before: Partial<RecordedVm> = {

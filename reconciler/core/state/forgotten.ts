@@ -29,10 +29,17 @@ export function forgottenBy(next: State, present: State): string[] {
   return forgotten;
 }
 
+const idOf = ({ id }: { readonly id: string }): string => id;
+
 /** All that a record is the only one to remember, each as an orphan of it would be called. */
 function idsOf(record: RecordedResource): string[] {
   const own = record.id === undefined ? [] : [`${record.kind}:${record.id}`];
-  if (record.kind === "vm" && record.dataVolumeId !== undefined) return [...own, `volume:${record.dataVolumeId}`];
+  if (record.kind === "vm") {
+    // While the VM is there, whoever looks at it sees them again.
+    const { dataVolumeId, disks = [], deleting } = record;
+    const left = [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...(deleting === true ? disks : []).map(idOf)];
+    return [...own, ...left.map((id) => `volume:${id}`)];
+  }
   if (record.kind === "group") return [...own, ...(record.retired ?? []).map(({ id }) => `group:${id}`)];
   return own;
 }

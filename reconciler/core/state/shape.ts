@@ -38,6 +38,7 @@ const vmMemory: Memory<RecordedVm, typeof vmFields> = {
   preventDestroy: flag,
   onDelete: object,
   dataVolumeId: optional(text),
+  disks: optional(list(shape({ id: text, name: optional(text), sizeGb: optional(number), maybeRoot: optional(flag) }))),
   privateIp: optional(text),
   floatingIp: optional(text),
   createdAt: optional(text),

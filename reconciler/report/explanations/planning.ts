@@ -70,7 +70,7 @@ export const planning = {
   ),
   "plan/bad-id": row("An id that is put together of two parts is not.", "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."),
   "plan/attachments-unseen": row(
-    "A VM is to be deleted, and no record shows which volumes hang on it. They live on; those that the answer names become orphans.",
+    "A VM is to be deleted, or is gone, and no record shows which volumes hang on it. They live on; those that the answer to the delete names become orphans.",
     "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it.",
   ),
   "plan/data-volume-kept": row(

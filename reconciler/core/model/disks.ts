@@ -1,0 +1,48 @@
+/**
+ * Which of the disks on a VM outlive it. Its own data volume goes by an id of its own as soon as the record shows which
+ * it is; the others that no address manages are remembered beside it, because nothing else names them once it is gone.
+ */
+import type { LiveVmVolume } from "./live";
+import { type Disk, type Orphan, orphanKey, type RecordedVm } from "./recorded";
+
+export type OwnDisks = Pick<RecordedVm, "dataVolumeId" | "disks">;
+
+/** The one disk that is neither the root disk nor managed by itself, or all that may be it. */
+export function tellDisks(shown: readonly LiveVmVolume[], isManaged: (id: string) => boolean): OwnDisks {
+  const data = shown.filter((disk) => disk.root !== true && !isManaged(disk.id));
+  const isTold = shown.some((disk) => disk.root !== undefined);
+  const [only, ...others] = data;
+  if (only !== undefined && isTold && others.length === 0) return { dataVolumeId: only.id };
+  return data.length === 0 ? {} : { disks: inOrder(data.map(({ id, root }) => ({ id, ...maybeRoot(root) }))) };
+}
+
+export const maybeRoot = (root: boolean | undefined): Pick<Disk, "maybeRoot"> =>
+  root === undefined ? { maybeRoot: true } : {};
+
+export const inOrder = (disks: readonly Disk[]): readonly Disk[] =>
+  [...disks].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+
+/** What a VM leaves that is gone, as far as its record names it. */
+export function disksOf({ dataVolumeId, sizeGb, disks = [] }: OwnDisks & { readonly sizeGb?: number }): Disk[] {
+  const others = disks.filter(({ id }) => id !== dataVolumeId);
+  return dataVolumeId === undefined
+    ? others
+    : [{ id: dataVolumeId, ...(sizeGb === undefined ? {} : { sizeGb }) }, ...others];
+}
+
+/** A root disk goes with its VM, by the same delete: should this one be it, it is forgotten when it is gone. */
+export function orphanedDisk(disk: Disk, host: string, name: string): Orphan {
+  const { id, sizeGb } = disk;
+  const isDoubtful = disk.maybeRoot === true;
+  return {
+    kind: "volume",
+    id,
+    name,
+    reason: isDoubtful ? `outlived VM ${host}, or was its root disk` : `outlived VM ${host}`,
+    ...(sizeGb === undefined ? {} : { sizeGb }),
+    ...(isDoubtful ? { deleting: true } : {}),
+  };
+}
+
+export const orphansAdded = (orphans: readonly Orphan[]) =>
+  orphans.map((orphan) => ({ type: "orphan" as const, key: orphanKey(orphan), orphan }));
