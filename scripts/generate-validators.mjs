@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const names = ["desired-state", "component", "dialect", "fleet"];
+const names = ["desired-state", "component", "dialect", "fleet", "tests"];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const require = createRequire(import.meta.url);

@@ -28,14 +28,14 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
 }
 
 /** The schema where an editor finds it: in the packages of the folder or of one above it, else at its public address. */
-export function schemaFor(path: string): string {
-  const schema = "node_modules/reconcile-cloud/schemas/desired-state.schema.json";
+export function schemaFor(path: string, name = "desired-state"): string {
+  const schema = `node_modules/reconcile-cloud/schemas/${name}.schema.json`;
   const start = dirname(resolve(path));
   for (let folder = start; ; folder = dirname(folder)) {
     if (existsSync(join(folder, schema))) {
       const found = relative(start, join(folder, schema)).replaceAll("\\", "/");
       return found.startsWith(".") ? found : `./${found}`;
     }
-    if (folder === dirname(folder)) return publicSchema("desired-state");
+    if (folder === dirname(folder)) return publicSchema(name);
   }
 }

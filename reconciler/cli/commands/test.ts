@@ -11,6 +11,7 @@ import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import { runFileTests } from "../file-tests";
 import { defaultFile, readSource } from "../workspace";
+import { schemaFor } from "../yaml-output";
 
 export const testCommand = command({
   usage: "test [FILES]… [--format tap|junit] [--init]",
@@ -76,7 +77,8 @@ function writeFirst({ args, output }: Invocation): number {
   const changes = desired.resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
   const gone = desired.resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
   const protectedOnes = desired.resources.filter(({ lifecycle }) => lifecycle.preventDestroy).length;
-  const text = `# Tests of ${file}: reconcile test runs them on the embedded service, in no time.
+  const text = `# yaml-language-server: $schema=${schemaFor(path, "tests")}
+# Tests of ${file}: reconcile test runs them on the embedded service, in no time.
 tests:
   - name: everything is made, and a second run changes nothing
     when: ${file}
