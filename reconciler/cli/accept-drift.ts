@@ -4,7 +4,7 @@ import { acceptInto, type Edit } from "../config/accept";
 import { ruleFields } from "../config/live-blocks";
 import type { Plain } from "../config/write-yaml";
 import { describeRule } from "../core/canonical/rules";
-import { type Address, kindOf, parseAddress, sectionOf } from "../core/model/address";
+import { type Address, componentOf, keyWithin, kindOf, parseAddress, sectionOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { State } from "../core/model/recorded";
@@ -17,7 +17,7 @@ import type { Workspace } from "./workspace";
 export function acceptDrift(
   drifts: readonly Drift[],
   wanted: readonly Address[],
-  { sources, desired }: Workspace,
+  { given, desired }: Workspace,
   state: State,
   output: Output,
 ): readonly Diagnostic[] {
@@ -32,12 +32,18 @@ export function acceptDrift(
   };
   const edits = drifts.flatMap((drift) => {
     if (wanted.length > 0 && !wanted.includes(drift.address)) return [];
+    if (componentOf(drift.address) !== "") {
+      const source = desired.resources.find(({ address }) => address === drift.address)?.source;
+      const where = source === undefined ? "" : ` (${source.file}:${source.line})`;
+      leave(drift.address, "what differs", `it stands in a component, whose file is for every use of it${where}`);
+      return [];
+    }
     if (!drift.gone) return editsOf(drift, desired, state, (what, why) => leave(drift.address, what, why));
     leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
     return [];
   });
   const open = new Set(edits);
-  for (const { file } of sources) {
+  for (const { file } of given) {
     const text = readFileSync(file, "utf8");
     const accepted = acceptInto(
       text,
@@ -75,11 +81,10 @@ function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: str
       "address" in reference
         ? reference.address
         : [...state.resources.values()].find(({ id }) => id === reference.id)?.address;
-    return known === undefined
-      ? "id" in reference
-        ? { id: reference.id }
-        : reference.address
-      : known.slice(known.indexOf(".") + 1);
+    // A file knows the keys of its own blocks, and nothing within its components.
+    if (known !== undefined && componentOf(known) === "") return keyWithin(known);
+    const id = "id" in reference ? reference.id : state.resources.get(reference.address)?.id;
+    return id === undefined ? (known ?? null) : { id };
   };
   return drift.fields.flatMap(({ field, before, after, rule }): EditAt[] => {
     if (field === "rules") {

@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { type ReadOptions, readDesired } from "../config/read-desired";
 import { type FileTest, sourcesOf, type TestSide } from "../config/read-tests";
+import type { GivenVars } from "../config/vars";
 import type { Desired } from "../core/model/desired";
+import type { ExternalValues, Lookup } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { openBeside } from "../outside/beside";
 import { carryOutGiven, type Given, nothingGiven, runFileTest } from "../rehearse/file-test";
@@ -17,23 +19,30 @@ export interface TestOfFile {
   readonly test: FileTest;
 }
 
+/** What is the same for every test. */
+export interface ForAll {
+  readonly now: Date;
+  /** For the files that know them; what a test says goes over it. */
+  readonly given: Pick<GivenVars, "vars" | "varFiles"> & { readonly env?: string };
+}
+
 const atOnce = 16;
 /** A thread takes as long to start as so many tests. */
 const worthAThread = 75;
 
 /** The results, in the order of the tests. */
-export async function runFileTests(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
+export async function runFileTests(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
   const threads = Math.min(availableParallelism(), Math.floor(tests.length / worthAThread));
-  if (threads < 2) return runHere(tests, now);
+  if (threads < 2) return runHere(tests, all);
   const shares = Array.from({ length: threads }, (_, share) => tests.filter((_, index) => index % threads === share));
   const [own = [], ...others] = shares;
-  const given = others.map((share) => runInThread(share, now));
-  const results = [await runHere(own, now), ...(await Promise.all(given))];
+  const given = others.map((share) => runInThread(share, all));
+  const results = [await runHere(own, all), ...(await Promise.all(given))];
   return tests.flatMap((_, index) => results[index % threads]?.[Math.floor(index / threads)] ?? []);
 }
 
-function runHere(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
-  const shared = createShared(now);
+function runHere(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
+  const shared = createShared(all);
   return inParallel(tests, (test) => runOne(test, shared));
 }
 
@@ -41,28 +50,28 @@ function runHere(tests: readonly TestOfFile[], now: Date): Promise<readonly Test
 const program = [__filename, join(__dirname, "main.js")].find((file) => /(bundle|main)\.js$/.test(file));
 
 /** A thread that cannot be had is no reason not to run: its share is run here. */
-async function runInThread(tests: readonly TestOfFile[], now: Date): Promise<readonly TestResult[]> {
-  if (program === undefined || !existsSync(program)) return runHere(tests, now);
+async function runInThread(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
+  if (program === undefined || !existsSync(program)) return runHere(tests, all);
   const told = await new Promise<readonly TestResult[] | undefined>((resolve) => {
-    const data: ThreadData = { tests, nowMs: now.getTime() };
+    const data: ThreadData = { tests, all };
     const code = `require(${JSON.stringify(program)}).runTestsOfThread()`;
     const thread = new Worker(code, { eval: true, workerData: data });
     thread.once("message", resolve);
     thread.once("error", () => resolve(undefined));
     thread.once("exit", () => resolve(undefined));
   });
-  return told ?? runHere(tests, now);
+  return told ?? runHere(tests, all);
 }
 
 interface ThreadData {
   readonly tests: readonly TestOfFile[];
-  readonly nowMs: number;
+  readonly all: ForAll;
 }
 
 /** What a thread does. */
 export async function runTestsOfThread(): Promise<void> {
-  const { tests, nowMs }: ThreadData = workerData;
-  parentPort?.postMessage(await runHere(tests, new Date(nowMs)));
+  const { tests, all }: ThreadData = workerData;
+  parentPort?.postMessage(await runHere(tests, all));
 }
 
 /** Each lives in a time of its own, so that none waits for another. */
@@ -104,14 +113,15 @@ const isProblems = (read: OrProblems<object>): read is readonly string[] => Arra
 type Shared = ReturnType<typeof createShared>;
 
 /** Many tests read the same file in the same way, and are given the same. */
-function createShared(now: Date) {
+function createShared(all: ForAll) {
+  const { now } = all;
   const desiredStates = new Map<string, OrProblems<Desired>>();
   const begun = new Map<string, Promise<OrProblems<Given>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
   function desired(test: string, side: TestSide): OrProblems<Desired> {
     const key = keyOf(test, side);
-    const known = desiredStates.get(key) ?? read(test, side);
+    const known = desiredStates.get(key) ?? read(test, side, all);
     desiredStates.set(key, known);
     return known;
   }
@@ -136,21 +146,48 @@ function createShared(now: Date) {
   };
 }
 
-function read(test: string, side: TestSide): OrProblems<Desired> {
+function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Desired> {
   const at = (path: string): string => join(dirname(test), path);
+  const sources = sourcesOf(side, (path) => readSource(at(path)));
   const options: ReadOptions = {
-    vars: side.vars,
+    ...given,
+    vars: { ...given.vars, ...side.vars },
     ...(side.env === undefined ? {} : { env: side.env }),
     open: openBeside,
+    external: "later",
   };
-  const { desired, diagnostics } = readDesired(
-    sourcesOf(side, (path) => readSource(at(path))),
-    options,
-  );
+  const unseen = readDesired(sources, options);
+  const external = unseen.desired?.external;
+  const untold = external?.reads.filter(({ name }) => side.external.reads[name] === undefined) ?? [];
+  if (untold.length > 0)
+    return untold.map(({ name }) => `the test says nothing of what ${name} reads: reads: { ${name}: { OUTPUT: … } }`);
+  const { desired, diagnostics } =
+    external === undefined
+      ? unseen
+      : readDesired(sources, {
+          ...options,
+          external: { ...side.external, lookups: madeUp(external.lookups, side.external) },
+        });
   return (
     desired ??
-    diagnostics.flatMap(({ severity, summary, source }) =>
-      severity === "error" ? [`${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}`] : [],
+    diagnostics.flatMap(({ severity, summary, source, fix }) =>
+      severity === "error"
+        ? [
+            `${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}${fix === undefined ? "" : ` (${fix})`}`,
+          ]
+        : [],
     )
+  );
+}
+
+/** What a lookup finds is no part of most tests: it has an id, a name and addresses that nothing else has. */
+function madeUp(lookups: readonly Lookup[], { lookups: given }: TestSide["external"]): ExternalValues["lookups"] {
+  return Object.fromEntries(
+    lookups.map(({ name, by, wanted }, index) => {
+      const host = `${Math.floor(index / 250)}.${(index % 250) + 1}`;
+      const id = `22222222-2222-4222-8222-${String(index + 1).padStart(12, "0")}`;
+      const found = { id, name, private_ip: `10.254.${host}`, floating_ip: `198.19.${host}`, size: "10" };
+      return [name, { ...found, [by]: wanted, ...given[name] }];
+    }),
   );
 }

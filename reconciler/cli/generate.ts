@@ -1,7 +1,7 @@
 /** The YAML for one existing resource, as `import --generate` and `group import` print it. */
 import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup } from "../config/live-blocks";
 import type { YamlBlock } from "../config/write-yaml";
-import { type Address, parseAddress } from "../core/model/address";
+import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { State } from "../core/model/recorded";
 import { pullWorld } from "../engine/pull";
@@ -42,9 +42,10 @@ export async function generateBlock(
   return { diagnostics };
 }
 
-/** How a file refers to what the state manages: its key, with the for_each key where there is one. */
+/** How a file refers to what the state manages: its key, with the for_each key where there is one. A component knows only its own. */
 function keyOfId(id: string, state: State, except: Address): string | undefined {
   for (const record of state.resources.values())
-    if (record.id === id && record.address !== except) return record.address.slice(record.address.indexOf(".") + 1);
+    if (record.id === id && record.address !== except && componentOf(record.address) === componentOf(except))
+      return keyWithin(record.address);
   return undefined;
 }

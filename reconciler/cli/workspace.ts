@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type ConfigSource, type GivenExternal, readDesired } from "../config/read-desired";
+import type { GivenVars } from "../config/vars";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
@@ -23,7 +24,10 @@ export interface Workspace {
   readonly desired: Desired;
   /** Warnings and notes; with an error there is no workspace. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The files that were given, and those that they name: components, variables. */
   readonly sources: readonly ConfigSource[];
+  /** The files that were given. */
+  readonly given: readonly ConfigSource[];
   /** The folder of the first file: the state, the embedded world and relative paths are there. */
   readonly folder: string;
   /** Of a saved plan, which brings its own. */
@@ -63,6 +67,7 @@ function workspaceOf(
     desired,
     diagnostics,
     sources: [...sources, ...opened],
+    given: sources,
     folder,
     ...(desired.external === undefined || external !== "later"
       ? {}
@@ -71,7 +76,13 @@ function workspaceOf(
 }
 
 /** Where there are no files, or none that can be read. */
-export const nothingHere: Workspace = { desired: nothingDesired, diagnostics: [], sources: [], folder: process.cwd() };
+export const nothingHere: Workspace = {
+  desired: nothingDesired,
+  diagnostics: [],
+  sources: [],
+  given: [],
+  folder: process.cwd(),
+};
 
 /** Without a file the environment still says which state is meant. */
 function withoutFile(flags: Flags): Desired {
@@ -98,8 +109,8 @@ function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<
 
 const largeFile = 250_000;
 
-/** In a folder, dialects, variables and other programs' dotfiles lie beside the desired state and are no part of it. */
-const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars)\.ya?ml$/.test(name);
+/** In a folder, dialects, variables, tests and other programs' dotfiles lie beside the desired state and are no part of it. */
+const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test)\.ya?ml$/.test(name);
 
 export function expandFolder(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
@@ -140,7 +151,8 @@ export function readSource(path: string): ConfigSource {
   }
 }
 
-function readOptions(flags: Flags) {
+/** What --var and --var-file say. */
+export function givenVars(flags: Flags): Required<Pick<GivenVars, "vars" | "varFiles">> {
   const problems: Diagnostic[] = [];
   const vars: Record<string, string> = Object.create(null);
   for (const assignment of flags.var ?? []) {
@@ -155,15 +167,18 @@ function readOptions(flags: Flags) {
       });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
+  return { vars, varFiles: (flags["var-file"] ?? []).map(readSource) };
+}
+
+function readOptions(flags: Flags) {
   const environment: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECONCILE_VAR_") && value !== undefined)
       environment[name.slice("RECONCILE_VAR_".length)] = value;
   const env = chosenEnvironment(flags);
   return {
-    vars,
+    ...givenVars(flags),
     environment,
-    varFiles: (flags["var-file"] ?? []).map(readSource),
     open: openBeside,
     ...(env === undefined ? {} : { env }),
   };

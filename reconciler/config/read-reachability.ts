@@ -1,6 +1,6 @@
 /** `reachability:`: what groups must never, must always and may only admit, from what is written to parties and ports. */
 import { parseCidr } from "../core/canonical/cidr";
-import { formatAddress, parseAddress } from "../core/model/address";
+import { formatAddress, kindOf, parseAddress } from "../core/model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../core/model/assertion";
 import type { SourcePosition } from "../core/model/diagnostic";
 import type { PortRange } from "../core/model/rule";
@@ -194,7 +194,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
     const names = [
       ...partyWords,
       "group.*",
-      ...[...declared.addresses].filter((address) => !address.startsWith("volume.")),
+      ...[...declared.addresses].filter((address) => kindOf(address) !== "volume"),
     ];
     const bare = [`group.${text}`, `vm.${text}`].find((address) => declared.addresses.has(address));
     const near = bare ?? nearestName(text, names);

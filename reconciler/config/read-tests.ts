@@ -2,6 +2,7 @@
 import type { ErrorObject } from "ajv";
 import { type Diagnostic, hasErrors, type SourcePosition } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
+import type { ExternalValues } from "../core/model/external";
 import { validate } from "./generated/tests";
 import { asDiagnostic, collectProblems } from "./problems";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
@@ -15,6 +16,8 @@ export interface TestSide {
   readonly set?: YamlMap;
   readonly vars: Readonly<Record<string, string>>;
   readonly env?: string;
+  /** What is elsewhere: nothing of it is looked at. */
+  readonly external: ExternalValues;
 }
 
 export interface FileTest {
@@ -47,6 +50,8 @@ interface TestBlock extends Surroundings {
 interface Surroundings {
   readonly vars?: Readonly<Record<string, unknown>> | null;
   readonly env?: string;
+  readonly reads?: ExternalValues["reads"] | null;
+  readonly lookups?: ExternalValues["lookups"] | null;
 }
 type Several = string | readonly string[] | null;
 interface SideMap extends Surroundings {
@@ -112,6 +117,10 @@ function readSide(side: SideBlock | undefined, test: TestBlock): TestSide | unde
     ...shared,
     ...(own.env === undefined ? {} : { env: own.env }),
     vars: { ...shared.vars, ...surroundingsOf(own).vars },
+    external: {
+      reads: { ...shared.external.reads, ...own.reads },
+      lookups: { ...shared.external.lookups, ...own.lookups },
+    },
   };
 }
 
@@ -119,12 +128,13 @@ const isFiles = (side: string | readonly string[] | SideMap): side is string | r
   typeof side === "string" || Array.isArray(side);
 
 /** A variable is given as text, as with --var. */
-function surroundingsOf({ vars, env }: Surroundings): Pick<TestSide, "vars" | "env"> {
+function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestSide, "vars" | "env" | "external"> {
   const asText = (value: unknown): string =>
     typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
   return {
     vars: Object.fromEntries(Object.entries(vars ?? {}).map(([name, value]) => [name, asText(value)])),
     ...(env === undefined ? {} : { env }),
+    external: { reads: reads ?? {}, lookups: lookups ?? {} },
   };
 }
 

@@ -3,7 +3,7 @@
  * for one call. Durability is the caller's: whatever became true comes back as a record, after a failure too.
  */
 import type { PlanOptions } from "../core/diff/context";
-import type { Address } from "../core/model/address";
+import { type Address, kindOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
@@ -72,7 +72,7 @@ export async function planAsRecorded(
 ): Promise<PlannedOne> {
   const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
   const planned = plan(service, desired, state, address, { ...unobserved, catalogue: spelled }, [], {});
-  if (changeOf(planned)?.action !== "replace" || !address.startsWith("vm.")) return planned;
+  if (changeOf(planned)?.action !== "replace" || kindOf(address) !== "vm") return planned;
   // As for one that is not there yet: every list.
   const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
   return plan(service, desired, state, address, { ...unobserved, catalogue }, [], {});

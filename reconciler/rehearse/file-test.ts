@@ -55,8 +55,16 @@ function benchOf(given: Given) {
     emit: () => undefined,
   };
   return {
-    plan: (desired: Desired, options = {}): Promise<Prepared> =>
-      preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true }),
+    /** Flavors, images and regions are those of the service that the file is for, which nobody asks: all it names are there. */
+    plan(desired: Desired, options = {}): Promise<Prepared> {
+      const vms = desired.resources.filter((one) => one.kind === "vm");
+      service.provide({
+        flavors: vms.map(({ flavor }) => flavor),
+        images: vms.map(({ image }) => image),
+        regions: vms.map(({ region }) => region),
+      });
+      return preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true });
+    },
     /** What did not go well, in a sentence. */
     async apply(prepared: Prepared): Promise<string | undefined> {
       const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };

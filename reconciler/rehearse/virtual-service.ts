@@ -1,6 +1,7 @@
 /** The embedded service without a socket and without waiting: one call is one decision, and time passes when everybody waits. */
 import { authenticate } from "../../emulator/access";
 import type { Change } from "../../emulator/entities";
+import { isUuid } from "../../emulator/fields";
 import { decide } from "../../emulator/operations";
 import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
@@ -22,7 +23,10 @@ export interface VirtualService {
   readonly client: ServiceClient;
   readonly clock: Clock;
   moment(): VirtualMoment;
+  /** What somebody's own service has, by name or id; what is there already stays as it is. */
+  provide(named: { readonly flavors: Names; readonly images: Names; readonly regions: Names }): void;
 }
+type Names = Iterable<string>;
 
 export function newService(from: Date): VirtualMoment {
   let ids = 0;
@@ -72,7 +76,23 @@ export function virtualService(from: VirtualMoment): VirtualService {
     calls.nowMs = now;
   }, from.nowMs);
   const client = inProcessClient(calls, has, (until) => clock.sleep(Math.max(0, until - clock.now())));
-  return { client, clock, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
+  const missing = (kind: "flavor" | "image" | "region", names: Names): string[] =>
+    [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));
+  const known = (name: string) => ({ id: isUuid(name) ? name : newId(), name });
+  function provide({ flavors, images, regions }: Parameters<VirtualService["provide"]>[0]): void {
+    const created_at = new Date(from.nowMs).toISOString();
+    const sizes = { vcpus: 1, ram_gb: 1, provisionable: true };
+    const changes: Change[] = [
+      ...missing("flavor", flavors).map((name) => ({ put: "flavor", value: { ...known(name), ...sizes } }) as const),
+      ...missing("image", images).map(
+        (name) => ({ put: "image", value: { ...known(name), project_id: null, created_at } }) as const,
+      ),
+      ...missing("region", regions).map((name) => ({ put: "region", value: { id: name, name } }) as const),
+    ];
+    applyChanges(world, changes);
+    changed.push(...changes);
+  }
+  return { client, clock, provide, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
 }
 
 const known = new Set<string>([

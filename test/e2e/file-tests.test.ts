@@ -1,5 +1,5 @@
 /** `reconcile test`: what a user's own file would do, tested on the embedded service in virtual time. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
@@ -95,6 +95,35 @@ it("--init writes the first, which passes, and never over one that is there", as
   expect((await run(cwd, "--init")).exitCode).toBe(0);
   expect((await run(cwd)).stdout).toContain("3 tests: 3 passed, 0 failed.");
   expect((await run(cwd, "--init")).exitCode).toBe(1);
+});
+
+const elsewhere = `version: 1
+project: acme
+region: eu-own-1
+vars: { owner: { type: text } }
+service: { base_url: "https://cloud.acme.example" }
+environments: { dev: {}, prod: {} }
+defaults: { vm: { owner: "\${var.owner}", user_id: "7", image_id: our-image, flavor_id: gp.4x8, size: 10 } }
+lookups: { legacy: { vm: { name: legacy-app } } }
+reads: { network: { state: ./network.state.json } }
+vms: { app: { name: "app-\${env}" } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 80, remote_ip: "\${lookup.legacy.private_ip}" }, { protocol: tcp, dst_port: 81, remote_ip: "\${read.network.door}" } ] } }
+`;
+
+it("takes flavors, environments, variables, reads and lookups of anybody's file, and asks nobody", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": elsewhere });
+  expect((await run(cwd, "--init", "--var", "owner=ops@acme.example")).exitCode).toBe(0);
+  const first = await run(cwd);
+  expect(first.stdout, first.stdout + first.stderr).toContain("3 tests: 3 passed, 0 failed.");
+  writeFileSync(
+    join(cwd, "reconcile.test.yaml"),
+    "tests: [ { name: x, env: prod, lookups: { legacy: { private_ip: 10.0.0.9 } } } ]",
+  );
+  const unsaid = await run(cwd, "--var", "owner=ops@acme.example");
+  expect(unsaid.stdout).toContain("reads: { network: { OUTPUT: … } }");
+  // A folder with its tests is still a desired state.
+  const validated = await runCli(["plan", ".", "--env", "dev"], { cwd });
+  expect(validated.stderr).not.toContain("config/unknown-key");
 });
 
 it("300 tests are a matter of a second or two, and are told in their order, whichever core ran them", async () => {

@@ -76,6 +76,7 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
     desired,
     diagnostics: [],
     sources: [],
+    given: [],
     folder: findFolder(saved, file),
     dialect: saved.dialect,
   };

@@ -1,5 +1,6 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
 import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
+import { kindOf } from "../../core/model/address";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
@@ -66,7 +67,7 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
     if (found !== undefined) return found;
     const near = nearestName(
       word,
-      [...addresses].flatMap((one) => (one.startsWith("group.") ? one.slice(6) : [])),
+      [...addresses].flatMap((one) => (kindOf(one) !== "group" ? [] : one.startsWith("group.") ? one.slice(6) : one)),
     );
     throw fail(
       "cli/usage",

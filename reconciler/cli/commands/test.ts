@@ -1,16 +1,18 @@
 /** `reconcile test`: tests of one's own file, on the embedded service in virtual time. Asks nothing of any service. */
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { readDesired } from "../../config/read-desired";
+import { firstTests, readsOf } from "../../config/first-tests";
+import { type ReadResult, readDesired } from "../../config/read-desired";
 import { readTests } from "../../config/read-tests";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";
+import { openBeside } from "../../outside/beside";
 import { junitOfTests, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import { runFileTests } from "../file-tests";
-import { defaultFile, readSource } from "../workspace";
+import { defaultFile, givenVars, readSource } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
 export const testCommand = command({
@@ -22,7 +24,7 @@ export const testCommand = command({
     ["reconcile test --init", "writes the first, from what the file asks for"],
     ["reconcile test --format junit --out report.xml", "for whoever shows test results; tap likewise"],
   ],
-  flags: ["init", "format", "out", "var", "var-file", "json", "no-color"],
+  flags: ["init", "format", "out", "env", "var", "var-file", "json", "no-color"],
   run,
 });
 
@@ -44,7 +46,10 @@ async function run(invocation: Invocation): Promise<number> {
     return read.tests.map((test) => ({ file, test }));
   });
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-  const results = await runFileTests(tests, new Date());
+  const results = await runFileTests(tests, {
+    now: new Date(),
+    given: { ...givenVars(flags), ...(flags.env === undefined ? {} : { env: flags.env }) },
+  });
   for (const result of results) output.event(testEvent(result));
   const text = format === "tap" ? tapText(results) : format === "junit" ? junitOfTests(results) : undefined;
   if (text !== undefined && flags.out !== undefined) writeFileSync(flags.out, text);
@@ -69,40 +74,23 @@ function findTests(path: string): string[] {
 }
 
 /** What the file asks for, as a test that passes, and one that shows what taking it all away would need. */
-function writeFirst({ args, output }: Invocation): number {
+function writeFirst({ args, flags, output }: Invocation): number {
   const path = args[0] ?? defaultTest;
   const file = relative(dirname(resolve(path)), resolve(dirname(resolve(path)), defaultFile));
-  const { desired, diagnostics } = readDesired([readSource(join(dirname(path), file))]);
+  const source = readSource(join(dirname(path), file));
+  const given = givenVars(flags);
+  const read = (env?: string): ReadResult =>
+    readDesired([source], { ...given, open: openBeside, external: "later", ...(env === undefined ? {} : { env }) });
+  const env = flags.env ?? read().environments?.[0];
+  const { desired, diagnostics } = read(env);
   if (desired === undefined) throw new CommandFailed(diagnostics);
-  const changes = desired.resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
-  const gone = desired.resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
-  const protectedOnes = desired.resources.filter(({ lifecycle }) => lifecycle.preventDestroy).length;
-  const text = `# yaml-language-server: $schema=${schemaFor(path, "tests")}
-# Tests of ${file}: reconcile test runs them on the embedded service, in no time.
-tests:
-  - name: everything is made, and a second run changes nothing
-    when: ${file}
-    expect:
-      changes:${changes.length === 0 ? " {}" : `\n${changes.join("\n")}`}
-      converges: true
-
-  - name: what is there already needs no change
-    given: ${file}
-    when: ${file}
-    expect: { changes: {}, steps: [] }
-${
-  protectedOnes > 0 || desired.resources.length === 0
-    ? ""
-    : `
-  - name: taking it all away is what destroy would do
-    given: ${file}
-    when: ${file}
-    destroy: true
-    expect:
-      changes:
-${gone.join("\n")}
-`
-}`;
+  const text = firstTests(desired, {
+    file,
+    schema: schemaFor(path, "tests"),
+    ...(env === undefined ? {} : { env }),
+    ...given,
+    reads: readsOf(source.text),
+  });
   try {
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {

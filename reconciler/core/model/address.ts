@@ -87,6 +87,12 @@ export function renamed(address: Address, from: string, to: string): Address {
 /** What it is called within its component. */
 export const localAddress = (address: Address): string => address.slice(componentOf(address).length);
 
+/** As its file refers to it: its key, with the for_each key where there is one. */
+export function keyWithin(address: Address): string {
+  const local = localAddress(address);
+  return local.slice(local.indexOf(".") + 1);
+}
+
 /** Without its for_each key: what its block is called. */
 export const blockOf = (address: Address): Address =>
   address.endsWith("]") ? address.slice(0, address.lastIndexOf("[")) : address;

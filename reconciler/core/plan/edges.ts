@@ -2,6 +2,7 @@
  * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
  * one resource order themselves; only here do resources meet.
  */
+import { kindOf } from "../model/address";
 import { computedOf } from "./computed-of";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { deleteNamedGroupsLast } from "./named-groups";
@@ -67,7 +68,7 @@ function deleteVolumeAfterItsVm(draft: Draft): void {
   );
   editSteps(draft, (step) => {
     const { operation } = step.action;
-    if (!step.address.startsWith("volume.") || comesOff.has(step.address)) return [];
+    if (kindOf(step.address) !== "volume" || comesOff.has(step.address)) return [];
     if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
     const id = attachedVm(draft, step.address);
     const gone = id === undefined ? undefined : draft.vmDeletes.get(id);

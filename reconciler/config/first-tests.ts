@@ -1,0 +1,61 @@
+/** The file that `reconcile test --init` writes: tests that pass, of what a desired state asks for. */
+import type { Desired } from "../core/model/desired";
+import type { GivenVars } from "./vars";
+
+interface FirstTests extends Pick<GivenVars, "vars"> {
+  readonly file: string;
+  readonly schema: string;
+  readonly env?: string;
+  /** Outputs of other projects that the file asks for. */
+  readonly reads: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The outputs that a text names as `${read.NAME.OUTPUT}`. */
+export function readsOf(text: string): FirstTests["reads"] {
+  const found: Record<string, string[]> = {};
+  for (const [, name = "", output = ""] of text.matchAll(/\$\{read\.([\w-]+)\.([\w-]+)/g))
+    found[name] = [...(found[name] ?? []), output];
+  return found;
+}
+
+export function firstTests({ resources }: Desired, { file, schema, env, vars = {}, reads }: FirstTests): string {
+  const changes = resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
+  const gone = resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
+  const keeps = resources.some(({ lifecycle }) => lifecycle.preventDestroy);
+  // An address fits most places where another project's output stands.
+  const handed = Object.entries(reads).map(
+    ([name, outputs]) => `${name}: { ${[...new Set(outputs)].map((output) => `${output}: 192.0.2.1`).join(", ")} }`,
+  );
+  const lines = [
+    ...(env === undefined ? [] : [`env: ${JSON.stringify(env)}`]),
+    ...(Object.keys(vars).length === 0 ? [] : [`vars: ${JSON.stringify(vars)}`]),
+    ...(handed.length === 0 ? [] : [`reads: { ${handed.join(", ")} }`]),
+  ];
+  const same = lines.map((line) => `    ${line}\n`).join("");
+  return `# yaml-language-server: $schema=${schema}
+# Tests of ${file}: reconcile test runs them on the embedded service, in no time.
+tests:
+  - name: everything is made, and a second run changes nothing
+${same}    when: ${file}
+    expect:
+      changes:${changes.length === 0 ? " {}" : `\n${changes.join("\n")}`}
+      converges: true
+
+  - name: what is there already needs no change
+${same}    given: ${file}
+    when: ${file}
+    expect: { changes: {}, steps: [] }
+${
+  keeps || resources.length === 0
+    ? ""
+    : `
+  - name: taking it all away is what destroy would do
+${same}    given: ${file}
+    when: ${file}
+    destroy: true
+    expect:
+      changes:
+${gone.join("\n")}
+`
+}`;
+}
