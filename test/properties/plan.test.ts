@@ -6,6 +6,7 @@ import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import type { Desired, DesiredResource } from "../../reconciler/core/model/desired";
 import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
 import type { Intent, RecordedResource, State } from "../../reconciler/core/model/recorded";
+import type { RuleRemote } from "../../reconciler/core/model/rule";
 import { makePlan } from "../../reconciler/core/plan/plan";
 import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
@@ -14,11 +15,27 @@ import { capabilities } from "../support/virtual-world";
 import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-desired";
 
 const idOf = (address: string): string => `id-${address}`;
+/** As if the service had given them: the same for the same VM. */
+const addressesOf = (id: string) => {
+  const last = [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 250, 7);
+  return { privateIp: `10.9.0.${last}`, floatingIp: `198.19.9.${last}` };
+};
+const asShown = (remote: RuleRemote): RuleRemote => {
+  const [part] = remote.kind === "computed" ? remote.text.parts : [];
+  if (part === undefined || typeof part === "string") return remote;
+  const { privateIp, floatingIp } = addressesOf(idOf(part.address));
+  return { kind: "cidr", cidr: `${part.attribute === "private_ip" ? privateIp : floatingIp}/32` };
+};
 const recordOf = (resource: DesiredResource): RecordedResource => {
   const id = idOf(resource.address);
-  if (resource.kind === "vm") return { ...vmRecord(resource, resource.image), id };
-  if (resource.kind === "group")
-    return { ...groupRecord(resource, (group) => ("id" in group ? group.id : idOf(group.address)), []), id };
+  if (resource.kind === "vm") return { ...vmRecord(resource, resource.image), ...addressesOf(id), id };
+  if (resource.kind === "group") {
+    const rules = resource.rules.map((rule) => ({ ...rule, remote: asShown(rule.remote) }));
+    return {
+      ...groupRecord({ ...resource, rules }, (group) => ("id" in group ? group.id : idOf(group.address)), []),
+      id,
+    };
+  }
   const on = resource.attachTo;
   return {
     ...volumeRecord(resource),
@@ -41,13 +58,13 @@ const chaos = fc
     }),
     flags: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
     seen: fc.constantFrom("yes", "gone", "unobserved"),
-    intents: fc.subarray(["vm.a", "volume.b", "group.c"]),
-    quarantined: fc.subarray(["vm.b", "group.a", "journal line 3"], { maxLength: 1 }),
+    intents: fc.subarray(["vm.a", "shop/volume.b", "eu[x]/inner/group.c"]),
+    quarantined: fc.subarray(["shop/vm.b", "group.a", "journal line 3"], { maxLength: 1 }),
     options: fc.record({
       destroy: fc.boolean(),
       adopt: fc.boolean(),
-      targets: fc.subarray(["vm.a", "volume.a", "group.a", "group.zz"], { maxLength: 2 }),
-      replace: fc.subarray(["vm.a", "volume.a", "group.b"], { maxLength: 2 }),
+      targets: fc.subarray(["vm.a", "volume.a", "group.a", "shop/", "eu[x]/", "group.zz"], { maxLength: 2 }),
+      replace: fc.subarray(["vm.a", "volume.a", "shop/group.b"], { maxLength: 2 }),
     }),
   })
   .map((world) => ({
@@ -69,7 +86,7 @@ function stateOf(world: { recorded: Desired; flags: boolean[]; intents: string[]
         ...(resizing ? { resizing: { from: "m1.small", to: "m1.large" } } : {}),
         ...(dataVolume ? { dataVolumeId: "data", ...(off ? { dataVolumeDetached: true } : {}) } : {}),
       };
-      if (noId && record.address === "vm.b") {
+      if (noId && record.address === "shop/vm.b") {
         const { id: _, ...rest } = record;
         record = rest;
       }
@@ -124,6 +141,7 @@ function liveOf(world: {
         phase: world.phases[index % 3] as LiveVm["phase"],
         flavor: one.flavor,
         image: one.image,
+        ...(world.flags[5] === true ? addressesOf(id) : {}),
         volumes: [
           { id: `root-${id}`, root: true },
           { id: `data-${id}`, root: false },

@@ -1,7 +1,7 @@
 /** Random desired states, small enough to be read when one fails and wild enough to meet each other in every way. */
 import fc from "fast-check";
 import { sortRules } from "../../reconciler/core/canonical/rules";
-import { compareAddresses } from "../../reconciler/core/model/address";
+import { compareAddresses, type Kind } from "../../reconciler/core/model/address";
 import type {
   Desired,
   DesiredGroup,
@@ -9,6 +9,7 @@ import type {
   DesiredVm,
   DesiredVolume,
 } from "../../reconciler/core/model/desired";
+import type { DesiredOutput } from "../../reconciler/core/model/output";
 import type { Rule } from "../../reconciler/core/model/rule";
 import type { Capabilities } from "../support/virtual-world";
 
@@ -27,6 +28,9 @@ const ubuntu = "00000000-0000-4000-8003-000000000001";
 const debian = "00000000-0000-4000-8003-000000000003";
 const source = { file: "random.yaml", line: 1 };
 const keys = ["a", "b", "c"] as const;
+/** One of each kind in no component, one in a component, one in a component within an instance of one. */
+const within: Readonly<Record<string, string>> = { a: "", b: "shop/", c: "eu[x]/inner/" };
+const addressOf = (kind: Kind, key: string): string => `${within[key]}${kind}.${key}`;
 const uniqueNames = (prefix: string) =>
   fc.shuffledSubarray([`${prefix}-one`, `${prefix}-two`, `${prefix}-three`, `${prefix}-four`], {
     minLength: 3,
@@ -49,7 +53,7 @@ const vmOf = (key: string, name: string): fc.Arbitrary<DesiredVm> =>
     })
     .map(({ power, onImageChange, snapshotBefore, preservedVolumes, checked, ...vm }) => ({
       kind: "vm",
-      address: `vm.${key}`,
+      address: addressOf("vm", key),
       name,
       userId: "1042",
       project: "acme",
@@ -87,14 +91,16 @@ const volumeOf = (key: string, vms: readonly string[]): fc.Arbitrary<DesiredVolu
     })
     .map(({ on, ...volume }) => ({
       kind: "volume",
-      address: `volume.${key}`,
+      address: addressOf("volume", key),
       source,
       ...volume,
-      ...(on === undefined || vms.length === 0 ? {} : { attachTo: { address: `vm.${on}` } }),
+      ...(on === undefined || vms.length === 0 ? {} : { attachTo: { address: addressOf("vm", on) } }),
       lifecycle: { preventDestroy: false, ignoreChanges: [] },
     }));
 
-const randomRule = (groups: readonly string[]): fc.Arbitrary<Rule> =>
+const addresses = ["private_ip", "floating_ip"] as const;
+
+const randomRule = (groups: readonly string[], vms: readonly string[]): fc.Arbitrary<Rule> =>
   fc
     .record({
       direction: fc.constantFrom("ingress" as const, "ingress" as const, "egress" as const),
@@ -107,23 +113,40 @@ const randomRule = (groups: readonly string[]): fc.Arbitrary<Rule> =>
         ...(groups.length === 0
           ? []
           : [
-              fc.constantFrom(...groups).map((key) => ({ kind: "group" as const, group: { address: `group.${key}` } })),
+              fc
+                .constantFrom(...groups)
+                .map((key) => ({ kind: "group" as const, group: { address: addressOf("group", key) } })),
+            ]),
+        ...(vms.length === 0
+          ? []
+          : [
+              fc
+                .record({ key: fc.constantFrom(...vms), attribute: fc.constantFrom(...addresses) })
+                .map(({ key, attribute }) => ({
+                  kind: "computed" as const,
+                  text: { parts: [{ address: addressOf("vm", key), attribute }] },
+                })),
             ]),
       ),
     })
     .map(
       ({ port, ...rule }): Rule => ({
         ...rule,
-        ethertype: rule.remote.kind === "cidr" ? "IPv4" : rule.ethertype,
+        ethertype: rule.remote.kind === "cidr" || rule.remote.kind === "computed" ? "IPv4" : rule.ethertype,
         ...(rule.protocol === "tcp" || rule.protocol === "udp" ? { ports: { min: port, max: port } } : {}),
       }),
     );
 
-const groupOf = (key: string, name: string, groups: readonly string[]): fc.Arbitrary<DesiredGroup> =>
+const groupOf = (
+  key: string,
+  name: string,
+  groups: readonly string[],
+  vms: readonly string[],
+): fc.Arbitrary<DesiredGroup> =>
   fc
     .record({
       description: fc.constantFrom(undefined, "one", "two"),
-      rules: fc.array(randomRule(groups), { maxLength: 4 }),
+      rules: fc.array(randomRule(groups, vms), { maxLength: 4 }),
       rulesMode: fc.constantFrom(
         "authoritative" as const,
         "authoritative" as const,
@@ -134,7 +157,7 @@ const groupOf = (key: string, name: string, groups: readonly string[]): fc.Arbit
     })
     .map(({ description, rules, rulesMode, onRuleRemoval }) => ({
       kind: "group",
-      address: `group.${key}`,
+      address: addressOf("group", key),
       name,
       ...(description === undefined ? {} : { description }),
       rulesMode,
@@ -164,10 +187,20 @@ export const randomDesired: fc.Arbitrary<Desired> = fc
     fc.tuple(
       ...vms.map((key, index) => vmOf(key, vmNames[index]!)),
       ...volumes.map((key) => volumeOf(key, vms)),
-      ...groups.map((key, index) => groupOf(key, groupNames[index]!, groups)),
+      ...groups.map((key, index) => groupOf(key, groupNames[index]!, groups, vms)),
     ),
   )
-  .map((resources) => desiredOf(resources as DesiredResource[]));
+  .map((resources) => {
+    const all = resources as DesiredResource[];
+    return { ...desiredOf(all), environment: "prod", outputs: all.flatMap(outputsOf) };
+  });
+
+/** Of each VM its addresses, as a list: known only once it is there. */
+function outputsOf({ kind, address }: DesiredResource): DesiredOutput[] {
+  if (kind !== "vm") return [];
+  const items = addresses.map((attribute) => ({ is: "text" as const, text: { parts: [{ address, attribute }] } }));
+  return [{ name: `addresses of ${address}`, value: { is: "list", items }, source }];
+}
 
 /** Everything that a plan can do without, in any mixture. */
 export const randomCapabilities: fc.Arbitrary<Capabilities> = fc.record({

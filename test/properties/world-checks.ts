@@ -1,4 +1,5 @@
 /** Whether an emulated world is what a desired state asks for, told without any of the planner's code. */
+import type { OpenText } from "../../reconciler/core/model/computed";
 import type { Desired, DesiredVm } from "../../reconciler/core/model/desired";
 import type { State } from "../../reconciler/core/model/recorded";
 import type { VirtualWorld } from "../support/virtual-world";
@@ -46,7 +47,8 @@ export function differencesFromDesired(desired: Desired, stage: VirtualWorld, st
             (one.protocol ?? "any") === rule.protocol &&
             (one.port_range_min ?? undefined) === rule.ports?.min &&
             (one.remote_group_id ?? null) === group &&
-            (remote.kind !== "cidr" || one.remote_ip_prefix === remote.cidr),
+            (remote.kind !== "cidr" || one.remote_ip_prefix === remote.cidr) &&
+            (remote.kind !== "computed" || one.remote_ip_prefix === `${addressIn(remote.text, stage, idOf)}/32`),
         );
         if (!found) problems.push(`${address}: rule ${JSON.stringify(rule)} is missing`);
       }
@@ -60,6 +62,13 @@ export function differencesFromDesired(desired: Desired, stage: VirtualWorld, st
         );
     }
   }
+  const shown = Object.fromEntries(
+    stage.emulated.dump().vms.map(({ id, private_ip, floating_ip }) => [id, [private_ip, floating_ip]]),
+  );
+  const outputs = Object.entries(state.outputs ?? {}).map(([name, { value }]) => [name, value]);
+  const wanted = (desired.outputs ?? []).map(({ name }) => [name, shown[idOf(name.replace("addresses of ", ""))]]);
+  if (JSON.stringify(outputs.sort()) !== JSON.stringify(wanted.sort()))
+    problems.push(`outputs are ${JSON.stringify(outputs)}, not ${JSON.stringify(wanted)}`);
   const vms = tables.vm.size;
   if (vms !== count.vm) problems.push(`${vms} VMs, ${count.vm} declared`);
   const groups = [...tables.group.values()].filter((group) => !group.platform).length;
@@ -73,6 +82,14 @@ export function differencesFromDesired(desired: Desired, stage: VirtualWorld, st
   for (const { id, missingSince } of state.orphans.values())
     if (missingSince === undefined && !tables.volume.has(id)) problems.push(`the orphan ${id} does not exist any more`);
   return problems;
+}
+
+/** The address that a rule names, as the service shows it. */
+function addressIn({ parts }: OpenText, stage: VirtualWorld, idOf: (address: string) => string): unknown {
+  const [part] = parts;
+  if (part === undefined || typeof part === "string" || parts.length > 1) return undefined;
+  const vm = stage.emulated.dump().vms.find(({ id }) => id === idOf(part.address));
+  return part.attribute === "private_ip" ? vm?.private_ip : vm?.floating_ip;
 }
 
 function compareVm(
