@@ -5,7 +5,7 @@ import type { Operation } from "../core/model/operation";
 import { type Answer, judgeAnswer } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
-import type { DoctorPorts, DoctorRequest } from "../engine/doctor";
+import type { DoctorPorts, DoctorRequest } from "../engine/doctor/look";
 import { writePrivately } from "../outside/private-file";
 
 interface Kept {

@@ -5,7 +5,7 @@
  */
 import type { AssumedOperation } from "../core/model/operation";
 import type { Place } from "../dialect/dialect";
-import { commonWay, type DoctorReport, type OperationFinding } from "../engine/doctor";
+import { commonWay, type DoctorReport, type OperationFinding } from "../engine/doctor/report";
 import { hang } from "./style";
 
 export function doctorText(report: DoctorReport, width = 80): string {

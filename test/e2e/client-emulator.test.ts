@@ -5,7 +5,7 @@ import { assumedOperations, documentedOperations } from "../../reconciler/core/m
 import type { Outcome } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
-import { diagnoseService } from "../../reconciler/engine/doctor";
+import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 

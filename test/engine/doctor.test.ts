@@ -3,7 +3,8 @@ import { assumedOperations, operations } from "../../reconciler/core/model/opera
 import type { Outcome } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
-import { type DoctorPorts, diagnoseService } from "../../reconciler/engine/doctor";
+import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
+import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
 import { dialectYaml, doctorText } from "../../reconciler/report/doctor-text";
 import { start } from "../service/make-client";
 import { fault, json, type Script } from "../service/scripted-server";

@@ -8,8 +8,10 @@ import { nearestName } from "../../core/text/nearest";
 import type { Dialect } from "../../dialect/dialect";
 import { readCurl, readDescription, toldDialect } from "../../dialect/learn/told";
 import { placeInDialect } from "../../dialect/read-dialect";
-import { type DoctorPorts, type DoctorReport, diagnoseService, type KnownIds } from "../../engine/doctor";
-import { type Misfit, misfitsOf, readByDialect } from "../../engine/doctor-check";
+import { type Misfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
+import { diagnoseService } from "../../engine/doctor/diagnose";
+import type { DoctorPorts } from "../../engine/doctor/look";
+import type { DoctorReport, KnownIds } from "../../engine/doctor/report";
 import { openState } from "../../engine/plan";
 import { writePrivately } from "../../outside/private-file";
 import { dialectYaml, doctorText } from "../../report/doctor-text";
@@ -176,7 +178,7 @@ async function diagnose(
   const report = await diagnoseService(
     told.samples.size === 0 ? asked : withSamples(asked, told.samples, start),
     start,
-    known,
+    { known },
   );
   const samples = [...told.samples.keys()].filter(
     (operation) => operation.endsWith(".list") || operation.endsWith(".get"),

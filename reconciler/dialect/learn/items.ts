@@ -1,12 +1,16 @@
 /** The list within an answer: the only array of objects, or map of objects, that there is. */
 import type { Place } from "../dialect";
 import { pointerTo } from "../likely-key";
+import { compilePointers, findArray } from "../pointers";
 import { isMap, plain } from "./values";
 
 export interface FoundItems {
   readonly place: Place;
   readonly items: readonly unknown[];
 }
+
+export const itemsAt = (payload: unknown, place: Place): readonly unknown[] | undefined =>
+  findArray(payload, compilePointers([place]));
 
 const deepest = 3;
 

@@ -1,11 +1,11 @@
 /** Which lines of a dialect do not hold for the service that was looked at. */
-import type { Kind } from "../core/model/address";
-import { isList, type Operation, rowOf } from "../core/model/operation";
-import type { Outcome } from "../core/model/outcome";
-import type { RecordedResource } from "../core/model/recorded";
-import { showPlace } from "../dialect/places";
-import type { ServiceClient } from "../service/client";
-import type { DoctorReport } from "./doctor";
+import type { Kind } from "../../core/model/address";
+import { isList, type Operation, rowOf } from "../../core/model/operation";
+import type { Outcome } from "../../core/model/outcome";
+import type { RecordedResource } from "../../core/model/recorded";
+import { showPlace } from "../../dialect/places";
+import type { ServiceClient } from "../../service/client";
+import type { DoctorReport } from "./report";
 
 export interface Misfit {
   /** Where the line is in the dialect, by its keys. */

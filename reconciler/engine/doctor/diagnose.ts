@@ -1,0 +1,106 @@
+/**
+ * Learns what a deployment of the service really has: whether it is there and takes the credential, where the reads
+ * beyond the contract are, how their lists go on, where their records show what, and how it says no. Sends reads and
+ * nothing else; trial.ts makes things as well. What it did not see it does not claim: found, not found where it looked,
+ * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
+ */
+import { assumedOperations, rowOf } from "../../core/model/operation";
+import type { Dialect } from "../../dialect/dialect";
+import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
+import { enter, judgeFirst, notThisService } from "./enter";
+import { findList } from "./find-list";
+import { findOne, readRules, readVolume } from "./find-one";
+import { fittingDialect } from "./fit";
+import { Learnings } from "./learnings";
+import type { DoctorPorts, Seen } from "./look";
+import { type DoctorReport, type KnownIds, notTried } from "./report";
+import { wordsSeen } from "./states";
+import { leftToDo } from "./todo";
+
+export interface DiagnoseOptions {
+  readonly known?: KnownIds;
+  /** What the dialect does without is not looked for again. */
+  readonly isKnownWell?: true;
+}
+
+export async function diagnoseService(
+  given: DoctorPorts,
+  dialect: Dialect,
+  { known = {}, isKnownWell }: DiagnoseOptions = {},
+): Promise<DoctorReport> {
+  const { ports, seen, authorization } = await enter(given);
+  const first = judgeFirst(seen.outcome);
+  if (!first.reachable || first.credential === "refused")
+    return {
+      ...first,
+      operations: [],
+      records: [],
+      unknownVmStates: [],
+      likelyStates: {},
+      todo: [],
+      dialect,
+      given: dialect,
+      samples: new Map(),
+    };
+  const learnings = new Learnings(ports, dialect, known);
+  await examine(learnings, isKnownWell !== true);
+  return reportOf(learnings, first, seen, authorization);
+}
+
+async function examine(learnings: Learnings, isLookedFor: boolean): Promise<void> {
+  // What others refer to comes first: a VM's flavor is told by the list of flavors.
+  for (const kind of ["flavor", "image", "region", "vm", "volume", "group"] as const) {
+    await findList(learnings, `${kind}.list`, isLookedFor);
+    learnings.learn(kind);
+  }
+  for (const operation of ["vm.get", "group.get"] as const) await findOne(learnings, operation, isLookedFor);
+  await readVolume(learnings);
+  await readRules(learnings);
+  // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
+  for (const kind of ["vm", "volume", "group"] as const) learnings.learn(kind);
+  for (const operation of assumedOperations)
+    if (rowOf(operation).kind !== "read") learnings.findings.set(operation, notTried(learnings.given, operation));
+}
+
+function refusalOf({ lists }: Learnings, { status, body }: Seen): LearntEnvelope | undefined {
+  const successes = [...lists.values()].flatMap(({ bodies }) => bodies);
+  return status === undefined ? undefined : learnRefusal({ status, body }, successes);
+}
+
+const order: readonly string[] = ["vm", "volume", "group", "flavor", "image", "region"];
+
+function reportOf(
+  learnings: Learnings,
+  first: Pick<DoctorReport, "reachable" | "credential" | "diagnostics">,
+  missing: Seen,
+  authorization: DoctorReport["authorization"],
+): DoctorReport {
+  const { given, samples } = learnings;
+  const refusal = refusalOf(learnings, missing);
+  const findings = assumedOperations.map(
+    (operation) => learnings.findings.get(operation) ?? notTried(given, operation),
+  );
+  const isFound = findings.some(({ verdict }) => verdict === "found");
+  const isProven = first.credential === "accepted" || isFound || refusal !== undefined;
+  const { unknown, likely } = wordsSeen(learnings);
+  const report = {
+    ...first,
+    reachable: isProven,
+    credential: isFound ? ("accepted" as const) : first.credential,
+    ...(authorization !== undefined && { authorization }),
+    operations: isProven ? findings : [],
+    records: [...learnings.records.values()].sort(
+      (one, other) => order.indexOf(one.record) - order.indexOf(other.record),
+    ),
+    unknownVmStates: unknown,
+    likelyStates: likely,
+    ...(refusal !== undefined && { refusal }),
+    given,
+    dialect: fittingDialect(learnings, findings, likely, refusal, authorization),
+    samples,
+    diagnostics: isProven
+      ? first.diagnostics.filter(({ code }) => code !== "service/not_proven" || refusal === undefined)
+      : [notThisService(missing.outcome)],
+  };
+  return { ...report, todo: isProven ? [...learnings.todo, ...leftToDo(report)] : [] };
+}

@@ -1,0 +1,119 @@
+/** Whether the service is there and takes the credential, by asking for a volume that nobody has. */
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { operations } from "../../core/model/operation";
+import type { Outcome } from "../../core/model/outcome";
+import { type DoctorPorts, describe, look, type Seen } from "./look";
+import type { DoctorReport } from "./report";
+
+/** No resource has it, and every deployment can say so. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+export const volumePath = (id: string): string =>
+  operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
+
+const otherWays: readonly (readonly [name: string, header: string])[] = [
+  ["X-Auth-Token", "{token}"],
+  ["Authorization", "Token {token}"],
+  ["Authorization", "{token}"],
+  ["X-Api-Key", "{token}"],
+];
+
+/** A service that refuses the credential may want it in another header. It goes to the same service alone. */
+export async function enter(given: DoctorPorts) {
+  const ask = (ports: DoctorPorts): Promise<Seen> => look(ports, { operation: "volume.get", path: volumePath(nobody) });
+  const seen = await ask(given);
+  const isRefused = ({ outcome }: Seen): boolean =>
+    outcome.status === "rejected" && outcome.condition === "unauthenticated";
+  if (!isRefused(seen)) return { ports: given, seen, authorization: undefined };
+  for (const [name, header] of otherWays) {
+    const ports = given.withAuthorization?.(name, header);
+    if (ports === undefined) break;
+    const again = await ask(ports);
+    if (!isRefused(again) && again.outcome.status !== "unavailable")
+      return {
+        ports: { ...ports, ...(given.told !== undefined && { told: given.told }) },
+        seen: again,
+        authorization: { name, header },
+      };
+  }
+  return { ports: given, seen, authorization: undefined };
+}
+
+export type First = Pick<DoctorReport, "reachable" | "credential" | "diagnostics">;
+
+const problem = (code: DiagnosticCode, summary: string, detail: string, fix: string): Diagnostic => ({
+  severity: "error",
+  code,
+  summary,
+  detail,
+  fix,
+});
+
+export const notThisService = (outcome: Outcome<unknown>): Diagnostic =>
+  problem(
+    "service/not-this-service",
+    "Something answers, but it does not seem to be the service",
+    outcome.status === "accepted"
+      ? "it has an answer for a volume that nobody has, and no list anywhere"
+      : describe(outcome),
+    "Check service.base_url: all paths (/api/v1/…) are put behind it.",
+  );
+
+/** A volume that nobody has: a service that is there and takes the credential says that it is not there. */
+export function judgeFirst(outcome: Outcome<unknown>): First {
+  switch (outcome.status) {
+    case "accepted":
+      // An answer for what nobody has proves nothing; what it has will.
+      return { reachable: true, credential: "unknown", diagnostics: [] };
+    case "unavailable":
+    case "unknown":
+      return {
+        reachable: false,
+        credential: "unknown",
+        diagnostics: [
+          problem(
+            "service/unreachable",
+            "The service cannot be reached",
+            outcome.reason,
+            (outcome.status === "unavailable" ? outcome.fix : undefined) ??
+              "Check service.base_url (or --base-url), and that this machine can reach it.",
+          ),
+        ],
+      };
+    case "rejected":
+      break;
+    default:
+      return outcome satisfies never;
+  }
+  if (outcome.condition === "unauthenticated" || outcome.condition === "forbidden")
+    return {
+      reachable: true,
+      credential: "refused",
+      diagnostics: [
+        problem(
+          "service/credential-refused",
+          "The service refuses the credential",
+          outcome.message,
+          "Check RECONCILE_TOKEN or RECONCILE_AUTHORIZATION, and authorization in the dialect.",
+        ),
+      ],
+    };
+  if (outcome.condition === "refused" || outcome.condition === "unsupported")
+    return { reachable: false, credential: "unknown", diagnostics: [notThisService(outcome)] };
+  if (outcome.condition === "not_proven")
+    return {
+      reachable: true,
+      credential: "unknown",
+      diagnostics: [
+        {
+          severity: "warning",
+          code: "service/not_proven",
+          summary: "A volume that nobody has is not answered in the service's own words",
+          detail: outcome.message,
+          fix: outcome.hint ?? "Check service.base_url: all paths (/api/v1/…) are put behind it.",
+        },
+      ],
+    };
+  return { reachable: true, credential: "accepted", diagnostics: [] };
+}

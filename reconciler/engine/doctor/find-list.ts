@@ -1,0 +1,103 @@
+/** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
+import { type ListOperation, rowOf } from "../../core/model/operation";
+import type { ListRoute, Place, Pointers } from "../../dialect/dialect";
+import { findListIn, itemsAt } from "../../dialect/learn/items";
+import { isMap } from "../../dialect/learn/values";
+import { candidates, kindOf, nouns, styleOf } from "../../dialect/learn/where";
+import { payloadOf } from "../../dialect/records";
+import { type FilledRequest, fillRoute } from "../../dialect/requests";
+import type { Learnings } from "./learnings";
+import { decidesNothing, describe, isSuccess, look, type Seen } from "./look";
+import { readWhole } from "./read-whole";
+import { notFound, type OperationFinding } from "./report";
+
+export async function findList(learnings: Learnings, operation: ListOperation, isLookedFor: boolean): Promise<void> {
+  const { ports, given, styles } = learnings;
+  const route = given.operations[operation];
+  const tried: { path: string; answer: string }[] = [];
+  let unclear = false;
+  const paths = isLookedFor
+    ? candidates(operation, route, styles, ports.told?.[operation] ?? [])
+    : route === null
+      ? []
+      : [route.path];
+  for (const path of paths) {
+    const said = route !== null && route.path === path ? route : undefined;
+    const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
+    if (filled === undefined) continue;
+    const seen = await look(ports, { operation, ...filled, ...(said !== undefined && { method: said.method }) });
+    unclear ||= decidesNothing(seen.outcome);
+    const where = itemsIn(seen, operation, route);
+    if (typeof where === "string" || "several" in where) {
+      tried.push({ path, answer: typeof where === "string" ? where : where.answer });
+      if (typeof where === "string") continue;
+      unclear = true;
+      learnings.todo.push(
+        `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
+      );
+      continue;
+    }
+    const style = styleOf(path);
+    if (style !== undefined) styles.unshift(style);
+    const found = foundRoute(said ?? { method: "GET", path }, where.places);
+    const whole = await readWhole(learnings, operation, found, filled, seen, where.items);
+    tried.push({ path, answer: `a list of ${whole.items.length}` });
+    learnings.listed(operation, whole);
+    const finding: OperationFinding = {
+      operation,
+      verdict: "found",
+      route: whole.route,
+      tried,
+      items: whole.items.length,
+    };
+    learnings.findings.set(operation, finding);
+    return;
+  }
+  learnings.findings.set(operation, notFound(operation, route, tried, unclear));
+}
+
+const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute => ({
+  method,
+  path,
+  ...(body !== undefined && { body }),
+  ...(query !== undefined && { query }),
+  ...(headers !== undefined && { headers }),
+  items,
+});
+
+type ItemsThere =
+  | { readonly items: readonly unknown[]; readonly places: Pointers }
+  | { readonly several: readonly Place[]; readonly answer: string }
+  | string;
+
+/** The list in an answer and the places to write for it, or what the answer is instead. */
+function itemsIn(seen: Seen, operation: ListOperation, route: ListRoute | null): ItemsThere {
+  if (!isSuccess(seen)) return describe(seen.outcome);
+  const usual = route?.items ?? rowOf(operation).items ?? [];
+  const payload = payloadOf(seen.body);
+  const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[kindOf(operation)]);
+  if (where === undefined) return "an answer without a list";
+  if ("several" in where)
+    return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
+  return { items: where.items, places: usual.some((place) => place === where.place) ? usual : [where.place] };
+}
+
+function placeOfItems(
+  payload: unknown,
+  usual: readonly Place[],
+): { readonly place: Place; readonly items: readonly unknown[] } | undefined {
+  for (const place of usual) {
+    const items = itemsAt(payload, place);
+    if (items === undefined) continue;
+    const isOfTexts = items.length > 0 && items.every((item) => typeof item === "string");
+    if (isOfTexts || (items.every(isMap) && !isWrapped(items))) return { place, items };
+  }
+  return undefined;
+}
+
+/** `[{ item: … }]` is no list of records yet. */
+function isWrapped(items: readonly Readonly<Record<string, unknown>>[]): boolean {
+  const keys = new Set(items.flatMap((item) => Object.keys(item)));
+  const [only] = keys;
+  return keys.size === 1 && only !== undefined && items.every((item) => isMap(item[only]));
+}

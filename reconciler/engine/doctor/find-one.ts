@@ -1,0 +1,111 @@
+/** One record read by itself: where it is found, and what wraps it. */
+import { operations } from "../../core/model/operation";
+import type { Route } from "../../dialect/dialect";
+import { findListIn, findRecordIn } from "../../dialect/learn/items";
+import { placeOfText } from "../../dialect/learn/values";
+import { placesOfOne } from "../../dialect/learn/where";
+import { compilePointers, findArray, findText } from "../../dialect/pointers";
+import { payloadOf } from "../../dialect/records";
+import { fillRoute } from "../../dialect/requests";
+import { volumePath } from "./enter";
+import type { Learnings } from "./learnings";
+import { decidesNothing, describe, isSuccess, look } from "./look";
+import { notFound } from "./report";
+
+export async function findOne(
+  learnings: Learnings,
+  operation: "vm.get" | "group.get",
+  isLookedFor: boolean,
+): Promise<void> {
+  const { ports, given, known, samples, findings } = learnings;
+  const kind = operation === "vm.get" ? "vm" : "group";
+  const route = given.operations[operation];
+  const id = known[kind] ?? learnings.texts(kind, "id")[0];
+  if (id === undefined) {
+    findings.set(operation, notFound(operation, route, [], true));
+    return;
+  }
+  const tried: { path: string; answer: string }[] = [];
+  let unclear = false;
+  const list = learnings.lists.get(`${kind}.list`)?.route.path;
+  const paths = isLookedFor ? placesOfOne(operation, route, list, ports.told?.[operation] ?? []) : [];
+  const candidates = [
+    ...(route === null ? [] : [route]),
+    ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),
+  ];
+  for (const candidate of candidates) {
+    const filled = fillRoute(candidate, { id }, given);
+    if (filled === undefined) continue;
+    const seen = await look(ports, { operation, method: candidate.method, ...filled });
+    unclear ||= decidesNothing(seen.outcome);
+    const { path } = candidate;
+    if (!isSuccess(seen)) {
+      tried.push({ path, answer: describe(seen.outcome) });
+      continue;
+    }
+    const payload = payloadOf(seen.body);
+    const own = findRecordIn(payload, id);
+    const isPlain = findText(payload, compilePointers(given.records[kind].id)) === id;
+    if (own === undefined && !isPlain) {
+      tried.push({ path, answer: "an answer that is not the record" });
+      continue;
+    }
+    const item = isPlain ? "" : (own?.item ?? "");
+    tried.push({ path, answer: "the record" });
+    const { item: _, ...bare } = candidate;
+    findings.set(operation, {
+      operation,
+      verdict: "found",
+      route: { ...bare, ...(item !== "" && { item: [item] }) },
+      tried,
+    });
+    if (!samples.has(kind)) {
+      samples.set(kind, [item === "" ? payload : own?.record]);
+      learnings.learn(kind);
+    }
+    return;
+  }
+  findings.set(operation, notFound(operation, route, tried, unclear));
+}
+
+function routeOf(path: string): Route {
+  const [before = path, query] = path.split("?id=");
+  return { method: "GET", path: before, ...(query !== undefined && { query: { id: query } }) };
+}
+
+/** Volumes can always be read by id: it tells how a record is wrapped, and what it shows where no list does. */
+export async function readVolume(learnings: Learnings): Promise<void> {
+  const { ports, given, known, samples } = learnings;
+  const { vm, volume } = given.records;
+  const volumes = compilePointers(learnings.placesOf("vm", "volumes", vm.volumes));
+  const entryId = compilePointers(learnings.placesOf("vm", "volume_entry.id", vm.volume_entry.id));
+  const onVms = (samples.get("vm") ?? [])
+    .flatMap((record) => findArray(record, volumes) ?? [])
+    .map((entry) => findText(entry, entryId));
+  const listed = learnings.texts("volume", "id");
+  const id = known.volume ?? listed[0] ?? onVms.find((one) => one);
+  if (!id) return;
+  const seen = await look(ports, { operation: "volume.get", path: volumePath(id) });
+  if (!isSuccess(seen)) return;
+  const payload = payloadOf(seen.body);
+  const own = findRecordIn(payload, id);
+  if (own !== undefined && own.item !== "") learnings.volumeItem = own.item;
+  const record = own?.record ?? payload;
+  if (listed.length === 0) samples.set("volume", [record]);
+  const idPlace = learnings.placeOf("volume", "id");
+  const isThere = findText(record, compilePointers(idPlace === undefined ? volume.id : [idPlace])) === id;
+  if (!isThere) learnings.idAlone = placeOfText(record, id);
+}
+
+/** The rules of a group are documented; what they are wrapped in is seen here. */
+export async function readRules(learnings: Learnings): Promise<void> {
+  const id = learnings.known.group ?? learnings.texts("group", "id")[0];
+  if (id === undefined) return;
+  const path = operations["group.rule.list"].path.replace("{id}", () => encodeURIComponent(id));
+  const seen = await look(learnings.ports, { operation: "group.rule.list", path });
+  if (!isSuccess(seen)) return;
+  const payload = payloadOf(seen.body);
+  const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
+  if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
+    learnings.rulesItem = where.place;
+}

@@ -1,0 +1,90 @@
+/** The dialect that was given, with what was found over it. */
+import type { AssumedRoutes, Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
+import type { LearntEnvelope } from "../../dialect/learn/envelope";
+import type { Learnings } from "./learnings";
+import type { DoctorReport, OperationFinding } from "./report";
+import type { WordsSeen } from "./states";
+
+export function fittingDialect(
+  learnings: Learnings,
+  findings: readonly OperationFinding[],
+  likely: WordsSeen["likely"],
+  refusal: LearntEnvelope | undefined,
+  authorization: DoctorReport["authorization"],
+): Dialect {
+  const { given } = learnings;
+  return {
+    ...given,
+    operations: fittingRoutes(given, findings),
+    records: fittingRecords(learnings),
+    states: { ...given.states, vm: withWords(given.states.vm, likely) },
+    answers: fittingAnswers(learnings),
+    ...(refusal !== undefined && {
+      envelope: { ...given.envelope, ...refusal.envelope },
+      errors: [...given.errors, ...refusal.errors] satisfies ErrorRule[],
+    }),
+    ...(authorization !== undefined && { authorization: { ...given.authorization, ...authorization } }),
+  };
+}
+
+/** What was tried and is not there is switched off; what is unclear stays as the dialect has it. */
+function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
+  const routes: Record<string, Route | null> = { ...dialect.operations };
+  for (const { operation, verdict, route } of findings)
+    if (verdict === "found" || verdict === "missing") routes[operation] = route;
+  return routes as unknown as AssumedRoutes;
+}
+
+function fittingRecords({ given, records: found }: Learnings): Dialect["records"] {
+  const records: Record<string, object> = { ...given.records };
+  for (const { record, fields } of found.values()) {
+    const learnt = fields.filter(({ learnt, field }) => learnt === true && !field.includes("."));
+    const entry = fields.filter(({ field, place }) => field.startsWith("volume_entry.") && place !== undefined);
+    const placed = learnt.map(({ field, place, also }): [string, readonly (Place | undefined)[]] => [
+      field,
+      also === undefined ? [place] : [place, also],
+    ]);
+    records[record] = {
+      ...given.records[record],
+      ...Object.fromEntries(placed),
+      ...(entry.length > 0 && {
+        volume_entry: {
+          ...given.records.vm.volume_entry,
+          ...Object.fromEntries(entry.map(({ field, place }) => [field.slice("volume_entry.".length), [place]])),
+        },
+      }),
+    };
+  }
+  return records as unknown as Dialect["records"];
+}
+
+type Words = Readonly<Record<string, readonly string[]>>;
+
+/** The words of a kind's states, with others after them. */
+export const withWords = <S extends Words>(
+  states: S,
+  more: Readonly<Partial<Record<keyof S, readonly string[]>>>,
+): S => ({
+  ...states,
+  ...Object.fromEntries(
+    Object.entries(states).map(([phase, words]) => [phase, [...new Set([...words, ...(more[phase] ?? [])])]]),
+  ),
+});
+
+function fittingAnswers({ given, volumeItem: item, rulesItem: rules, findings }: Learnings): Dialect["answers"] {
+  const group = findings.get("group.get")?.route?.item;
+  return {
+    ...given.answers,
+    ...(item !== undefined && { "volume.get": { item: [item] }, "volume.create": { item: [item] } }),
+    ...(rules !== undefined && { "group.rule.list": { item: [rules] } }),
+    // What holds two kinds of answers alike holds the others as well; where it does not, nothing is lost by looking.
+    ...(rules !== undefined &&
+      rules === item && {
+        "group.create": { item: [rules] },
+        "group.rule.create": { item: [rules] },
+        "vm.delete": { item: [rules] },
+        "vm.snapshot": { item: [rules] },
+      }),
+    ...(group !== undefined && { "group.create": { item: group } }),
+  };
+}

@@ -1,0 +1,92 @@
+/** What has been learnt so far: lists and their records, by which the rest is told. */
+import type { AssumedOperation, ListOperation } from "../../core/model/operation";
+import type { Dialect, ListRoute, Place, Pointers } from "../../dialect/dialect";
+import type { Way } from "../../dialect/learn/pages";
+import { type Evidence, learnRecord, type RecordFinding } from "../../dialect/learn/records";
+import { kindOf, type Learnt, type Style } from "../../dialect/learn/where";
+import { compilePointers, findText } from "../../dialect/pointers";
+import type { DoctorPorts } from "./look";
+import type { KnownIds, OperationFinding } from "./report";
+
+export interface FoundList {
+  readonly route: ListRoute;
+  readonly items: readonly unknown[];
+  readonly bodies: readonly unknown[];
+  /** What the list is called within the answer. */
+  readonly key: string;
+  readonly way?: Way;
+}
+
+export class Learnings {
+  readonly lists = new Map<ListOperation, FoundList>();
+  readonly findings = new Map<AssumedOperation, OperationFinding>();
+  readonly records = new Map<Learnt, RecordFinding>();
+  readonly samples = new Map<Learnt, readonly unknown[]>();
+  readonly styles: Style[] = [];
+  readonly todo: string[] = [];
+  volumeItem: string | undefined;
+  rulesItem: string | undefined;
+  /** Where a record that is read by itself shows its id, if not where the list does. */
+  idAlone: Place | undefined;
+
+  constructor(
+    readonly ports: DoctorPorts,
+    readonly given: Dialect,
+    readonly known: KnownIds,
+  ) {}
+
+  get base(): { readonly origin: string; readonly basePath: string } {
+    const { origin, pathname } = new URL(this.ports.baseUrl ?? "http://service.invalid");
+    return { origin, basePath: pathname.replace(/\/+$/, "") };
+  }
+
+  listed(operation: ListOperation, list: FoundList): void {
+    this.lists.set(operation, list);
+    this.samples.set(kindOf(operation), list.items);
+  }
+
+  learn(kind: Learnt): void {
+    const records = this.samples.get(kind) ?? [];
+    if (records.length === 0) return;
+    const finding = learnRecord(kind, this.given, records, this.#evidence());
+    const also = kind === "vm" || kind === "volume" || kind === "group" ? this.idAlone : undefined;
+    this.records.set(kind, also === undefined ? finding : withIdAlone(finding, also));
+  }
+
+  /** Where a field of a record is, as learnt so far. */
+  placeOf(kind: Learnt, field: string): Place | undefined {
+    return this.records.get(kind)?.fields.find((one) => one.field === field)?.place;
+  }
+
+  /** What is learnt first, and what the dialect says. */
+  placesOf(kind: Learnt, field: string, said: Pointers): Pointers {
+    const place = this.placeOf(kind, field);
+    return place === undefined ? said : [place, ...said];
+  }
+
+  texts(kind: Learnt, field: string): readonly string[] {
+    const place = this.placeOf(kind, field);
+    if (place === undefined) return [];
+    const paths = compilePointers([place]);
+    return (this.samples.get(kind) ?? []).flatMap((record) => findText(record, paths) ?? []);
+  }
+
+  #evidence(): Evidence {
+    const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
+      new Set(fields.flatMap((field) => this.texts(kind, field)));
+    return {
+      vms: set("vm", "id"),
+      volumes: set("volume", "id"),
+      flavors: set("flavor", "id", "name"),
+      images: set("image", "id", "name"),
+    };
+  }
+}
+
+/** What holds for volumes is taken to hold for the others: a place that finds nothing costs nothing. */
+const withIdAlone = (finding: RecordFinding, also: Place): RecordFinding => ({
+  ...finding,
+  fields: finding.fields.map((one) =>
+    one.field === "id" && one.place !== undefined ? { ...one, also, learnt: true } : one,
+  ),
+});

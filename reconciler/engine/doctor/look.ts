@@ -1,0 +1,61 @@
+/** How the doctor looks: one request, what came of it, and what that is called in the report. */
+import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
+import type { Outcome } from "../../core/model/outcome";
+import type { Answer } from "../../dialect/conditions";
+import { parseJsonText } from "../../dialect/json-text";
+
+export interface DoctorRequest {
+  readonly operation: Operation;
+  /** GET, unless the dialect itself reads a list in another way, or a trial changes what it made. */
+  readonly method: Method;
+  /** Below the base URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface DoctorPorts {
+  /** Sends one request and ends with the answer, and with what it means by the dialect so far. */
+  probe(request: DoctorRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
+  /** The same with the credential sent in another way, where there is one to be sent so. */
+  readonly withAuthorization?: (name: string, header: string) => DoctorPorts;
+  /** Left out: links to another host are not told from others. */
+  readonly baseUrl?: string;
+  /** Paths that a description of the service names, by operation. */
+  readonly told?: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
+}
+
+export interface Seen {
+  readonly outcome: Outcome<unknown>;
+  readonly status: number | undefined;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export async function look(
+  ports: DoctorPorts,
+  request: Omit<DoctorRequest, "method"> & { method?: Method },
+): Promise<Seen> {
+  const { outcome, answer } = await ports.probe({ method: "GET", ...request });
+  let body: unknown;
+  try {
+    body = answer === undefined || answer.text === "" ? undefined : parseJsonText(answer.text);
+  } catch {
+    body = undefined;
+  }
+  return { outcome, status: answer?.status, body, headers: answer?.paging ?? {} };
+}
+
+export const isSuccess = ({ outcome, status, body }: Seen): boolean =>
+  outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
+
+/** No answer, or one that says nothing of what is there. */
+export const decidesNothing = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "unavailable" ||
+  outcome.status === "unknown" ||
+  (outcome.status === "rejected" && (outcome.condition === "forbidden" || outcome.condition === "unauthenticated"));
+
+export function describe(outcome: Outcome<unknown>): string {
+  if (outcome.status === "accepted") return "an empty answer";
+  return outcome.status === "rejected" ? `${outcome.condition}: ${outcome.message}` : outcome.reason;
+}

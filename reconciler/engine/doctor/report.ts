@@ -1,0 +1,90 @@
+/** What the doctor says: of each operation, each kind of record, and what a person still has to find out. */
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { type AssumedOperation, type Fallback, operations } from "../../core/model/operation";
+import type { Dialect, ListRoute, Route } from "../../dialect/dialect";
+import type { LearntEnvelope } from "../../dialect/learn/envelope";
+import { isSameWay, type Way } from "../../dialect/learn/pages";
+import type { RecordFinding } from "../../dialect/learn/records";
+import type { Learnt } from "../../dialect/learn/where";
+
+/** Ids that are known already, for operations that read one resource when no list gives an id. */
+export interface KnownIds {
+  readonly vm?: string;
+  readonly volume?: string;
+  readonly group?: string;
+}
+
+export interface OperationFinding {
+  readonly operation: AssumedOperation;
+  /**
+   * `found` and `missing` (not found where it looked) were tried; `unclear`: it was tried and the answer decides nothing
+   * (refused, out of order, several lists, no id to try it with); `not_tried`: only a change would show it.
+   */
+  readonly verdict: "found" | "missing" | "unclear" | "not_tried";
+  /** Where it was found; for the others what the dialect has. */
+  readonly route: Route | ListRoute | null;
+  readonly tried: readonly { readonly path: string; readonly answer: string }[];
+  /** How many items were read. */
+  readonly items?: number;
+  /** For what is missing, and for what the dialect does without. */
+  readonly fallback?: Fallback;
+}
+
+export interface DoctorReport {
+  readonly reachable: boolean;
+  readonly credential: "accepted" | "refused" | "unknown";
+  /** How the credential was sent when it was taken, where the dialect says it otherwise. */
+  readonly authorization?: { readonly name: string; readonly header: string };
+  readonly operations: readonly OperationFinding[];
+  readonly records: readonly RecordFinding[];
+  /** Words for a VM's state that the dialect gives no meaning to. */
+  readonly unknownVmStates: readonly string[];
+  /** What a word probably means, by the word alone. */
+  readonly likelyStates: Readonly<Partial<Record<keyof Dialect["states"]["vm"], readonly string[]>>>;
+  readonly refusal?: LearntEnvelope;
+  /** The records that were looked at. */
+  readonly samples: ReadonlyMap<Learnt, readonly unknown[]>;
+  readonly given: Dialect;
+  /** The dialect given, with what was found. */
+  readonly dialect: Dialect;
+  /** What a person has to find out. */
+  readonly todo: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** In the words of the table alone. */
+function fallbackOf(operation: AssumedOperation): Fallback {
+  const { cost, instead } = operations[operation].assumed;
+  return { cost, instead };
+}
+
+export const notTried = (dialect: Dialect, operation: AssumedOperation): OperationFinding => {
+  const route = dialect.operations[operation];
+  return {
+    operation,
+    verdict: "not_tried",
+    route,
+    tried: [],
+    ...(route === null && { fallback: fallbackOf(operation) }),
+  };
+};
+
+export function notFound(
+  operation: AssumedOperation,
+  route: Route | null,
+  tried: OperationFinding["tried"],
+  unclear: boolean,
+): OperationFinding {
+  return unclear
+    ? { operation, verdict: "unclear", route, tried, ...(route === null && { fallback: fallbackOf(operation) }) }
+    : { operation, verdict: "missing", route: null, tried, fallback: fallbackOf(operation) };
+}
+
+/** The way that most of its lists go on, to be written once. */
+export function commonWay(report: Pick<DoctorReport, "dialect">): Way | undefined {
+  const ways = Object.values(report.dialect.operations).flatMap((route) =>
+    route !== null && "pagination" in route && route.pagination !== undefined ? [route.pagination] : [],
+  );
+  const [first] = ways;
+  return first !== undefined && ways.every((way) => isSameWay(way, first)) ? first : undefined;
+}

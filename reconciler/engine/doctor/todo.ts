@@ -1,0 +1,38 @@
+/** What the doctor leaves to a person. */
+import type { DoctorReport } from "./report";
+
+export function leftToDo(
+  report: Pick<DoctorReport, "operations" | "records" | "unknownVmStates" | "samples">,
+): string[] {
+  const todo: string[] = [];
+  const untried = report.operations.filter(({ verdict, route }) => verdict === "not_tried" && route !== null);
+  if (untried.length > 0)
+    todo.push(
+      `${untried.map(({ operation }) => operation).join(", ")}: taken as written, since trying would change something`,
+    );
+  const without = report.operations.filter(({ verdict, route }) => verdict === "not_tried" && route === null);
+  if (without.length > 0)
+    todo.push(
+      `${without.map(({ operation }) => operation).join(", ")}: not tried; give a route if this service has one`,
+    );
+  for (const { operation, verdict, tried } of report.operations)
+    if (verdict === "unclear" && tried.length > 0)
+      todo.push(`${operation}: it was tried, and the answers decide nothing`);
+  for (const kind of ["vm", "volume", "group"] as const)
+    if ((report.samples.get(kind)?.length ?? 0) === 0)
+      todo.push(
+        `records.${kind}: no ${kind === "vm" ? "VM" : kind} was seen, so its fields are as built in; look again when there is one`,
+      );
+  for (const word of report.unknownVmStates)
+    todo.push(`states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`);
+  const needed: Readonly<Record<string, readonly string[]>> = {
+    vm: ["id", "name", "status", "flavor", "image", "volumes", "volume_entry.root"],
+    volume: ["id", "size", "attached_to"],
+    group: ["id", "name"],
+  };
+  for (const { record, fields } of report.records)
+    for (const { field, place } of fields)
+      if (place === undefined && needed[record]?.includes(field) === true)
+        todo.push(`records.${record}.${field}: not found in the records that were looked at`);
+  return todo;
+}
