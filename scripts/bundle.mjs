@@ -1,22 +1,67 @@
-// Puts the command line's compiled files into one, dist/reconciler/cli/bundle.js: two hundred files cost more to find
-// and read than to run. Each stays a module of its own inside, evaluated when it is first asked for, so what a command
-// does not use still costs it nothing. Packages that are optional or large stay outside.
+// Puts the command line's compiled files into a few, dist/reconciler/cli/bundle.js and the parts beside it: hundreds of
+// files cost more to find and read than to run, and one file costs reading what no command of that day uses. Each source
+// stays a module of its own inside, evaluated when it is first asked for, and a part is read when a module of it is.
+// Packages that are optional or large stay outside.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const folder = join(root, "dist/reconciler/cli");
 const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//];
 
+// What is used together is read together. The first that fits takes a file; what fits none (the commands, their flags and
+// help) is in bundle.js itself.
+const parts = {
+  fleet: /\/(fleet|luxon|cron-parser|hono|@hono)\/|\/generated\/fleet\.js$/,
+  desired: /\/generated\/desired-state\.js$/,
+  component: /\/generated\/component\.js$/,
+  dialect: /\/generated\/dialect\.js$/,
+  explanations: /\/report\/explanations\//,
+  doctor: /\/dialect\/learn\/|\/engine\/doctor/,
+  yaml: /\/node_modules\/yaml\//,
+  emulator: /\/(emulator|rehearse)\//,
+  apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
+  config: /\/reconciler\/config\//,
+  plan: /\/reconciler\/(core|engine|service|dialect|store|outside)\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|workspace|externals|output)\.js/,
+  report: /\/reconciler\/report\/(?!style)/,
+  start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
+};
+
+for (const name of readdirSync(folder)) if (/^bundle\b.*\.js$/.test(name)) rmSync(join(folder, name));
 const bundle = await rolldown({
-  input: join(root, "dist/reconciler/cli/main.js"),
+  input: join(folder, "main.js"),
   platform: "node",
   external: outside,
   treeshake: false,
+  preserveEntrySignatures: "allow-extension",
 });
-await bundle.write({
-  file: join(root, "dist/reconciler/cli/bundle.js"),
+const { output } = await bundle.write({
+  dir: folder,
   format: "cjs",
+  entryFileNames: "bundle.js",
+  chunkFileNames: "bundle-[name].js",
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  codeSplitting: {
+    includeDependenciesRecursively: false,
+    groups: Object.entries(parts).map(([name, test]) => ({ name, test })),
+  },
 });
 await bundle.close();
+
+// The parts name each other in one declaration at their head; each is read when something of it is used. A module is a
+// function in brackets, which the engine compiles at once; an arrow it would first read over and later read again.
+for (const { fileName } of output) {
+  const file = join(folder, fileName);
+  const names = [];
+  let code = readFileSync(file, "utf8")
+    .replace(/([\w$]+)=require\("\.\/(bundle(?:-(?!rolldown)[\w-]+)?)\.js"\)/g, (_, name, part) => {
+      names.push(name.replaceAll("$", "\\$"));
+      return `${name}=()=>require("./${part}.js")`;
+    })
+    .replace(/\.t\(\(exports=>\{/g, ".t((function(exports){")
+    .replace(/\.t\(\(\(exports,module\)=>\{/g, ".t((function(exports,module){");
+  if (names.length > 0) code = code.replace(new RegExp(`(?<![\\w$])(${names.join("|")})\\.`, "g"), "$1().");
+  writeFileSync(file, code);
+}
