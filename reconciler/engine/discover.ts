@@ -63,7 +63,7 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
     },
     windowMs,
     [],
-    run.signal,
+    { signal: run.signal, soon: "shown" },
   );
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted") return { status: "aborted" };

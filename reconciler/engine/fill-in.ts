@@ -127,7 +127,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
     },
     run.ports.timing.discoveryWindowMs,
     [id],
-    run.signal,
+    { signal: run.signal, soon: attribute },
   );
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted")

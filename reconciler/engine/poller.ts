@@ -1,9 +1,11 @@
 /**
  * Everybody who waits for a VM shares one list: while anyone waits, one poll is under way at a time, and nobody holds
- * a request slot meanwhile. A list that was asked for before a wait began says nothing about it.
+ * a request slot meanwhile. A list that was asked for before a wait began says nothing about it. When the next look is
+ * due is core/schedule/pace.ts.
  */
 import type { LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
+import { mayLookSoon, untilNextLook } from "../core/schedule/pace";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
@@ -26,14 +28,22 @@ export type Waited<T> =
 
 export interface Poller {
   /** `ids`: what to look at one by one where there is no list. */
-  watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal): Promise<Waited<T>>;
+  watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], options?: WatchOptions): Promise<Waited<T>>;
+}
+
+export interface WatchOptions {
+  readonly signal?: AbortSignal;
+  /** What is waited for, where an early look can tell: how long it took is remembered for the next one. */
+  readonly soon?: string;
 }
 
 interface Watcher {
   readonly look: Look<unknown>;
   readonly ids: readonly string[];
   readonly since: number;
+  readonly from: number;
   readonly deadline: number;
+  readonly soon?: string;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
 }
@@ -43,24 +53,62 @@ export const blindAfter = 10;
 
 export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
   const watchers = new Set<Watcher>();
+  /** How long the last wait of each kind took. */
+  const took = new Map<string, number>();
+  const looks = { made: 0, early: 0, activeMs: 0 };
   let turn = 0;
   let running = false;
   let failures = 0;
+  let lookMs = 0;
+  let wakeUp: ((joined: Watcher) => void) | undefined;
+
+  /** A look that costs much, because the list is long, is not repeated at once. */
+  function gapFor({ from, soon }: Watcher, now: number): number {
+    const tookMs = soon === undefined ? undefined : took.get(soon);
+    const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
+    const waiting = { waitedMs: now - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
+    return Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * lookMs, intervalMs));
+  }
+
+  /** Until the first look that somebody who waits is due, or who joins meanwhile. */
+  async function pause(since: number): Promise<void> {
+    let dueAt = since + Math.min(...[...watchers].map((watcher) => gapFor(watcher, since)));
+    for (;;) {
+      const left = dueAt - clock.now();
+      if (left <= 0) return;
+      const cut = new AbortController();
+      const joined = new Promise<Watcher>((resolve) => {
+        wakeUp = resolve;
+      });
+      const first = await Promise.race([joined, clock.sleep(left, cut.signal)]);
+      cut.abort();
+      wakeUp = undefined;
+      if (first === undefined) return;
+      dueAt = Math.min(dueAt, clock.now() + gapFor(first, clock.now()));
+    }
+  }
 
   async function poll(): Promise<void> {
     running = true;
-    while (watchers.size > 0) {
-      await clock.sleep(intervalMs);
+    for (let since = clock.now(); watchers.size > 0; since = clock.now()) {
+      await pause(since);
+      looks.activeMs += clock.now() - since;
       if (watchers.size === 0) break;
       const asked = turn++;
       const askedAt = clock.now();
       const seen = await look();
+      lookMs = clock.now() - askedAt;
+      looks.activeMs += lookMs;
+      looks.made++;
+      let isEarly = false;
       if (seen.status === "accepted") failures = 0;
       else failures++;
       for (const watcher of [...watchers]) {
         if (seen.status === "accepted" && watcher.since <= asked) {
           const value = watcher.look(seen.value);
           if (value !== undefined) {
+            if (watcher.soon !== undefined) took.set(watcher.soon, askedAt - watcher.from);
+            isEarly ||= askedAt - watcher.from < intervalMs;
             finish(watcher, { ended: "found", value });
             continue;
           }
@@ -72,6 +120,7 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
             finish(watcher, { ended: "blind", failure: seen });
         } else if (isOver && watcher.since <= asked) finish(watcher, { ended: "timeout" });
       }
+      if (isEarly) looks.early++;
     }
     running = false;
   }
@@ -99,19 +148,22 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
   }
 
   return {
-    watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], signal?: AbortSignal) {
+    watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
       return new Promise<Waited<T>>((resolve) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
         const watcher: Watcher = {
           look,
           ids,
           since: turn,
+          from: clock.now(),
           deadline: clock.now() + timeoutMs,
+          ...(soon === undefined ? {} : { soon }),
           settle: resolve as (waited: Waited<unknown>) => void,
         };
         watchers.add(watcher);
         if (signal !== undefined) watcher.leave = onAbort(signal, () => finish(watcher, { ended: "aborted" }));
-        if (!running) void poll();
+        if (running) wakeUp?.(watcher);
+        else void poll();
       });
     },
   };

@@ -39,6 +39,9 @@ export const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) =>
 
 export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 
+/** What a VM shows that has not begun to change yet looks like the end of these. */
+const mayShowBefore: ReadonlySet<Wait["for"]> = new Set(["rebuilt", "resized", "steady"]);
+
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
 export async function waitForVm(
   step: Step,
@@ -64,7 +67,7 @@ export async function waitForVm(
     },
     run.ports.timing.vmCreateTimeoutMs,
     [id],
-    run.signal,
+    { signal: run.signal, ...(mayShowBefore.has(wait.for) ? {} : { soon: wait.for }) },
   );
   run.waited(step, run.ports.clock.now() - started);
   switch (waited.ended) {

@@ -5,6 +5,7 @@
 import type { LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
+import { untilNextLook } from "../core/schedule/pace";
 import { settleVolume, type VolumeWait } from "../core/schedule/settle";
 import type { Ports } from "./ports";
 import { done, type Run, type StepResult } from "./run";
@@ -60,7 +61,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     const waited = clock.now() - started;
     const isStill = clock.now() - moved >= timing.discoveryWindowMs;
     if (isStill || waited >= timing.vmCreateTimeoutMs) return notShown(wait, outcome, waited, shown);
-    await clock.sleep(timing.pollIntervalMs, signal);
+    await clock.sleep(untilNextLook({ waitedMs: waited, mayBeSoon: true }, timing.pollIntervalMs), signal);
     watch.waited(clock.now() - started - waited);
     if (signal.aborted) return interrupted;
   }

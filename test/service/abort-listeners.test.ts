@@ -35,7 +35,7 @@ describe("a signal has one listener however many wait for it, so that Node sees 
     const stop = new AbortController();
     const client = { has: () => true, listVms: async () => ({ status: "accepted", value: [] }) } as never;
     const waiting = many.map(() =>
-      createPoller(client, machineClock, 5).watch(() => undefined, 60_000, [], stop.signal),
+      createPoller(client, machineClock, 5).watch(() => undefined, 60_000, [], { signal: stop.signal }),
     );
     expect(listeners(stop.signal)).toBe(1);
     stop.abort();

@@ -1,0 +1,43 @@
+/**
+ * When to look again at something that is on its way. Soon at first, because some services are done at once; then less
+ * often than the interval while nothing is due, which pays for the early looks; and once in an interval when it may be
+ * there. What took a minute takes no more looks than one in every interval would.
+ *
+ *   waited, in intervals    0.1  0.25  0.6  1.6 | 3.1  4.6 … half of what it took last | + 1 each
+ *
+ * What took long last time is not looked at soon.
+ */
+
+export interface Waiting {
+  readonly waitedMs: number;
+  /** How long the last one of its kind took; absent: none has been seen yet. */
+  readonly tookMs?: number;
+  /** Whether an early look can tell. What still shows its old state may only not have begun. */
+  readonly mayBeSoon: boolean;
+}
+
+/** Until one was seen it is taken to need so many intervals: a minute, at two seconds. */
+const usualIntervals = 30;
+
+export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, intervalMs: number): number {
+  const isSlow = tookMs !== undefined && tookMs > 4 * intervalMs;
+  if (waitedMs < 1.5 * intervalMs) {
+    if (!mayBeSoon || isSlow) return intervalMs;
+    return Math.min(Math.max(intervalMs / 10, waitedMs * 1.5), intervalMs);
+  }
+  return waitedMs < (tookMs ?? usualIntervals * intervalMs) / 2 ? 1.5 * intervalMs : intervalMs;
+}
+
+/** Looks so far by all who wait, and how long anybody has waited. */
+export interface Looks {
+  readonly made: number;
+  /** Early ones that showed what was waited for: each has saved the later one that would have. */
+  readonly early: number;
+  readonly activeMs: number;
+}
+
+/** Whether one more early look still leaves no more of them than one in every interval; at the start a few are lent. */
+export const mayLookSoon = ({ made, early, activeMs }: Looks, intervalMs: number): boolean =>
+  made - early < Math.max(lent, activeMs / intervalMs - 1);
+
+const lent = 4;

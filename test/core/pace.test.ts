@@ -1,0 +1,80 @@
+/** When those who wait look again: soon where it may be done at once, and never more often in sum than once an interval. */
+import { describe, expect, it } from "vitest";
+import { createPoller, type Poller } from "../../reconciler/engine/poller";
+import type { ServiceClient } from "../../reconciler/service/client";
+import { virtualClock } from "../support/virtual-clock";
+
+const intervalMs = 2000;
+
+/** VMs that show so long after they were asked for. */
+function service(lookMs = 0) {
+  const clock = virtualClock(() => undefined);
+  const shownAt = new Map<string, number>();
+  let looks = 0;
+  const client = {
+    can: { seesVms: "list" },
+    async listVms() {
+      looks++;
+      const now = clock.now();
+      if (lookMs > 0) await clock.sleep(lookMs);
+      const value = [...shownAt].filter(([, at]) => at <= now).map(([id]) => ({ id, name: id, phase: "running" }));
+      return { status: "accepted", value };
+    },
+  } as unknown as ServiceClient;
+  const poller = createPoller(client, clock, intervalMs);
+  const wait = async (id: string, takesMs: number, soon?: string, through: Poller = poller): Promise<number> => {
+    const from = clock.now();
+    shownAt.set(id, from + takesMs);
+    await through.watch(({ byId }) => byId.get(id), 600_000, [id], soon === undefined ? {} : { soon });
+    return clock.now() - from;
+  };
+  return { clock, wait, looks: () => looks };
+}
+
+describe("waiting", () => {
+  it("for what is done at once is over at once, again and again", async () => {
+    const { wait, looks } = service();
+    for (let index = 0; index < 20; index++) expect(await wait(`vm-${index}`, 10, "built")).toBe(intervalMs / 10);
+    expect(looks()).toBe(20);
+  });
+
+  it.each([
+    [60_000, 30],
+    [50_000, 25],
+    [90_000, 45],
+    [600_000, 300],
+  ])(
+    "for what takes %i ms takes no more looks than one in every interval, the first time and from then on",
+    async (takesMs, most) => {
+      const { wait, looks } = service();
+      for (let round = 1; round <= 3; round++) {
+        const waited = await wait(`vm-${round}`, takesMs, "built");
+        expect(waited).toBeLessThanOrEqual(takesMs + 1.5 * intervalMs);
+        expect(looks()).toBeLessThanOrEqual(most * round);
+      }
+    },
+  );
+
+  it("for a hundred that begin one after the other lends the first few early looks and no more", async () => {
+    const { wait, looks, clock } = service();
+    const from = clock.now();
+    const waits: Promise<number>[] = [];
+    for (let index = 0; index < 100; index++) {
+      waits.push(wait(`vm-${index}`, 60_000, "built"));
+      await clock.sleep(100);
+    }
+    await Promise.all(waits);
+    expect(looks()).toBeLessThanOrEqual((clock.now() - from) / intervalMs + 1);
+  });
+
+  it("is not shortened where an early look cannot tell, nor where a look is dear", async () => {
+    const unsure = service();
+    expect(await unsure.wait("vm", 10)).toBe(intervalMs);
+    const dear = service(1000);
+    await dear.wait("vm-1", 10, "built");
+    const from = dear.looks();
+    await dear.wait("vm-2", 10, "built");
+    expect(dear.looks() - from).toBe(1);
+    expect(await dear.wait("vm-3", 10, "built")).toBe(intervalMs + 1000);
+  });
+});
