@@ -12,6 +12,8 @@ import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
 import { defaultTiming, embeddedTiming, type Ports } from "./engine/ports";
 import { systemClock } from "./outside/clock";
 import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
+import { requestSpans, withinStepSpan } from "./outside/run-spans";
+import { tracing } from "./outside/tracing";
 import { Refused, refuse } from "./refused";
 import { findCredential } from "./service/credential";
 import { createServiceClient, type HttpServiceClient, type ServiceClientOptions } from "./service/http-client";
@@ -67,6 +69,7 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
   if (found.credential === undefined) throw new Refused(found.diagnostics);
   const realTiming = { ...defaultTiming, ...setup.timing };
   const timing = embedded ? { ...embeddedTiming(timeScale), ...setup.timing } : realTiming;
+  const traced = tracing();
   const client = createServiceClient({
     baseUrl: url,
     ...(embedded ? { origin: "embedded" } : {}),
@@ -76,6 +79,7 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
     insecureHttp,
     parallelism,
     ...(onRequest === undefined ? {} : { onRequest }),
+    ...(traced === undefined ? {} : { follow: requestSpans(traced, new URL(url).host) }),
     ...(pace === undefined ? {} : { pace }),
   });
   return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1 };
@@ -106,6 +110,7 @@ export function portsOf(
     clock: systemClock,
     timing,
     oneAtATime: parallelism === 1,
+    ...(tracing() === undefined ? {} : { within: withinStepSpan }),
     runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
     checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
   };

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "dist/reconciler/cli");
-const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//];
+const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//, "@opentelemetry/api"];
 
 // What is used together is read together. The first that fits takes a file; what fits none (the commands, their flags and
 // help) is in bundle.js itself.
@@ -24,7 +24,7 @@ const parts = {
   emulator: /\/(emulator|rehearse)\//,
   apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
   config: /\/reconciler\/config\//,
-  plan: /\/reconciler\/(core|engine|service|dialect|store|outside)\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|workspace|externals|output)\.js/,
+  plan: /\/reconciler\/(core|engine|service|dialect|store|outside(?!\/(tracing|environment)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|workspace|externals|output)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };

@@ -114,6 +114,12 @@ const rules = [
     ["ajv", "pg", "pg-boss", "@electric-sql/pglite", "cron-parser", "hono", "@hono/node-server"],
     "a fleet runs the engine on projects that are handed in; it knows no command line and no state's place",
   ],
+  [
+    "reconciler/outside",
+    ["reconciler", "emulator"],
+    ["@opentelemetry/api"],
+    "this machine and this process; what is decided is decided elsewhere",
+  ],
   ["reconciler/cli", ["reconciler", "emulator", "provider"], [], "the CLI composes everything"],
   ["reconciler", ["reconciler", "emulator", "provider"], [], "the public API"],
   [

@@ -58,6 +58,8 @@ export interface Command<F extends FlagName = FlagName, A extends readonly strin
   readonly positionals?: Positionals<A>;
   /** What the next argument may be, behind those that are typed already. Left out: a file, where it takes one. */
   complete?(args: readonly string[], known: Known): readonly Suggestion[] | Promise<readonly Suggestion[]>;
+  /** It goes on until it is stopped; its rounds are what a trace shows. */
+  readonly longRunning?: true;
   /** The help of a command that reads its own flags: it gets all that was typed as its arguments. */
   ownFlags?(): readonly FlagHelp[];
   run(invocation: Invocation<F, A>): Promise<number>;

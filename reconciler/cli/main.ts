@@ -4,12 +4,14 @@
  */
 
 import { nearestName } from "../core/text/nearest";
+import { tracing } from "../outside/tracing";
 import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { readFlags, withFlagsBehind } from "./flags";
 import { groupHelp, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
 import { commands } from "./registry";
+import { withTrace } from "./with-trace";
 
 export { runTestsOfThread } from "./file-tests";
 
@@ -92,8 +94,11 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
     );
   let output: Output | undefined;
   try {
-    output = createOutput(name, read.flags);
-    return await command.run({ command: name, args: read.args, flags: read.flags, output, commands });
+    const opened = createOutput(name, read.flags);
+    output = opened;
+    const run = () => command.run({ command: name, args: read.args, flags: read.flags, output: opened, commands });
+    const traced = command.longRunning === true ? undefined : tracing();
+    return await (traced === undefined ? run() : withTrace(traced, opened, name, run));
   } catch (error) {
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { RunReport } from "../engine/run-plan";
+import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine, type Where } from "../report/json-lines";
 import { createMasking, type Masking } from "../service/masking";
@@ -138,6 +139,7 @@ export function createOutput(command: string, flags: Flags): Output {
     },
     hide(texts) {
       for (const text of texts) if (text.length > 2) secrets.add(text);
+      keepOutOfTraces(texts);
       if (secrets.size > 0) masking = createMasking(secrets);
     },
     masked,

@@ -16,6 +16,7 @@ import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
 import { commitOf } from "../outside/commit";
 import { writePrivately } from "../outside/private-file";
+import { inSpan } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
 import { changeEvents, findingEvent, plannedStepEvents, type Where } from "../report/json-lines";
@@ -135,21 +136,23 @@ export async function prepare(
   const desired = await withExternal(session, given);
   const { store, service, invocation } = session;
   const observe = invocation.flags["no-refresh"] !== true;
-  return preparePlan({
-    desired,
-    store,
-    client: service.client,
-    options,
-    clock: systemClock,
-    lineage: newLineage(),
-    observe,
-    discoveryWindowMs: service.timing.discoveryWindowMs,
-    ...(session.signal === undefined ? {} : { signal: session.signal }),
-    emit: (event) => {
-      if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
-        invocation.output.note(`Looking at ${event.resources} resources in the service.`);
-    },
-  });
+  return inSpan("refresh and plan", {}, () =>
+    preparePlan({
+      desired,
+      store,
+      client: service.client,
+      options,
+      clock: systemClock,
+      lineage: newLineage(),
+      observe,
+      discoveryWindowMs: service.timing.discoveryWindowMs,
+      ...(session.signal === undefined ? {} : { signal: session.signal }),
+      emit: (event) => {
+        if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
+          invocation.output.note(`Looking at ${event.resources} resources in the service.`);
+      },
+    }),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Address } from "../core/model/address";
 import type { HealthCheck, Timing } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
+import type { Step } from "../core/plan/step";
 import type { ServiceClient } from "../service/client";
 import type { EngineEvent } from "./events";
 
@@ -14,6 +15,11 @@ export interface CommandResult {
   readonly exitCode: number;
   /** The end of what it printed, for the message when it fails. */
   readonly output: string;
+}
+
+interface StepEnd {
+  readonly end: string;
+  readonly message?: string;
 }
 
 export interface Ports {
@@ -29,6 +35,8 @@ export interface Ports {
     options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
   ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
+  /** Does the work of a step where what it sends and runs can be told to be its own. For traces. */
+  readonly within?: <T extends StepEnd>(step: Step, work: () => Promise<T>) => Promise<T>;
   /** No step starts before the one before it has ended, its wait included. */
   readonly oneAtATime?: boolean;
 }

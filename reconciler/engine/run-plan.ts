@@ -199,7 +199,8 @@ export async function runPlan(
       emitStep(step, "started", began);
       let result: StepResult;
       try {
-        result = await performStep(step, run);
+        const work = (): Promise<StepResult> => performStep(step, run);
+        result = await (ports.within === undefined ? work() : ports.within(step, work));
       } catch (error) {
         const ofState = error instanceof NotRecorded ? error.cause : error;
         if (isStateError(ofState)) {

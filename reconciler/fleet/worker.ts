@@ -27,6 +27,8 @@ export interface WorkerSetting {
   readonly services: readonly string[];
   readonly cache: string;
   readonly openProject: OpenProject;
+  /** Does a round where all of it can be told to be its own. For traces. */
+  readonly within: (stack: string, round: () => Promise<RoundOutcome>) => Promise<RoundOutcome>;
   readonly say: (text: string) => void;
   readonly fetch?: typeof fetch;
 }
@@ -186,24 +188,26 @@ async function oneRound(
   await records.saveStatus(stack.name, whileRunning(stack.status));
   const log = createLog(records, run);
   const before = stack.status;
-  const outcome = await runRound(
-    {
-      stack,
-      settings,
-      resumed: job.lost > 0,
-      signal: AbortSignal.any([job.signal, stop.stop]),
-      drain: stop.drain,
-    },
-    {
-      openProject: setting.openProject,
-      checkOut: ({ spec }, signal) => checkOut(spec.source, setting.cache, signal),
-      budgetOf: (service) => shared.budgetOf(settings, service),
-      outputsOf: async (name) => outputsOf(await records.stack(name)),
-      emit: log.emit,
-      now: () => new Date(),
-      worker: setting.name,
-    },
-  );
+  const round = (): Promise<RoundOutcome> =>
+    runRound(
+      {
+        stack,
+        settings,
+        resumed: job.lost > 0,
+        signal: AbortSignal.any([job.signal, stop.stop]),
+        drain: stop.drain,
+      },
+      {
+        openProject: setting.openProject,
+        checkOut: ({ spec }, signal) => checkOut(spec.source, setting.cache, signal),
+        budgetOf: (service) => shared.budgetOf(settings, service),
+        outputsOf: async (name) => outputsOf(await records.stack(name)),
+        emit: log.emit,
+        now: () => new Date(),
+        worker: setting.name,
+      },
+    );
+  const outcome = await setting.within(stack.name, round);
   await log.flush();
   counts.rounds += 1;
   if (job.lost > 0) counts.takenOver += 1;

@@ -11,6 +11,8 @@ import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
+import { secretVariables } from "./environment";
+import { tracing } from "./tracing";
 
 const tryMs = 5000;
 const keptOutput = 2000;
@@ -20,17 +22,14 @@ const longestHelperMs = 60_000;
 /** From being asked to end to being ended. */
 const graceMs = 2000;
 
-const secretVariables = [
-  "RECONCILE_TOKEN",
-  "RECONCILE_AUTHORIZATION",
-  "RECONCILE_STATE_PASSWORD",
-  "RECONCILE_STATE_KEY",
-  "RECONCILE_STATE_KEY_PREVIOUS",
-];
-
 /** The credentials are ours, not the program's; the state's address may hold one, too. */
 function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const environment = { ...process.env, ...extra };
+  const traceparent = tracing()?.traceparent();
+  const environment: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...(traceparent === undefined ? {} : { TRACEPARENT: traceparent }),
+    ...extra,
+  };
   for (const name of secretVariables) delete environment[name];
   if (/^[a-z0-9+.-]+:\/\/[^/?#]*@/i.test(environment["RECONCILE_STATE"] ?? "")) delete environment["RECONCILE_STATE"];
   return environment;

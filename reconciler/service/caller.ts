@@ -28,6 +28,12 @@ export interface RequestEvent {
   readonly outcome: Outcome<unknown>["status"];
 }
 
+/** Begins when the request is about to be sent, with headers that go with it. For traces. */
+export type FollowRequest = (request: Pick<RequestEvent, "operation" | "method" | "path" | "attempt">) => {
+  readonly headers: Readonly<Record<string, string>>;
+  end(event: RequestEvent): void;
+};
+
 export interface CallerParts {
   readonly transport: Transport;
   readonly credential: Credential;
@@ -39,6 +45,7 @@ export interface CallerParts {
   readonly requestTimeoutMs: number;
   readonly dialect: Dialect;
   readonly onRequest?: (event: RequestEvent) => void;
+  readonly follow?: FollowRequest;
   readonly pace?: Pace;
 }
 
@@ -158,6 +165,9 @@ export function createCaller(parts: CallerParts): Caller {
     } catch (error) {
       return { outcome: credentialRejection(error), answer: undefined, authorization: "" };
     }
+    const shownPath = scrub(path);
+    const followed = parts.follow?.({ operation, method, path: shownPath, attempt });
+    const allHeaders = followed === undefined ? headers : { ...followed.headers, ...headers };
     const sentAtMs = clock.now();
     const received = await transport.send({
       method,
@@ -165,7 +175,7 @@ export function createCaller(parts: CallerParts): Caller {
       authorization,
       timeoutMs: parts.requestTimeoutMs,
       ...(body !== undefined && { body }),
-      ...(headers !== undefined && { headers }),
+      ...(allHeaders !== undefined && { headers: allHeaders }),
       ...(signal !== undefined && { signal }),
     });
     // Before anything is read from it: what a record held would go into the state and every plan.
@@ -174,15 +184,17 @@ export function createCaller(parts: CallerParts): Caller {
     const nowMs = clock.now();
     const outcome = judge(operation, exchange);
     observe(operation, exchange, outcome, sentAtMs, nowMs);
-    parts.onRequest?.({
+    const event: RequestEvent = {
       operation,
       method,
-      path: scrub(path),
+      path: shownPath,
       status: exchange.kind === "answer" ? exchange.answer.status : undefined,
       attempt,
       elapsedMs: nowMs - sentAtMs,
       outcome: outcome.status,
-    });
+    };
+    followed?.end(event);
+    parts.onRequest?.(event);
     return { outcome, answer: exchange.kind === "answer" ? exchange.answer : undefined, authorization };
   }
 

@@ -15,7 +15,7 @@ import { createRecordReaders, type PagedOperation, type Reading, readAll, readRu
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { fillRoute, type Ids } from "../dialect/requests";
 import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
-import { type Call, createCaller, type Pace, type Probed, type RequestEvent } from "./caller";
+import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
@@ -39,6 +39,7 @@ export interface ServiceClientOptions {
   /** In [0, 1). */
   readonly random?: () => number;
   readonly onRequest?: (event: RequestEvent) => void;
+  readonly follow?: FollowRequest;
   /** A budget that is shared with other processes. */
   readonly pace?: Pace;
 }
@@ -83,6 +84,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     requestTimeoutMs: options.timing.requestTimeoutMs,
     dialect,
     ...(options.onRequest !== undefined && { onRequest: options.onRequest }),
+    ...(options.follow !== undefined && { follow: options.follow }),
     ...(options.pace !== undefined && { pace: options.pace }),
   });
   const read = createRecordReaders(dialect);

@@ -22,6 +22,7 @@ export const docsCommand = command({
     ["reconcile docs flush volume", "the sections that have all of these words"],
     ["reconcile docs --serve", "all of them in a browser, with a search; nothing is fetched from elsewhere"],
   ],
+  longRunning: true,
   flags: ["serve", "listen", "json", "json-into", "no-color"],
   positionals: anyWords,
   complete: () => pages().map(({ name, title }) => ({ word: name, says: title })),

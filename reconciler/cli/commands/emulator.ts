@@ -18,6 +18,7 @@ export const emulatorCommand = command({
       "does the first create and loses its answer",
     ],
   ],
+  longRunning: true,
   flags: [],
   ownFlags: () => emulatorFlagHelp,
   run: ({ args }) => runEmulator(args),

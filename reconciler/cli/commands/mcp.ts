@@ -22,6 +22,7 @@ export const mcpCommand = command({
     ["reconcile mcp", "serves validate, plan, explain, exposure, drift and rehearse on standard input and output"],
     ["reconcile mcp --approve 3f9a12c4b7d0", "shows a plan that a tool made, and asks whether it may be applied"],
   ],
+  longRunning: true,
   flags: ["approve", "steps", "summary", "no-color"],
   positionals: noArguments,
   async run(invocation) {

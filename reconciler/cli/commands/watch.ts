@@ -30,6 +30,7 @@ import type { Session } from "../session";
 import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
+import { withRoundTrace } from "../with-trace";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const watchCommand = command({
@@ -37,6 +38,7 @@ export const watchCommand = command({
   summary: "looks again and again; corrects with --apply; health and metrics",
   section: "From a file to the service",
   examples: [["reconcile watch --interval 10m", "looks every ten minutes, until it is stopped"]],
+  longRunning: true,
   flags: [
     "file",
     "interval",
@@ -80,9 +82,14 @@ async function run(invocation: Invocation): Promise<number> {
       random: Math.random,
       signal: stop.soft,
       round: () =>
-        oneRound(invocation, store, lease, stop, (event) => {
-          if (event.type === "step") present = afterStep(present, event);
-        }),
+        withRoundTrace(
+          "reconcile watch round",
+          () =>
+            oneRound(invocation, store, lease, stop, (event) => {
+              if (event.type === "step") present = afterStep(present, event);
+            }),
+          ({ result }) => result,
+        ),
       ended(round, nextInMs) {
         present = afterRound(present, round, nextInMs);
         if (stop.soft.aborted && round.result.end === "failed") return;

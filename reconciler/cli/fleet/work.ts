@@ -9,6 +9,7 @@ import { startWorker, type Worker } from "../../fleet/worker";
 import { version } from "../../version";
 import { fail } from "../compose";
 import type { Output } from "../output";
+import { withRoundTrace } from "../with-trace";
 import { createProjectOpener } from "./open-project";
 import type { FleetSession } from "./session";
 
@@ -33,6 +34,7 @@ export const startWork = (session: FleetSession, { concurrency, services, cache,
     services,
     cache,
     openProject: createProjectOpener({ cache, concurrency }),
+    within: (stack, round) => withRoundTrace(`reconcile fleet round ${stack}`, round, ({ result }) => result),
     say,
   });
 

@@ -1,0 +1,45 @@
+/** A command, or a round of one that goes on for ever, as the outermost span of a trace, where traces are asked for. */
+import type { Tracing } from "../outside/spans";
+import { inSpan, tracing } from "../outside/tracing";
+import type { Output } from "./output";
+
+export async function withTrace(
+  traced: Tracing,
+  output: Output,
+  name: string,
+  run: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await inSpan(`reconcile ${name}`, { "reconcile.command": name }, run, (exitCode) => ({
+      attributes: { "process.exit.code": exitCode, ...whereOf(output) },
+      ...(exitCode === 1 ? { problem: "exit 1" } : {}),
+    }));
+  } finally {
+    const problem = await traced.flush();
+    if (problem !== undefined) output.note(`Traces: ${problem}.`);
+  }
+}
+
+/** One round, with what it ends as. */
+export async function withRoundTrace<T>(
+  name: string,
+  round: () => Promise<T>,
+  ended: (result: T) => { readonly end: string; readonly why?: string },
+): Promise<T> {
+  const traced = tracing();
+  try {
+    return await inSpan(name, {}, round, (result) => {
+      const { end, why } = ended(result);
+      return { attributes: { "reconcile.end": end }, ...(end === "failed" ? { problem: why ?? end } : {}) };
+    });
+  } finally {
+    // What a collector does not take is lost, and the next round tries again.
+    void traced?.flush();
+  }
+}
+
+const whereOf = ({ where }: Output) => ({
+  ...(where?.project === undefined ? {} : { "reconcile.project": where.project }),
+  ...(where?.environment === undefined ? {} : { "reconcile.environment": where.environment }),
+  ...(where?.service === undefined ? {} : { "reconcile.service": where.service }),
+});

@@ -1,0 +1,42 @@
+/** What a run is in a trace: which spans it has, how they are called and what they say. */
+import type { Ports } from "../engine/ports";
+import type { FollowRequest } from "../service/caller";
+import type { Tracing } from "./spans";
+import { inSpan } from "./tracing";
+
+export const withinStepSpan: NonNullable<Ports["within"]> = (step, work) =>
+  inSpan(
+    `${step.action.operation} ${step.address}`,
+    {
+      "reconcile.step": step.id,
+      "reconcile.address": step.address,
+      "reconcile.operation": step.action.operation,
+      "reconcile.title": step.title,
+    },
+    work,
+    ({ end, message }) => ({
+      attributes: { "reconcile.end": end },
+      ...(end === "failed" || end === "unknown" ? { problem: message ?? end } : {}),
+    }),
+  );
+
+/** The service may go on with the trace; one that does not know the header takes no notice of it. */
+export const requestSpans =
+  (tracing: Tracing, host: string): FollowRequest =>
+  ({ operation, method, path, attempt }) => {
+    const span = tracing.start(`${method} ${operation}`, "client", {
+      "http.request.method": method,
+      "server.address": host,
+      "url.path": path.replace(/[?#].*$/, ""),
+      "reconcile.operation": operation,
+      ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
+    });
+    return {
+      headers: { traceparent: span.traceparent },
+      end: ({ status, outcome }) =>
+        span.end(
+          { "reconcile.outcome": outcome, ...(status === undefined ? {} : { "http.response.status_code": status }) },
+          outcome === "accepted" ? undefined : `${outcome}${status === undefined ? "" : ` (${status})`}`,
+        ),
+    };
+  };

@@ -1,0 +1,190 @@
+/**
+ * Spans to a collector, as JSON over HTTP (OTLP 1.x). Kept in memory and sent in batches; a collector that is away costs
+ * spans, and never the run.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+import { version } from "../version";
+import { type Attributes, type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
+import { formatTraceparent, parseTraceparent, type SpanContext } from "./traceparent";
+
+export interface Exporting {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Beside the name and version of this program, over which they go. */
+  readonly resource: Attributes;
+}
+
+interface EndedSpan {
+  readonly name: string;
+  readonly kind: "internal" | "client";
+  readonly context: SpanContext;
+  readonly parentId: string | undefined;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly attributes: Attributes;
+  readonly problem: string | undefined;
+}
+
+const batchSize = 512;
+/** More than that wait only where no collector takes any; the oldest are of the most use. */
+const mostWaiting = 20_000;
+/** A collector that hangs must not hold a command that is done. */
+const longestFlushMs = 5000;
+
+export function traceToCollector(exporting: Exporting, parent: string | undefined, clean: Clean): Tracing {
+  const given = parseTraceparent(parent);
+  const current = new AsyncLocalStorage<SpanContext>();
+  const contexts = new WeakMap<Span, SpanContext>();
+  let waiting: EndedSpan[] = [];
+  let lost = 0;
+  let problem: string | undefined;
+  let sending: Promise<void> = Promise.resolve();
+
+  const send = (limit?: AbortSignal): void => {
+    const batch = waiting;
+    waiting = [];
+    sending = sending.then(async () => {
+      const failed = limit?.aborted === true ? tookTooLong : await post(exporting, batch, limit);
+      if (failed === undefined) return;
+      problem = failed;
+      lost += batch.length;
+    });
+  };
+
+  return {
+    start(name, kind, attributes = {}) {
+      const above = current.getStore() ?? given;
+      const context: SpanContext = {
+        traceId: above?.traceId ?? randomBytes(16).toString("hex"),
+        spanId: randomBytes(8).toString("hex"),
+        flags: above?.flags ?? 1,
+      };
+      const startedMs = nowMs();
+      let ended = false;
+      const span: Span = {
+        traceparent: formatTraceparent(context),
+        end(more = {}, why) {
+          // Whoever began the trace may have chosen not to record it.
+          if (ended || (context.flags & 1) === 0) return;
+          ended = true;
+          if (waiting.length >= mostWaiting) {
+            lost++;
+            return;
+          }
+          waiting.push({
+            name: clean(name),
+            kind,
+            context,
+            parentId: above?.spanId,
+            startedMs,
+            endedMs: nowMs(),
+            attributes: cleanAttributes({ ...attributes, ...more }, clean),
+            problem: why === undefined ? undefined : clean(why),
+          });
+          if (waiting.length >= batchSize) send();
+        },
+      };
+      contexts.set(span, context);
+      return span;
+    },
+    within(span, work) {
+      const context = contexts.get(span);
+      return context === undefined ? work() : current.run(context, work);
+    },
+    traceparent() {
+      const context = current.getStore();
+      return context === undefined ? undefined : formatTraceparent(context);
+    },
+    async flush() {
+      const limit = AbortSignal.timeout(Math.min(exporting.timeoutMs, longestFlushMs));
+      if (waiting.length > 0) send(limit);
+      await sending;
+      const said =
+        problem === undefined ? undefined : `${lost} spans were not sent to ${shown(exporting.url)}: ${problem}`;
+      lost = 0;
+      problem = undefined;
+      return said;
+    },
+  };
+}
+
+const tookTooLong = "it took too long";
+
+const nowMs = (): number => performance.timeOrigin + performance.now();
+
+/** Without what a URL may hold of a credential. */
+function shown(url: string): string {
+  try {
+    const { origin, pathname } = new URL(url);
+    return origin + pathname;
+  } catch {
+    return "OTEL_EXPORTER_OTLP_ENDPOINT, which is no URL";
+  }
+}
+
+async function post(
+  { url, headers, timeoutMs, resource }: Exporting,
+  spans: readonly EndedSpan[],
+  limit: AbortSignal = AbortSignal.timeout(Math.min(timeoutMs, longestFlushMs)),
+): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(otlpOf(spans, resource)),
+      redirect: "error",
+      signal: limit,
+    });
+    await answer.body?.cancel();
+    return answer.ok ? undefined : `it answered ${answer.status}`;
+  } catch (error) {
+    if (limit.aborted) return tookTooLong;
+    if (!(error instanceof Error)) return "it cannot be reached";
+    const { cause } = error;
+    return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+  }
+}
+
+/** The body of an ExportTraceServiceRequest in its JSON form. */
+function otlpOf(spans: readonly EndedSpan[], resource: Attributes): object {
+  return {
+    resourceSpans: [
+      {
+        resource: {
+          attributes: keyValues({ "service.name": "reconcile-cloud", "service.version": version, ...resource }),
+        },
+        scopeSpans: [{ scope: { name: "reconcile-cloud", version }, spans: spans.map(otlpSpan) }],
+      },
+    ],
+  };
+}
+
+const otlpSpan = (span: EndedSpan): object => ({
+  traceId: span.context.traceId,
+  spanId: span.context.spanId,
+  ...(span.parentId === undefined ? {} : { parentSpanId: span.parentId }),
+  name: span.name,
+  kind: span.kind === "client" ? 3 : 1,
+  startTimeUnixNano: nanoseconds(span.startedMs),
+  endTimeUnixNano: nanoseconds(span.endedMs),
+  attributes: keyValues(span.attributes),
+  status: span.problem === undefined ? {} : { code: 2, message: span.problem },
+});
+
+/** Microseconds are as much as a number holds. */
+const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`;
+
+const keyValues = (attributes: Attributes): object[] =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value:
+      typeof value === "string"
+        ? { stringValue: value }
+        : typeof value === "boolean"
+          ? { boolValue: value }
+          : Number.isInteger(value)
+            ? { intValue: String(value) }
+            : { doubleValue: value },
+  }));

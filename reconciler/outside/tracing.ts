@@ -1,0 +1,101 @@
+/**
+ * Traces of a run: a span for each command, step and request. Off unless the environment asks for them, in the words of
+ * OpenTelemetry; then either to the SDK that somebody has registered in this process, or over HTTP to a collector.
+ */
+import { createMasking } from "../service/masking";
+import { secretVariables } from "./environment";
+import type { Attributes, Tracing } from "./spans";
+import { traceWithApi } from "./tracing-api";
+import { type Exporting, traceToCollector } from "./tracing-otlp";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+let known: { readonly tracing: Tracing | undefined } | undefined;
+
+/** Of this process; undefined: nobody asked for any. */
+export function tracing(): Tracing | undefined {
+  known ??= { tracing: openTracing(process.env) };
+  return known.tracing;
+}
+
+/** Does `work` within a span of its own; what it throws ends it as failed. */
+export async function inSpan<T>(
+  name: string,
+  attributes: Attributes,
+  work: () => Promise<T>,
+  /** What its result adds; a problem means that it failed. */
+  ended: (result: T) => { readonly attributes?: Attributes; readonly problem?: string } = () => ({}),
+): Promise<T> {
+  const traced = tracing();
+  if (traced === undefined) return work();
+  const span = traced.start(name, "internal", attributes);
+  try {
+    const result = await traced.within(span, work);
+    const { attributes: more, problem } = ended(result);
+    span.end(more, problem);
+    return result;
+  } catch (error) {
+    span.end({}, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+function openTracing(environment: Environment): Tracing | undefined {
+  if (environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || environment["OTEL_TRACES_EXPORTER"] === "none")
+    return undefined;
+  const registered = isSdkRegistered();
+  const exporting = registered ? undefined : exportingOf(environment);
+  if (!registered && exporting === undefined) return undefined;
+  keepOutOfTraces(secretVariables.map((name) => environment[name] ?? ""));
+  const masking = createMasking(secrets);
+  const clean = (text: string): string => masking.text(text);
+  const parent = environment["TRACEPARENT"];
+  return exporting === undefined ? traceWithApi(parent, clean) : traceToCollector(exporting, parent, clean);
+}
+
+/** The API package of every version keeps what was registered there. */
+const isSdkRegistered = (): boolean => {
+  const registered = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for("opentelemetry.js.api.1")];
+  return typeof registered === "object" && registered !== null && "trace" in registered;
+};
+
+function exportingOf(environment: Environment): Exporting | undefined {
+  const of = (name: string): string | undefined =>
+    environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || environment[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
+  const whole = environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || undefined;
+  const base = environment["OTEL_EXPORTER_OTLP_ENDPOINT"] || undefined;
+  const url = whole ?? (base === undefined ? undefined : `${base.replace(/\/+$/, "")}/v1/traces`);
+  if (url === undefined) return undefined;
+  const timeoutMs = Number(of("TIMEOUT"));
+  return {
+    url,
+    headers: pairsOf(of("HEADERS")),
+    timeoutMs: timeoutMs > 0 ? timeoutMs : 10_000,
+    resource: {
+      ...pairsOf(environment["OTEL_RESOURCE_ATTRIBUTES"]),
+      ...(environment["OTEL_SERVICE_NAME"] ? { "service.name": environment["OTEL_SERVICE_NAME"] } : {}),
+    },
+  };
+}
+
+/** `a=1,b=2`, with values as in a URL. */
+function pairsOf(text = ""): Readonly<Record<string, string>> {
+  const pairs = text.split(",").flatMap((pair) => {
+    const at = pair.indexOf("=");
+    if (at < 1) return [];
+    const value = pair.slice(at + 1).trim();
+    try {
+      return [[pair.slice(0, at).trim(), decodeURIComponent(value)]];
+    } catch {
+      return [[pair.slice(0, at).trim(), value]];
+    }
+  });
+  return Object.fromEntries(pairs);
+}
+
+const secrets = new Set<string>();
+
+/** These texts stay out of every span from here on. */
+export function keepOutOfTraces(texts: readonly string[]): void {
+  for (const text of texts) if (text.length > 2) secrets.add(text);
+}
