@@ -120,6 +120,7 @@ const desired = shape({
         canary: optional(number),
         check: optional(check),
         timeoutMs: number,
+        reverts: optional(flag),
         source,
       }),
     ),

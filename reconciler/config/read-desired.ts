@@ -25,6 +25,7 @@ import { readGuards } from "./read-guards";
 import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
 import { readOutputs } from "./read-outputs";
+import { withWayBack } from "./read-rollouts";
 import { readService } from "./read-service";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
@@ -173,6 +174,7 @@ function readMerged(
     ),
   );
   const outputs = readOutputs(merged.outputs, main.scope, problems);
+  const guards = readGuards(merged, { scope, declared: main.declared, problems }, rooms);
   const lists = readLists(merged.lists, { scope, declared: main.declared, problems });
   return {
     ...(top.project === undefined ? {} : { project: top.project }),
@@ -181,13 +183,13 @@ function readMerged(
     ...(merged.isProtected ? { isProtected: true as const } : {}),
     ...readState(setting("state")),
     service: readService(service.subject, service.values, service.raw),
-    resources: resources.sort((a, b) => compareAddresses(a.address, b.address)),
+    resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
     ...(external.reads.length + external.lookups.length === 0
       ? {}
       : { external: given === "later" ? external : { ...external, values: used } }),
     ...(outputs.length === 0 ? {} : { outputs }),
-    ...readGuards(merged, { scope, declared: main.declared, problems }),
+    ...guards,
     files: files.map(({ file }) => file),
   };
 }

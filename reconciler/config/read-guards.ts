@@ -5,12 +5,13 @@ import { interpolate } from "./interpolation";
 import { readChecks, readPolicy } from "./read-checks";
 import { type ReachabilityContext, readReachability } from "./read-reachability";
 import { readRollouts } from "./read-rollouts";
+import type { Room } from "./rooms";
 import { type Merged, placeIn, placeOf } from "./sources";
 import { isMap, positionOf } from "./yaml-file";
 
 type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy" | "rollouts">;
 
-export function readGuards(merged: Merged, context: ReachabilityContext): Guards {
+export function readGuards(merged: Merged, context: ReachabilityContext, rooms: readonly Room[]): Guards {
   const { lists } = merged;
   const deny = lists.deny.flatMap(({ value, source, index }): Denial[] =>
     typeof value === "string"
@@ -20,7 +21,7 @@ export function readGuards(merged: Merged, context: ReachabilityContext): Guards
   const reachability = readReachability(lists.reachability, context);
   const checks = settingOf("checks", merged, context);
   const policy = settingOf("policy", merged, context);
-  const rollouts = readRollouts(merged, context);
+  const rollouts = readRollouts(merged, context, rooms);
   const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
   return {
     ...(deny.length === 0 ? {} : { deny }),

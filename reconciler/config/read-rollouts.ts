@@ -1,32 +1,20 @@
 /** `rollout:`, and `max_unavailable` of a block: which VMs are changed in waves, and how. */
 import { parseAddress } from "../core/model/address";
-import type { Rollout } from "../core/model/desired";
+import type { DesiredResource, Rollout } from "../core/model/desired";
 import type { Amount } from "../core/model/policy";
 import { nearestName } from "../core/text/nearest";
 import { placeInBlock } from "./blocks";
-import { fieldOf, readDuration, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { fieldOf, readDuration, readEnum, reportMissing, reportValue, type Subject, type Values } from "./fields";
 import { interpolate } from "./interpolation";
 import { readCheck } from "./read-lifecycle";
 import type { ReachabilityContext } from "./read-reachability";
+import type { Room } from "./rooms";
 import { type Merged, placeIn } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
-export function readRollouts({ settings }: Merged, context: ReachabilityContext): Rollout[] {
-  const { declared, problems, scope } = context;
-  const rollouts: Rollout[] = [];
-  for (const [key, block] of declared.blocks.vm) {
-    const subject: Subject = { problems, address: `vm.${key}`, place: (path, on) => placeInBlock(block, path, on) };
-    const value = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
-    const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
-    if (maxUnavailable !== undefined)
-      rollouts.push({
-        name: `vm.${key}`,
-        members: membersOf(`vm.${key}`, context) ?? [],
-        maxUnavailable,
-        timeoutMs: usualTimeoutMs,
-        source: positionOf(subject.place(["max_unavailable"], "key")),
-      });
-  }
+export function readRollouts({ settings }: Merged, context: ReachabilityContext, rooms: readonly Room[]): Rollout[] {
+  const { problems, scope } = context;
+  const rollouts = rooms.flatMap((room) => ofBlocks(room, context));
   const found = settings.get("rollout");
   if (found === undefined || !isMap(found.value)) return rollouts;
   const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
@@ -43,6 +31,23 @@ export function readRollouts({ settings }: Merged, context: ReachabilityContext)
 
 const usualTimeoutMs = 120_000;
 
+/** `max_unavailable` of blocks, each room with its own names. */
+function ofBlocks({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] {
+  return [...declared.blocks.vm].flatMap(([key, block]) => {
+    const name = `${within}vm.${key}`;
+    const subject: Subject = { problems, address: name, place: (path, on) => placeInBlock(block, path, on) };
+    const written = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
+    if (written === undefined) return [];
+    const value: unknown = interpolate(written, scope, (problem) =>
+      problems.add({ ...problem, at: subject.place(["max_unavailable"]) }),
+    );
+    const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
+    if (maxUnavailable === undefined) return [];
+    const source = positionOf(subject.place(["max_unavailable"], "key"));
+    return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualTimeoutMs, source }];
+  });
+}
+
 function readOne(subject: Subject, name: string, values: Values, context: ReachabilityContext): Rollout[] {
   const of = fieldOf(values, "of");
   const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
@@ -52,7 +57,9 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
     if (its !== undefined) return its;
     const near = nearestName(
       String(item),
-      [...context.declared.blocks.vm.keys()].map((key) => `vm.${key}`),
+      [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
+        [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
+      ),
     );
     reportValue(
       subject,
@@ -72,6 +79,9 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
   if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
   const check = readCheck(subject, values, [name]);
   const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualTimeoutMs;
+  const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"], [name]) === "revert";
+  if (reverts && fieldOf(values, "check") === undefined)
+    reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back", [name]);
   if (maxUnavailable === undefined) return [];
   return [
     {
@@ -81,9 +91,29 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
       ...(isCount ? { canary } : {}),
       ...(check === undefined ? {} : { check }),
       timeoutMs,
+      ...(reverts ? { reverts } : {}),
       source: positionOf(subject.place([name], "key")),
     },
   ];
+}
+
+/** A resize goes back while it is not confirmed: where a rollout asks for that, its check comes before the confirmation. */
+export function withWayBack(resources: DesiredResource[], rollouts: readonly Rollout[]): DesiredResource[] {
+  const reverting = new Map(
+    rollouts.flatMap((rollout) => (rollout.reverts === true ? rollout.members.map((member) => [member, rollout]) : [])),
+  );
+  if (reverting.size === 0) return resources;
+  return resources.map((resource) => {
+    const { check, timeoutMs = 0, source } = reverting.get(resource.address) ?? {};
+    if (resource.kind !== "vm" || check === undefined || resource.lifecycle.verifyResize.check !== undefined)
+      return resource;
+    const verifyResize = { ...resource.lifecycle.verifyResize, check, timeoutMs, onFailure: "revert" as const };
+    return {
+      ...resource,
+      lifecycle: { ...resource.lifecycle, verifyResize },
+      ...(check.kind === "command" && source !== undefined ? { commandFile: source.file } : {}),
+    };
+  });
 }
 
 /** Two rollouts over one VM would each count it, and neither would be right. */
@@ -107,7 +137,8 @@ function membersOf(word: string, { declared }: ReachabilityContext): string[] | 
   const parts = parseAddress(word);
   if (parts?.kind !== "vm") return undefined;
   if (declared.addresses.has(word)) return [word];
-  if (!declared.blocks.vm.has(parts.key) || parts.each !== undefined) return undefined;
+  const room = declared.rooms.get(parts.within ?? "");
+  if (room?.blocks.vm.has(parts.key) !== true || parts.each !== undefined) return undefined;
   return [...declared.addresses].filter((address) => address.startsWith(`${word}[`));
 }
 

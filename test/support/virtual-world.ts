@@ -36,7 +36,7 @@ export function capabilities(given: Capabilities = {}): (operation: Operation) =
 
 const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
-export function virtualWorld(given: Capabilities = {}, checkHealth: (check: HealthCheck) => boolean = () => true) {
+export function virtualWorld(given: Capabilities = {}, checkHealth: (check: HealthCheck, vm: { readonly id: string }) => boolean = () => true) {
   const emulated = emulatedWorld();
   const store = createMemoryStore();
   const lock = store.lock;
@@ -67,7 +67,7 @@ export function virtualWorld(given: Capabilities = {}, checkHealth: (check: Heal
     clock,
     timing: defaultTiming,
     runCommand: async () => ({ exitCode: 0, output: "" }),
-    checkHealth: async (check) => checkHealth(check),
+    checkHealth: async (check, vm) => checkHealth(check, vm),
     emit: () => undefined,
   };
   const never = new AbortController().signal;

@@ -125,6 +125,8 @@ export interface Rollout {
   /** What each has to pass before the next wave begins. */
   readonly check?: HealthCheck;
   readonly timeoutMs: number;
+  /** A resize that fails the check goes back; absent: it stays as it is. */
+  readonly reverts?: true;
   readonly source: SourcePosition;
 }
 

@@ -4,8 +4,9 @@
  * for a gate that needs all of it done. Nothing is remembered for it: a run that goes on after a kill makes waves of
  * what is left, and begins with a check of those that are there.
  */
-import type { Address } from "../model/address";
+import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, Rollout } from "../model/desired";
+import type { LiveVm } from "../model/live";
 import type { Amount } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
@@ -26,14 +27,18 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const changing = members.filter((member) => isChanging(draft, member));
   // One that an earlier run left on its way is down already, so it is among the first.
   const touched = members.filter((member) => isAffected(draft, member));
-  const affected = [...touched].sort((a, b) => Number(changing.includes(b)) - Number(changing.includes(a)));
+  const isLeft = (member: Address): boolean => changing.includes(member) || phaseOf(draft, member) === "verify_resize";
+  const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
   if (affected.length === 0) return;
   const waves = wavesOf(affected, rollout);
   if (waves.length < 2 && check === undefined && changing.length === 0) return;
   const others = members.filter((member) => !affected.includes(member));
   const ready = others.flatMap((member) => {
-    const settled = changing.includes(member) ? [addSettle(draft, member)] : [];
-    return check === undefined || !isRunning(member) ? settled : [addCheck(draft, rollout, member, settled)];
+    const settles = changing.includes(member) ? [addSettle(draft, member)] : [];
+    const settled = [...settles, ...decisionOf(draft, member)];
+    return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
+      ? settled
+      : [addCheck(draft, rollout, member, settled)];
   });
   let gate = ready.length === 0 ? undefined : addGate(draft, rollout, 0, ready);
   for (const [index, wave] of waves.entries()) {
@@ -43,7 +48,9 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
       const its = stepsOf(draft, member)
         .filter((step) => !isFallback(step))
         .map(({ id }) => id);
-      return check === undefined || !isRunning(member) ? its : [addCheck(draft, rollout, member, its)];
+      return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
+        ? its
+        : [addCheck(draft, rollout, member, its)];
     });
     if (index + 1 < waves.length) gate = addGate(draft, rollout, index + 1, done);
   }
@@ -52,10 +59,41 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
     severity: "note",
     code: "plan/rollout",
     summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.map(size).join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
-    detail: waves.map((wave, index) => `wave ${index + 1}: ${wave.join(", ")}`).join("; "),
+    detail: [
+      ...waves.map((wave, index) => `wave ${index + 1}: ${wave.join(", ")}`),
+      ...wayBack(draft, rollout, affected),
+    ].join("; "),
     source: rollout.source,
   });
 }
+
+/** What becomes of those that fail, where the file asks for more than to stop. */
+function wayBack(draft: Draft, { reverts }: Rollout, affected: readonly Address[]): string[] {
+  if (reverts !== true) return [];
+  const resized = affected.filter((member) => isResizedAlone(draft, member));
+  const rest = affected.length - resized.length;
+  const back = draft.context.can.revertsResize
+    ? "a resize that fails its check goes back"
+    : "this service has no way to take a resize back, and one that fails its check stays as it is";
+  const stays = "what is rebuilt or made anew has no way back, and stays as it is when it fails";
+  return [...(resized.length > 0 ? [back] : []), ...(rest > 0 ? [stays] : [])];
+}
+
+/** What goes back was checked before it was confirmed. */
+const isCheckedAlready = (draft: Draft, { reverts }: Rollout, member: Address): boolean =>
+  reverts === true && isResizedAlone(draft, member);
+
+/** A resize that an earlier run left undecided: it is confirmed, or goes back, before the first wave. */
+const decisionOf = (draft: Draft, member: Address): string[] =>
+  draft.steps.flatMap(({ address, action, id }) =>
+    address === member && action.operation === "vm.resize.confirm" ? [id] : [],
+  );
+
+/** Whether all that is done to it is a resize, which is confirmed or goes back. */
+const isResizedAlone = (draft: Draft, member: Address): boolean => {
+  const operations = new Set(stepsOf(draft, member).map(({ action }) => action.operation));
+  return operations.has("vm.resize.revert") && !operations.has("vm.rebuild") && !operations.has("vm.create");
+};
 
 const stepsOf = (draft: Draft, member: Address): Step[] =>
   draft.steps.filter((step) => step.address === member || step.downtimeOf === member);
@@ -84,18 +122,24 @@ const limitOf = (amount: Amount, of: number): number =>
 
 const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "failed", "verify_resize"]);
 
-function isChanging(draft: Draft, member: Address): boolean {
+function phaseOf(draft: Draft, member: Address): LiveVm["phase"] | undefined {
   const id = draft.state.resources.get(member)?.id;
-  const live = id === undefined ? undefined : draft.context.live.vms?.find((vm) => vm.id === id);
-  return live !== undefined && !restingPhases.has(live.phase);
+  return id === undefined ? undefined : draft.context.live.vms?.find((vm) => vm.id === id)?.phase;
 }
+
+function isChanging(draft: Draft, member: Address): boolean {
+  const phase = phaseOf(draft, member);
+  return phase !== undefined && !restingPhases.has(phase);
+}
+
+const shortOf = (member: Address): string => `${componentOf(member)}${keyWithin(member)}`;
 
 const addSettle = (draft: Draft, member: Address): string =>
   addStep(draft, {
     id: `${member}/rollout-settle`,
     address: member,
     action: { operation: "vm.settle", vm: { address: member } },
-    title: `wait for VM ${member.slice("vm.".length)}, which an earlier run changed`,
+    title: `wait for VM ${shortOf(member)}, which an earlier run changed`,
     holds: [vmHold(draft, { address: member })],
     record: { building: undefined },
   });
@@ -106,7 +150,7 @@ function addCheck(draft: Draft, { check, timeoutMs }: Rollout, member: Address, 
     id: `${member}/rollout-check`,
     address: member,
     action: { operation: "vm.check", vm: { address: member }, check, timeoutMs },
-    title: `check VM ${member.slice("vm.".length)} before the next wave`,
+    title: `check VM ${shortOf(member)} before the next wave`,
     needs: after.map((step) => need(step)),
   });
 }
