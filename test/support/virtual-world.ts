@@ -36,7 +36,10 @@ export function capabilities(given: Capabilities = {}): (operation: Operation) =
 
 const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
-export function virtualWorld(given: Capabilities = {}, checkHealth: (check: HealthCheck, vm: { readonly id: string }) => boolean = () => true) {
+export function virtualWorld(
+  given: Capabilities = {},
+  checkHealth: (check: HealthCheck, vm: { readonly id: string }) => boolean = () => true,
+) {
   const emulated = emulatedWorld();
   const store = createMemoryStore();
   const lock = store.lock;
