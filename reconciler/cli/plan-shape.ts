@@ -23,7 +23,9 @@ import {
 import { groupFields, vmFields, volumeFields } from "../core/model/fields";
 
 const anything: Check = () => true;
-const source = optional(shape({ file: text, line: number, column: optional(number) }));
+const place = shape({ file: text, line: number, column: optional(number) });
+const source = optional(place);
+const inherited = optional(mapOf(place));
 const check = either(
   shape({ kind: oneOf("tcp"), port: number }),
   shape({ kind: oneOf("http"), url: text }),
@@ -49,6 +51,7 @@ const vm = shape({
     }),
   }),
   source,
+  inherited,
 });
 const volume = shape({
   kind: oneOf("volume"),
@@ -56,6 +59,7 @@ const volume = shape({
   ...checksOfDesired(volumeFields),
   lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text) }),
   source,
+  inherited,
 });
 const group = shape({
   kind: oneOf("group"),
@@ -63,6 +67,7 @@ const group = shape({
   ...checksOfDesired(groupFields),
   lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text), onRuleRemoval: oneOf("replace", "keep") }),
   source,
+  inherited,
 });
 const kindFits: Check = (value) => kindOf((value as { address: string }).address) === (value as { kind: string }).kind;
 const isResource = either(vm, volume, group);
@@ -159,6 +164,7 @@ const parts: Readonly<Record<string, Check>> = {
   desired,
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
+  files: optional(list(shape({ file: text, sha256: text }))),
   attached: optional(mapOf(list(text))),
   outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),

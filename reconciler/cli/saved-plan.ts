@@ -7,8 +7,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { ConfigSource } from "../config/read-desired";
 import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { canonicalJson } from "../core/text/canonical-json";
 import type { Dialect } from "../dialect/dialect";
@@ -47,14 +49,22 @@ export interface SavedPlan {
   readonly diagnostics: Plan["diagnostics"];
   readonly estimate: Plan["estimate"];
   readonly unchanged: number;
+  /** What the files held that it was made from, by their paths as seen from the folder. Absent in a plan of an older version. */
+  readonly files?: readonly FileMark[];
   /** Absent where nothing could be seen, and in a plan that an older version saved. */
   readonly attached?: Plan["attached"];
   /** Absent where there are none. */
   readonly outputs?: Plan["outputs"];
 }
 
+export interface FileMark {
+  readonly file: string;
+  readonly sha256: string;
+}
+
 export interface Origin {
   readonly folder: string;
+  readonly sources: readonly ConfigSource[];
   readonly planFile: string;
   readonly baseUrl: string;
   readonly state: string;
@@ -72,6 +82,10 @@ export function savePlan(plan: Plan, desired: Desired, origin: Origin): SavedPla
     base_url: origin.baseUrl,
     state: origin.state,
     dialect: origin.dialect,
+    files: origin.sources.map(({ file, text }) => ({
+      file: relative(folder, resolve(file)),
+      sha256: sha256(text),
+    })),
   };
   return { format: planFormat, version: 1, id: planId(body), ...body };
 }
@@ -112,7 +126,28 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
   );
 }
 
-const planId = (body: object): string => createHash("sha256").update(canonicalJson(body)).digest("hex");
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const planId = (body: object): string => sha256(canonicalJson(body));
+
+/** Where the files have moved on, the plan is still what was reviewed; whoever applies it should know that it is not all. */
+export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
+  const others = files.flatMap(({ file, sha256: then }) => {
+    const path = join(folder, file);
+    try {
+      return sha256(readFileSync(path, "utf8")) === then ? [] : [file];
+    } catch {
+      return [`${file} (not there)`];
+    }
+  });
+  if (others.length === 0) return undefined;
+  return {
+    severity: "warning",
+    code: "plan/checkout-differs",
+    summary: `the files here are not the ones this plan was made from: ${others.join(", ")}`,
+    detail: "what is applied is the plan as it was reviewed; what the files say beyond it is not applied",
+    fix: "plan again to see what is left, now or after this apply",
+  };
+}
 
 /** With a key for the state, the plan is under it too: it names the same things. */
 export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {

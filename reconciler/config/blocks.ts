@@ -4,12 +4,14 @@
  * read-group.ts.
  */
 import { formatAddress, type Kind, sectionOf } from "../core/model/address";
+import type { Inherited } from "../core/model/desired";
+import type { SourcePosition } from "../core/model/diagnostic";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, interpolate, type OnProblem, type Scope } from "./interpolation";
 import type { Problems } from "./problems";
 import { type Defaults, type Entry, findIn, type Layer, placeOf } from "./sources";
-import { isMap, keyOffset, offsetAt, type Path, type Place, type YamlMap } from "./yaml-file";
+import { isMap, keyOffset, offsetAt, type Path, type Place, positionOf, type YamlMap } from "./yaml-file";
 
 export interface Block {
   readonly kind: Kind;
@@ -191,6 +193,35 @@ export function placeInBlock({ kind, entry, defaults }: Block, path: Path, on: "
   const own = offsetAt(entry.source.root, whole, path.length === 0 ? "key" : on);
   if (own.found || path.length === 0) return { source: entry.source, offset: own.offset };
   return findIn(layersOf(defaults), path, on) ?? { source: entry.source, offset: own.offset };
+}
+
+/** The fields that a block leaves to the defaults, with where those say them. */
+export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | undefined {
+  const all = placesOf(defaults);
+  const isOwn = (field: string): boolean => isMap(value) && Object.hasOwn(value, field);
+  const fields = Object.keys(all);
+  if (!fields.some(isOwn)) return fields.length === 0 ? undefined : all;
+  const left = fields.flatMap((field) => (isOwn(field) ? [] : [[field, all[field]]]));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+const placesKnown = new WeakMap<Defaults, Inherited>();
+
+/** Once for all the blocks of a kind. */
+function placesOf(defaults: Defaults): Inherited {
+  const known = placesKnown.get(defaults);
+  if (known !== undefined) return known;
+  const layers = layersOf(defaults);
+  const fields = new Set<string>();
+  for (let at: Defaults | undefined = defaults; at !== undefined; at = at.below?.defaults)
+    for (const field of Object.keys(at.values)) fields.add(field);
+  const places: Record<string, SourcePosition> = {};
+  for (const field of [...fields].sort()) {
+    const place = findIn(layers, [field], "key");
+    if (place !== undefined) places[field] = positionOf(place);
+  }
+  placesKnown.set(defaults, places);
+  return places;
 }
 
 export const placeOfBlock = ({ kind, entry }: Block): Place => ({

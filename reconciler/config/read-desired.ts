@@ -12,7 +12,7 @@ import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
-import { type Instance, placeInBlock, storedInTheClear } from "./blocks";
+import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
 import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
@@ -214,7 +214,8 @@ function readInstances(
           : readGroup(subject, instance, declared, top.rulePlaces);
     claimName(subject, kind, resource.name, instance, names);
     if (instance.holdsShapes) addShapesOf(instance, subject);
-    return resource;
+    const inherited = inheritedBy(instance.block);
+    return inherited === undefined ? resource : { ...resource, inherited };
   });
 }
 

@@ -346,8 +346,10 @@ describe("a saved plan", () => {
   it("is applied exactly as reviewed, at most once, and refused as stale afterwards with what changed", async () => {
     write(small);
     expect((await reconcile("plan", "--out", "x.plan.json")).exitCode).toBe(0);
+    write(`${small}# a later thought\n`);
     const first = await reconcile("apply", "x.plan.json");
     expect(first.exitCode, first.stderr).toBe(0);
+    expect(first.stderr).toContain("the files here are not the ones this plan was made from: reconcile.yaml");
     const sent = writes();
     const second = await reconcile("apply", "x.plan.json");
     expect(second.exitCode).toBe(1);

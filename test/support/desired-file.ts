@@ -28,5 +28,7 @@ export function resourceOf<T extends DesiredVm | DesiredVolume | DesiredGroup>(d
 /** Without where things were written: what two spellings of one meaning share. */
 export const withoutSources = (desired: Desired | undefined): unknown =>
   JSON.parse(
-    JSON.stringify(desired ?? null, (key, value) => (key === "source" || key === "files" ? undefined : value)),
+    JSON.stringify(desired ?? null, (key, value) =>
+      ["source", "inherited", "files"].includes(key) ? undefined : value,
+    ),
   );

@@ -34,6 +34,7 @@ describe("virtual machines", () => {
         verifyResize: { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" },
       },
       source: { file: "reconcile.yaml", line: 5, column: 8 },
+      inherited: expect.objectContaining({ size: { file: "reconcile.yaml", line: 4, column: expect.any(Number) } }),
     });
   });
 

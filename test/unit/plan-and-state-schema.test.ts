@@ -24,6 +24,7 @@ const golden = join(root, "test/golden");
 const stories = readdirSync(golden).filter((name) => /^\d{3}-/.test(name));
 
 const origin = {
+  sources: [{ file: "reconcile.yaml", text: "version: 1" }],
   folder: ".",
   planFile: "plan.json",
   baseUrl: "embedded",

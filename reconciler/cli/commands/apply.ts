@@ -19,7 +19,7 @@ import {
   withSession,
 } from "../planning";
 import { reviewPlan } from "../review";
-import { findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
+import { checkoutDiffers, findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -72,12 +72,14 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
       "plan again with them, or leave them out",
     );
   const desired = { ...saved.desired, service: { ...saved.desired.service, baseUrl: saved.base_url } };
+  const folder = findFolder(saved, file);
+  const differs = checkoutDiffers(saved, folder);
   const workspace: Workspace = {
     desired,
-    diagnostics: [],
+    diagnostics: differs === undefined ? [] : [differs],
     sources: [],
     given: [],
-    folder: findFolder(saved, file),
+    folder,
     dialect: saved.dialect,
   };
   return withSession(invocation, workspace, async (opened) => {

@@ -122,7 +122,9 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
   const state = nameState(store.location, workspace, invocation.flags);
   const { diagnostics, findings, exitCode } = review;
   if (exitCode === 0) {
-    const saved = savePlan(prepared.plan, back.desired, { folder, planFile, baseUrl, dialect, state });
+    // It is made from the records of a run: whatever the files say then is meant to differ.
+    const origin = { folder, sources: [], planFile, baseUrl, dialect, state };
+    const saved = savePlan(prepared.plan, back.desired, origin);
     writePlan(planFile, saved, (text) => invocation.output.masked(text));
     invocation.output.note(`Saved the plan: reconcile apply ${planFile}`);
   }

@@ -130,9 +130,9 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
     const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
       const { baseUrl, dialect } = session.service;
-      const { folder } = workspace;
+      const { folder, sources } = workspace;
       const state = nameState(session.store.location, workspace, flags);
-      const saved = savePlan(plan, desired, { folder, planFile: flags.out, baseUrl, dialect, state });
+      const saved = savePlan(plan, desired, { folder, sources, planFile: flags.out, baseUrl, dialect, state });
       writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
     }

@@ -1,10 +1,16 @@
 /** Why a change is made, in one sentence for people. */
+import type { Inherited } from "../model/desired";
 import type { FieldChange, Reason } from "./changes";
 
 /** The last run was to do it: it was stopped before, or it came to it and did not get it done. */
 export type LeftOpen = "stopped" | "unfinished";
 
-export function explain(reason: Reason, fields: readonly FieldChange[], left?: LeftOpen): string {
+export function explain(
+  reason: Reason,
+  fields: readonly FieldChange[],
+  left?: LeftOpen,
+  inherited?: Inherited,
+): string {
   const names = [...new Set(fields.map((field) => field.field))].join(", ");
   switch (reason) {
     case "requested":
@@ -12,7 +18,7 @@ export function explain(reason: Reason, fields: readonly FieldChange[], left?: L
     case "drifted":
       return `the service no longer has what was applied: ${names}`;
     case "changed":
-      return `the file changed: ${names}`;
+      return `the file changed: ${names}${fromDefaults(fields, inherited)}`;
     case "imported":
       return "an imports entry takes it over";
     case "moved":
@@ -26,4 +32,19 @@ export function explain(reason: Reason, fields: readonly FieldChange[], left?: L
           : `the last run did not get this done: ${names}`;
       return "an interrupted run left it unfinished";
   }
+}
+
+/** What the block does not say itself is looked for in vain at its own line. */
+function fromDefaults(fields: readonly FieldChange[], inherited: Inherited = {}): string {
+  const lines = new Map<string, Set<string>>();
+  for (const { field } of fields) {
+    const place = Object.hasOwn(inherited, field) ? inherited[field] : undefined;
+    if (place === undefined) continue;
+    const line = `${place.file}:${place.line}`;
+    lines.set(line, (lines.get(line) ?? new Set()).add(field));
+  }
+  if (lines.size === 0) return "";
+  const isAll = lines.size === 1 && fields.every(({ field }) => Object.hasOwn(inherited, field));
+  if (isAll) return `, in the defaults at ${[...lines.keys()].join()}`;
+  return `; in the defaults: ${[...lines].map(([line, names]) => `${[...names].join(", ")} at ${line}`).join(", ")}`;
 }

@@ -5,7 +5,7 @@
 import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
 import { computedIn, shownText } from "../model/computed";
-import type { DesiredGroup, Reference } from "../model/desired";
+import type { DesiredGroup, Inherited, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
 import type { LiveGroup } from "../model/live";
@@ -172,7 +172,7 @@ function updateGroup(
       name: live?.name ?? recorded?.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: newAddresses(reason, own, rules.added) ?? why(reason, own, retired, left),
+      because: newAddresses(reason, own, rules.added) ?? why(reason, own, retired, left, desired.inherited),
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -389,10 +389,11 @@ function why(
   fields: readonly FieldChange[],
   retired: readonly RetiredGroup[],
   left: LeftOpen | undefined,
+  inherited: Inherited | undefined,
 ): string {
   if (reason === "interrupted" && retired.length > 0)
     return `the group it replaced (${retired.map((group) => group.name).join(", ")}) still waits to be deleted`;
-  return explain(reason, fields, left);
+  return explain(reason, fields, left, inherited);
 }
 
 /** What an intent says of a group that was created all the same. */

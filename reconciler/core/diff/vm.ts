@@ -2,7 +2,7 @@
  * What differs about one VM. Before is what the service shows, or what was recorded where it shows nothing; a field
  * known from neither is not compared. Deciding the order of requests is left to core/plan/vm-steps.ts.
  */
-import type { DesiredVm } from "../model/desired";
+import type { DesiredVm, Inherited } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../model/disks";
 import { vmFields } from "../model/fields";
@@ -314,7 +314,15 @@ const changeOf = ({ pair, desired, found, name, comparison, context }: PresentVm
   kind: "vm" as const,
   name,
   reason,
-  because: why(reason, name, comparison.fields, found.live, comparison.verify, context.leftOpen(desired)),
+  because: why(
+    reason,
+    name,
+    comparison.fields,
+    found.live,
+    comparison.verify,
+    context.leftOpen(desired),
+    desired.inherited,
+  ),
   movedFrom: pair.movedFrom,
   source: desired.source,
 });
@@ -411,9 +419,10 @@ function why(
   live: LiveVm | undefined,
   verify: "confirm" | "revert" | undefined,
   left: LeftOpen | undefined,
+  inherited: Inherited | undefined,
 ): string {
   if (reason === "failed") return `VM ${name} never finished building (${live?.status ?? "failed"})`;
   if (reason === "adopted") return `--adopt takes over the VM named ${name}`;
   if (reason === "interrupted" && verify !== undefined) return `its resize waits in VERIFY_RESIZE to be ${verify}ed`;
-  return explain(reason, fields, left);
+  return explain(reason, fields, left, inherited);
 }

@@ -3,7 +3,7 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 import type { Address } from "../model/address";
-import type { DesiredVolume, Reference } from "../model/desired";
+import type { DesiredVolume, Inherited, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
 import { type LiveVolume, sightVm } from "../model/live";
@@ -234,7 +234,7 @@ function updateVolume(
       name: values.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: why(reason, fields, becomes, whereabouts, left),
+      because: why(reason, fields, becomes, whereabouts, left, desired.inherited),
       losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -306,6 +306,7 @@ function why(
   becomes: Becomes,
   { host, target }: Whereabouts,
   left: LeftOpen | undefined,
+  inherited: Inherited | undefined,
 ): string {
   const { cause, verb, isAsked } = consequences[becomes];
   if (cause !== undefined && fields.length === 1)
@@ -313,7 +314,7 @@ function why(
       ? `${target?.address} gets a new VM`
       : `the VM it is attached to, ${host?.address ?? host?.id}, is deleted`;
   const isUnasked = verb !== undefined && !isAsked;
-  return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields, left);
+  return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields, left, inherited);
 }
 
 function volumeNotes(

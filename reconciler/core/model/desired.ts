@@ -37,6 +37,9 @@ export interface VmLifecycle {
   readonly verifyResize: VerifyResize;
 }
 
+/** The fields that its block leaves to the defaults, with where those say them. Absent: none. */
+export type Inherited = Readonly<Record<string, SourcePosition>>;
+
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
 export interface DesiredVm extends DesiredFields<typeof vmFields> {
   readonly kind: "vm";
@@ -45,6 +48,7 @@ export interface DesiredVm extends DesiredFields<typeof vmFields> {
   /** Where the command of its check is written: paths in a file are relative to that file. */
   readonly commandFile?: string;
   readonly source: SourcePosition;
+  readonly inherited?: Inherited;
 }
 
 /** What the create of a VM sends: flavor and image as the service takes them. */
@@ -57,6 +61,7 @@ export interface DesiredVolume extends DesiredFields<typeof volumeFields> {
   readonly commandFile?: string;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
+  readonly inherited?: Inherited;
 }
 
 /** Its rules are sorted by their canonical key; no two have the same. */
@@ -71,6 +76,7 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields> {
   /** Where each rule is written, by its place among `rules`. Only in a file with assertions, whose findings name it. */
   readonly rulePlaces?: readonly RulePlace[];
   readonly source: SourcePosition;
+  readonly inherited?: Inherited;
 }
 
 export type DesiredResource = DesiredVm | DesiredVolume | DesiredGroup;

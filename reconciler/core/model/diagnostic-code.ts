@@ -170,6 +170,7 @@ export type DiagnosticCode =
   | "plan/move-occupied"
   | "plan/name-ambiguous"
   | "plan/name-taken"
+  | "plan/checkout-differs"
   | "plan/no-checkout"
   | "plan/not-listed-yet"
   | "plan/outcome-unknown"

@@ -168,6 +168,10 @@ export const planning = {
     "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
     "An imports entry, --adopt for a VM, --target for what is left out, or another name.",
   ),
+  "plan/checkout-differs": row(
+    "The files in this checkout are not the ones that the saved plan was made from. The plan is applied as it was reviewed, and what the files say beyond it is not.",
+    "Plan again to see what is left.",
+  ),
   "plan/no-checkout": row(
     "The files that a saved plan was made from are neither beside it as they were, nor below the working folder.",
     "Apply it in a checkout, from the folder it was made in.",

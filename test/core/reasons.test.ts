@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { readDesired } from "../../reconciler/config/read-desired";
+import { explain } from "../../reconciler/core/diff/explain";
+
+const text = `version: 1
+project: acme
+region: in-west-1
+defaults:
+  vm:
+    owner: ops@acme.example
+    user_id: "1042"
+    image_id: ubuntu-24.04
+    flavor_id: m1.small
+    size: 10
+vms:
+  own: { flavor_id: m1.large, owner: me@acme.example }
+  web: { for_each: [a, b], name: "web-\${each}" }
+groups:
+  none: { rules: [] }
+`;
+
+const change = (field: string) => ({ field, before: 1, after: 2, verb: "update" });
+
+describe("a reason names the line of a value that comes from the defaults", () => {
+  const { desired } = readDesired([{ file: "a.yaml", text }]);
+  const inherited = new Map(desired?.resources.map((resource) => [resource.address, resource.inherited]));
+
+  it.each<[string, string, readonly string[], string]>([
+    ["all of it", "vm.web[a]", ["flavor_id"], "the file changed: flavor_id, in the defaults at a.yaml:9"],
+    [
+      "several lines",
+      "vm.web[b]",
+      ["flavor_id", "size"],
+      "the file changed: flavor_id, size; in the defaults: flavor_id at a.yaml:9, size at a.yaml:10",
+    ],
+    [
+      "a part of it",
+      "vm.own",
+      ["flavor_id", "image_id"],
+      "the file changed: flavor_id, image_id; in the defaults: image_id at a.yaml:8",
+    ],
+    ["what the block says itself", "vm.own", ["flavor_id"], "the file changed: flavor_id"],
+    ["what has no defaults", "group.none", ["rules"], "the file changed: rules"],
+  ])("%s", (_case, address, fields, words) => {
+    expect(explain("changed", fields.map(change), undefined, inherited.get(address))).toBe(words);
+  });
+
+  it("and no other reason does", () => {
+    expect(explain("drifted", [change("size")], undefined, inherited.get("vm.web[a]"))).not.toContain("a.yaml");
+  });
+});
