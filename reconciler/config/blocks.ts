@@ -66,10 +66,10 @@ export function expandBlocks(
     if ((value !== null && !isMap(value)) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
     const own: YamlMap = value ?? {};
     const isSwitched = Object.hasOwn(own, "enabled");
-    const merged = mergeUnder(own, defaults.values);
+    const { enabled, merged } = withoutSwitch(mergeUnder(own, defaults.values));
     if (!Object.hasOwn(own, "for_each")) {
       const block: Block = { kind, key, entry, defaults, ...inRoom };
-      if (isSwitched && !isEnabled(block, merged, scope, problems)) {
+      if (isSwitched && !isEnabled(block, enabled, scope, problems)) {
         disabled.add(key);
         continue;
       }
@@ -81,13 +81,13 @@ export function expandBlocks(
           : {
               block,
               address: formatAddress({ within, kind, key }),
-              values: mergeUnder(merged, inherited(block, whole)),
+              values: defaults.below === undefined ? merged : mergeUnder(merged, inherited(block, whole)),
             },
       ]);
       continue;
     }
     const switchedEach = isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
-    if (isSwitched && !switchedEach && !isEnabled({ kind, key, entry, defaults }, merged, scope, problems)) {
+    if (isSwitched && !switchedEach && !isEnabled({ kind, key, entry, defaults }, enabled, scope, problems)) {
       disabled.add(key);
       continue;
     }
@@ -96,17 +96,23 @@ export function expandBlocks(
     const place = (inner: Path) => placeOf(entry.source, [...path, ...inner], "value");
     const all = expandForEach(written, place, scope, mostInstances - count, problems);
     const items = switchedEach
-      ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, merged, { ...scope, each }, problems))
+      ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, enabled, { ...scope, each }, problems))
       : all;
     const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key), ...inRoom };
     blocks.set(key, block);
     count += items.length;
-    makers.push((whole) => items.map((each) => makeInstance(block, within, each, rest, { ...whole, each }, problems)));
+    makers.push((whole) => items.map((each) => makeInstance(block, within, each, rest, whole, problems)));
   }
   return { blocks, instances: (whole) => makers.flatMap((make) => make(whole)), disabled };
 }
 
-const isEnabled = (block: Block, { enabled }: YamlMap, scope: Scope, problems: Problems): boolean =>
+function withoutSwitch(values: YamlMap): { readonly enabled?: unknown; readonly merged: YamlMap } {
+  if (!Object.hasOwn(values, "enabled")) return { merged: values };
+  const { enabled, ...merged } = values;
+  return { enabled, merged };
+}
+
+const isEnabled = (block: Block, enabled: unknown, scope: Scope, problems: Problems): boolean =>
   isSwitchedOn(enabled, scope, problems, placeInBlock(block, ["enabled"]));
 
 /** What the files that use a component say for every resource, in their own words: their variables, not its parameters. */
@@ -125,8 +131,8 @@ function makeInstance(
   block: Block,
   within: string,
   each: Each | undefined,
-  { enabled: _, ...merged }: YamlMap,
-  scope: Scope,
+  merged: YamlMap,
+  whole: Scope,
   problems: Problems,
 ): Instance {
   const address = formatAddress({
@@ -136,6 +142,7 @@ function makeInstance(
     ...(each === undefined ? {} : { each: each.key }),
   });
   let holdsShapes = false;
+  const scope: Scope = each === undefined ? whole : { ...whole, each };
   const told: Scope = {
     ...scope,
     onShape: () => {

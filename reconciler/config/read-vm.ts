@@ -7,14 +7,11 @@ import { readRows } from "./read-rows";
 import { warnAboutSize } from "./read-volume";
 import { positionOf } from "./yaml-file";
 
-export interface Place {
-  readonly project: string | undefined;
-  readonly region: string | undefined;
-}
+export type Place = Readonly<Record<"project" | "region", string | undefined>>;
 
 /** The VM as far as it could be read; what is missing is reported. */
 export function readVm(subject: Subject, instance: Instance, top: Place): DesiredVm {
-  const fields = readRows("vm", subject, instance, { ...top });
+  const fields = readRows("vm", subject, instance, top);
   warnAboutSize(subject, fields.sizeGb);
   const lifecycle = readVmLifecycle(subject, instance.values);
   return {

@@ -10,6 +10,7 @@ import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "..
 import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
+import { lazily } from "../core/text/lazily";
 import type { ServiceClient } from "../service/client";
 
 export class ScopeRefused extends Error {
@@ -76,12 +77,12 @@ const mostWitnesses = 5;
 
 /** What the service shows that this state does not know: the groups that every project has first, since they stay. */
 function strangersIn(state: State, live: Live): readonly string[] {
-  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const known = lazily(() => new Set([...state.resources.values()].map(({ id }) => id)));
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
   const told = { vm: live.vmById, volume: live.volumes, group: live.groups };
   const found = kinds.flatMap((kind) =>
     [...told[kind]].flatMap(([id, sighting]) => {
-      if (sighting.seen !== "yes" || known.has(id)) return [];
+      if (sighting.seen !== "yes" || known().has(id)) return [];
       const { name = "" } = sighting.value;
       // What an open create may have made is looked for, and proves nothing.
       return open.has(name.toLowerCase()) ? [] : [{ isDefault: name === "default", at: `${kind}:${id}` }];

@@ -32,9 +32,8 @@ export function diffAll(
   const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
   const fates = fatesOf(vms);
   const volumes = pairs.filter((pair) => pair.kind === "volume").map((pair) => diffVolume(pair, context, state, fates));
-  const wanted = new Map(pairs.flatMap(({ address, desired }) => (desired === undefined ? [] : [[address, desired]])));
   const standingsWith = (groups: readonly GroupDifference[]): Standings =>
-    standingsOf({ differences: [...groups, ...vms, ...volumes], wanted, state, context, isYoung });
+    standingsOf({ differences: [groups, vms, volumes], pairs, state, context, isYoung });
   const groupPairs = pairs.filter((pair) => pair.kind === "group");
   // A rule may have the address of a VM, and a remark the id of a group, which the groups themselves decide.
   let filled = fillGroups(groupPairs, standingsWith([]));

@@ -52,22 +52,25 @@ export function pairResources(desired: Desired, state: State): Pairs {
 
   const addresses = new Set([...wanted.keys(), ...recorded.keys(), ...intents.keys(), ...quarantined]);
   const pairs: Pair[] = [];
+  const pairOf = <K extends Kind>(kind: K, address: Address): PairOf<K> => ({
+    address,
+    kind,
+    desired: ofKind(wanted.get(address), kind),
+    recorded: ofKind(recorded.get(address), kind),
+    intent: intents.get(address),
+    import: imports.get(address),
+    movedFrom: movedFrom.get(address),
+    forget: false,
+    quarantined: quarantined.has(address),
+  });
+  const make: { readonly [K in Kind]: (address: Address) => PairOf<K> } = {
+    vm: (address) => pairOf("vm", address),
+    volume: (address) => pairOf("volume", address),
+    group: (address) => pairOf("group", address),
+  };
   for (const address of addresses) {
-    const kind = parseAddress(address)?.kind;
-    if (kind === undefined) continue;
-    const pairOf = <K extends Kind>(own: K): PairOf<K> => ({
-      address,
-      kind: own,
-      desired: ofKind(wanted.get(address), own),
-      recorded: ofKind(recorded.get(address), own),
-      intent: intents.get(address),
-      import: imports.get(address),
-      movedFrom: movedFrom.get(address),
-      forget: false,
-      quarantined: quarantined.has(address),
-    });
-    const make = { vm: () => pairOf("vm"), volume: () => pairOf("volume"), group: () => pairOf("group") };
-    pairs.push(make[kind]());
+    const kind = wanted.get(address)?.kind ?? parseAddress(address)?.kind;
+    if (kind !== undefined) pairs.push(make[kind](address));
   }
   for (const piece of state.quarantined) diagnostics.push(unreadableRecord(piece.address, piece.problem));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));

@@ -9,8 +9,10 @@ import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
+import { lazily } from "../text/lazily";
 import type { DiffContext } from "./context";
 import type { GroupDifference } from "./group";
+import type { Pair } from "./pair";
 import type { VmDifference } from "./vm";
 import type { VolumeDifference } from "./volume";
 
@@ -27,8 +29,8 @@ export type Standing =
     };
 
 export interface StandingInput {
-  readonly differences: readonly (VmDifference | VolumeDifference | GroupDifference)[];
-  readonly wanted: ReadonlyMap<Address, DesiredResource>;
+  readonly differences: readonly (readonly (VmDifference | VolumeDifference | GroupDifference)[])[];
+  readonly pairs: readonly Pair[];
   readonly state: State;
   readonly context: DiffContext;
   readonly isYoung: (createdAt: string) => boolean;
@@ -36,14 +38,16 @@ export interface StandingInput {
 
 export type Standings = (computed: Computed) => Standing;
 
-export function standingsOf({ differences, wanted, state, context, isYoung }: StandingInput): Standings {
-  const byAddress = new Map(differences.map((difference) => [difference.address, difference]));
+export function standingsOf({ differences, pairs, state, context, isYoung }: StandingInput): Standings {
+  // Most plans ask for none.
+  const byAddress = lazily(() => new Map(differences.flat().map((difference) => [difference.address, difference])));
+  const pairAt = lazily(() => new Map(pairs.map((pair) => [pair.address, pair])));
   const known = (text: string): Standing => ({ is: "known", text });
 
   return (computed) => {
     const { address, attribute } = computed;
-    const difference = byAddress.get(address);
-    const resource = wanted.get(address);
+    const difference = byAddress().get(address);
+    const resource = pairAt().get(address)?.desired;
     const recorded = difference?.recorded ?? state.resources.get(address);
     if (resource !== undefined && isWritten(computed, resource)) return known(writtenText(computed, resource));
     if (difference?.diagnostics.some(({ severity }) => severity === "error") === true)

@@ -9,12 +9,13 @@ import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Live, sight } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
+import { lazily } from "../text/lazily";
 
 /** The records of what is gone, kept beside whatever takes their place. */
 export function vanished(differences: readonly Difference[], pairs: readonly Pair[], before: State): PlannedChange[] {
-  const recordedAt = new Map(pairs.map(({ address, recorded }) => [address, recorded]));
+  const recordedAt = lazily(() => new Map(pairs.map(({ address, recorded }) => [address, recorded])));
   return differences.flatMap(({ change }): PlannedChange[] => {
-    const record = change?.reason === "gone" ? recordedAt.get(change.address) : undefined;
+    const record = change?.reason === "gone" ? recordedAt().get(change.address) : undefined;
     if (change === undefined || record?.id === undefined || record.deleting === true) return [];
     const orphan = missingOrphan(record, record.id, change.because);
     // Missing already, since an earlier run that did not get further.
@@ -38,14 +39,16 @@ export interface Reappeared {
 }
 
 export function takeBack(state: State, desired: Desired, live: Live): Reappeared {
+  const missing = [...state.orphans].filter(([, { missingSince }]) => missingSince !== undefined);
+  if (missing.length === 0) return { state, changes: [], diagnostics: [] };
   const resources = new Map(state.resources);
   const orphans = new Map(state.orphans);
   const changes: PlannedChange[] = [];
   const diagnostics: Diagnostic[] = [];
   const declared = new Set<Address>(desired.resources.map(({ address }) => address));
   const managed = new Set([...state.resources.values()].map(({ id }) => id));
-  for (const [key, orphan] of state.orphans) {
-    if (orphan.missingSince === undefined || !isShown(orphan, live) || managed.has(orphan.id)) continue;
+  for (const [key, orphan] of missing) {
+    if (!isShown(orphan, live) || managed.has(orphan.id)) continue;
     const { missingSince, record, ...found } = orphan;
     if (record !== undefined && declared.has(record.address) && isFree(record.address, state)) {
       resources.set(record.address, record);
