@@ -10,7 +10,7 @@ export interface FlagRow {
   readonly short?: string;
   readonly value?: string;
   readonly oneOf?: readonly string[];
-  /** The value it has when no number follows it. */
+  /** The value it has when no number follows it, or none of the words that it takes. */
   readonly whenBare?: string;
   /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
   readonly offers?: "files" | "addresses" | "volumes" | "environments" | readonly string[];
@@ -167,7 +167,18 @@ export const flagTable = {
     help: "replaces this resource although nothing changed (repeatable)",
   },
   "no-refresh": { type: "boolean", help: "plans from the state alone, without looking at the service" },
-  refresh: { type: "boolean", help: "asks the service which of them are still there" },
+  refresh: {
+    type: "string",
+    value: "all|changed|none",
+    oneOf: ["all", "changed", "none"],
+    whenBare: "all",
+    help: "what of the service is looked at: all of it, what changed or was not seen for long, or nothing",
+  },
+  "max-age": {
+    type: "string",
+    value: "D",
+    help: "with --refresh=changed: what was not seen for so long is looked at (default 24h)",
+  },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
   summary: { type: "boolean", help: "shows one line for each change, without its fields and steps" },
@@ -320,6 +331,8 @@ export const planFlags = [
   "replace",
   "adopt",
   "accept-service",
+  "refresh",
+  "max-age",
   "no-refresh",
   "steps",
   "summary",
@@ -415,7 +428,12 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
       ([name, row]) => row.type === "string" && (word === `--${name}` || word === `-${row.short}`),
     );
   let at = 0;
-  while (at < argv.length && itemAt(argv, at).startsWith("-")) at += takesNext(itemAt(argv, at)) ? 2 : 1;
+  const isBare = (word: string, next: string): boolean => {
+    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
+    return row?.whenBare !== undefined && !isValueOf(row, next);
+  };
+  while (at < argv.length && itemAt(argv, at).startsWith("-"))
+    at += takesNext(itemAt(argv, at)) && !isBare(itemAt(argv, at), argv[at + 1] ?? "") ? 2 : 1;
   const command = argv.slice(at);
   if (at === 0 || command.length === 0) return [...argv];
   const words = command.findIndex((word) => word.startsWith("-"));
@@ -423,9 +441,12 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
   return [...command.slice(0, end), ...argv.slice(0, at), ...command.slice(end)];
 }
 
-/** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's. */
+/** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's; nor is it one of the words it takes. */
 const withBareValues = (argv: readonly string[]): string[] =>
   argv.map((word, index) => {
-    const bare = word.startsWith("--") ? rowOf(word.slice(2))?.whenBare : undefined;
-    return bare === undefined || /^\d+$/.test(argv[index + 1] ?? "") ? word : `${word}=${bare}`;
+    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
+    return row?.whenBare === undefined || isValueOf(row, argv[index + 1] ?? "") ? word : `${word}=${row.whenBare}`;
   });
+
+const isValueOf = ({ oneOf }: FlagRow, word: string): boolean =>
+  oneOf === undefined ? /^\d+$/.test(word) : oneOf.includes(word);

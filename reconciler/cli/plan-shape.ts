@@ -160,6 +160,7 @@ const parts: Readonly<Record<string, Check>> = {
     replace: optional(list(text)),
     adopt: optional(flag),
     acceptService: optional(flag),
+    maxAgeMs: optional(number),
   }),
   desired,
   changes: list(shape({ address, action: text })),

@@ -1,6 +1,7 @@
 /** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
 
 import { relative, resolve } from "node:path";
+import { parseDuration } from "../config/durations";
 import type { PlanOptions } from "../core/diff/context";
 import { asDiagnostic } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
@@ -9,7 +10,7 @@ import { type Consent, type Grants, missingConsents } from "../core/plan/consent
 import type { Plan } from "../core/plan/plan";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
-import { applyPlan, hasNothingToDo, StateMovedOn } from "../engine/apply";
+import { applyPlan, hasNothingToDo, rememberSeen, StateMovedOn } from "../engine/apply";
 import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
@@ -19,7 +20,7 @@ import { writePrivately } from "../outside/private-file";
 import { inSpan } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
-import { changeEvents, findingEvent, plannedStepEvents, type Where } from "../report/json-lines";
+import { changeEvents, findingEvent, memoryEvents, plannedStepEvents, type Where } from "../report/json-lines";
 import { outputEvents } from "../report/output-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
@@ -110,7 +111,30 @@ export const planOptions = (flags: Flags): PlanOptions => ({
   ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
   ...(flags.adopt === true ? { adopt: true } : {}),
   ...(flags["accept-service"] === true ? { acceptService: true } : {}),
+  ...maxAgeOf(flags),
 });
+
+const aDayMs = 24 * 60 * 60_000;
+
+function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pick<PlanOptions, "maxAgeMs"> {
+  if (none === true && refresh !== undefined && refresh !== "none")
+    throw fail("cli/bad-flag", `--no-refresh and --refresh ${refresh} contradict each other`, "leave one of them out");
+  if (refresh !== "changed") {
+    if (maxAge === undefined) return {};
+    throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
+  }
+  const maxAgeMs = maxAge === undefined ? aDayMs : parseAge(maxAge);
+  if (maxAgeMs !== undefined) return { maxAgeMs };
+  throw fail("cli/bad-flag", `--max-age is no duration: ${maxAge}`, "write it as 30m, 12h or 7d");
+}
+
+/** A timer cannot wait for days, and an age may be as many. */
+const parseAge = (text: string): number | undefined => {
+  const days = /^([0-9]{1,4})d$/.exec(text.trim())?.[1];
+  return days === undefined ? parseDuration(text) : Number(days) * aDayMs;
+};
+
+export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";
 
 function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
   if (flags.target === undefined && flags["target-file"] === undefined) return {};
@@ -135,7 +159,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const desired = await withExternal(session, given);
   const { store, service, invocation } = session;
-  const observe = invocation.flags["no-refresh"] !== true;
+  const observe = isLooking(invocation.flags);
   return inSpan("refresh and plan", {}, () =>
     preparePlan({
       desired,
@@ -195,6 +219,7 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
     for (const event of changeEvents(plan)) output.event(event);
     for (const event of plannedStepEvents(plan.steps)) output.event(event);
     for (const event of outputEvents(plan)) output.event(event);
+    for (const event of memoryEvents(plan)) output.event(event);
   }
   if (output.json) return;
   output.printLines(
@@ -305,7 +330,10 @@ export async function approveAndApply(
     });
   };
   if (review.exitCode !== 0) return finish(review.exitCode);
-  if (hasNothingToDo(plan, prepared)) return finish(0);
+  if (hasNothingToDo(plan, prepared)) {
+    await rememberSeen(prepared, session.store, holderOf(invocation.command), stop.soft);
+    return finish(0);
+  }
   const answer = await getConsent(session, plan, approval, stop.soft);
   const { grants, refused, cancelled } = answer;
   if (refused.length > 0) {

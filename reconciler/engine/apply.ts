@@ -1,8 +1,9 @@
 import type { Address } from "../core/model/address";
 import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
-import type { RunEnd, RunStart } from "../core/model/recorded";
+import type { RunEnd, RunStart, StateChange } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
+import type { Sightings } from "../core/plan/memory";
 import { changesOutputs, outputsNow } from "../core/plan/outputs";
 import { PermittedPlan } from "../core/plan/permitted";
 import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
@@ -92,6 +93,28 @@ async function recordOutputs(
   }
 }
 
+/** There is nothing to do, and that it was looked at is worth remembering: else it would be looked at every time. */
+export async function rememberSeen(
+  { state, sightings }: Prepared,
+  store: StateStore,
+  holder: Holder,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (sightings?.isDue !== true) return;
+  const { recorder, serial } = await openForWriting(store, holder, state.lineage, signal);
+  try {
+    if (serial === state.serial) await recorder.record([seenChange(sightings)]);
+  } finally {
+    await recorder.close();
+  }
+}
+
+const seenChange = ({ at, addresses }: Sightings): StateChange => ({
+  type: "seen",
+  at,
+  ...(addresses === undefined ? {} : { addresses }),
+});
+
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
 export async function applyPlan({ grants, ...input }: ApplyInput): Promise<RunReport> {
   return carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
@@ -170,6 +193,7 @@ export async function carryOutPermitted(
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
     const run = startOf(permitted.plan, prepared.desired, input);
     const remembered = { id: input.planId, run };
+    if (prepared.sightings !== undefined) await opened.recorder.record([seenChange(prepared.sightings)]);
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };
     report = { ...report, ...hostsMade(plan, opened.recorder) };

@@ -5,7 +5,8 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
 import type { Scope } from "../core/model/recorded";
-import { type Part, partTargeted, widened } from "../core/plan/part";
+import { type Sightings, sightingsIn } from "../core/plan/memory";
+import { type Part, partChanged, partTargeted, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
@@ -23,6 +24,8 @@ export interface Prepared {
   readonly plan: Plan;
   /** What the state is to remember of where it was made, once a run writes; absent when it does already. */
   readonly scope?: Scope;
+  /** What the state is to remember of what was seen; absent where nobody plans from memory. */
+  readonly sightings?: Sightings;
 }
 
 class UnreadableState extends Error {
@@ -100,7 +103,6 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const now = scopeOf(client, desired);
   if (!accepted) assertSameService(state, now);
   const started = input.clock.now();
-  input.emit?.({ type: "refresh", status: "started", resources: state.resources.size, elapsedMs: 0 });
   const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
   const look = async (part: Part | undefined) => {
     const seen = await refresh(client, desired, state, {
@@ -126,7 +128,13 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       isYoung,
       findings: [...notes, ...seen.findings],
     });
-  let part = partTargeted(desired, state, options);
+  const fromState = (): Plan => planFrom({ live: unobserved, findings: [] });
+  let part =
+    options.maxAgeMs === undefined || !input.observe
+      ? partTargeted(desired, state, options)
+      : partChanged(fromState(), desired, state, started);
+  const resources = part?.addresses.size ?? state.resources.size;
+  input.emit?.({ type: "refresh", status: "started", resources, elapsedMs: 0 });
   let seen = input.observe ? await look(part) : { live: unobserved, findings: [] };
   let plan = planFrom(seen);
   // What a narrow plan turns out to touch is looked at as well, before anything of it counts.
@@ -140,9 +148,17 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   input.emit?.({
     type: "refresh",
     status: "done",
-    resources: state.resources.size,
+    resources,
     elapsedMs: input.clock.now() - started,
   });
   const scope = scopeToRemember(state, now, seen.live, accepted, part !== undefined);
-  return { desired, state, live: seen.live, plan, ...(scope === undefined ? {} : { scope }) };
+  const sightings = sightingsIn(state, seen.live, options, started);
+  return {
+    desired,
+    state,
+    live: seen.live,
+    plan,
+    ...(scope === undefined ? {} : { scope }),
+    ...(sightings === undefined ? {} : { sightings }),
+  };
 }

@@ -48,6 +48,17 @@ export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
     };
 }
 
+/** What the plan takes as it was seen last, where it did not look at everything. */
+export const memoryEvents = ({ fromMemory = [] }: Plan): object[] =>
+  fromMemory.length === 0
+    ? []
+    : [
+        {
+          type: "from_memory",
+          resources: fromMemory.map(({ address, seenAt }) => ({ address, seen_at: seenAt ?? null })),
+        },
+      ];
+
 export const findingEvent = (finding: Finding): object => ({ type: "finding", ...findingEntry(finding) });
 
 export const findingEntry = ({

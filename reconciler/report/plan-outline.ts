@@ -289,6 +289,9 @@ export function summaryText(plan: Plan): string {
     const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;
     if (unseen > 0 && plan.options.destroy !== true)
       return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
+    const memory = memoryText(plan);
+    if (memory !== undefined && plan.options.destroy !== true)
+      return `Nothing to do as far as was looked at: what the service shows matches the file (${known}, ${memory}).`;
     if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
     const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;
     if (outputs > 0)
@@ -304,11 +307,22 @@ export function summaryText(plan: Plan): string {
   const parts = [`Plan: ${changes}`];
   if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);
   if (plan.unchanged > 0) parts.push(`${numberText(plan.unchanged)} unchanged`);
+  const memory = memoryText(plan);
+  if (memory !== undefined) parts.push(memory);
   if (plan.steps.length > 0)
     parts.push(`${countOf(plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length, "step")}`);
   const { durationMs } = plan.estimate;
   if (durationMs > 0) parts.push(durationMs < 1000 ? durationText(durationMs) : `about ${durationText(durationMs)}`);
   return `${parts.join("; ")}${scope}.`;
+}
+
+/** What was not looked at, and since when. */
+function memoryText({ fromMemory = [] }: Plan): string | undefined {
+  if (fromMemory.length === 0) return undefined;
+  const times = fromMemory.flatMap(({ seenAt }) => seenAt ?? []).sort();
+  const since =
+    times.length < fromMemory.length || times[0] === undefined ? "" : `, at ${times[0].slice(0, 16)}Z or later`;
+  return `${numberText(fromMemory.length)} from memory, as seen last${since}`;
 }
 
 function changeWords(plan: Plan): string[] {

@@ -34,6 +34,11 @@ const stories: Record<string, { text: string; words: string[]; before?: string[]
   "a plan of one attached volume of 30": { text: some, words: ["plan", "--target", "volume.disk[7]"], before: [apply] },
   "a plan of one group of 6": { text: some, words: ["plan", "--target", "group.sg-2"], before: [apply] },
   "a plan without one VM of 30": { text: some, words: ["plan", "--exclude", "vm.web[3]"], before: [apply] },
+  "a plan of 30 where nothing changed and everything was seen": {
+    text: some,
+    words: ["plan", "--refresh=changed"],
+    before: [apply, [...apply, "--refresh", "changed"]],
+  },
   "a plan of 150 VMs with two list pages": { text: fleet(150, 0, "20ms"), words: ["plan"], before: [apply] },
 };
 

@@ -56,6 +56,8 @@ const decided = [
   "adopt",
   "accept-service",
   "no-refresh",
+  "refresh",
+  "max-age",
   "var",
   "var-file",
 ] as const satisfies FlagName[];

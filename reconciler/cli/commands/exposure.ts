@@ -15,7 +15,7 @@ export const exposureCommand = command({
   summary: "who can reach what through the groups, before and after the plan",
   section: "Looking",
   examples: [["reconcile exposure", "who can reach what through the groups, now and after the plan"]],
-  flags: ["file", "target", "no-refresh", "destroy", ...commonFlags],
+  flags: ["file", "target", "no-refresh", "refresh", "max-age", "destroy", ...commonFlags],
   run,
 });
 

@@ -53,7 +53,7 @@ interface Asked {
 
 async function list(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
-  if (invocation.flags.refresh !== true) return listed(invocation, openStore(workspace, invocation.flags));
+  if (invocation.flags.refresh !== "all") return listed(invocation, openStore(workspace, invocation.flags));
   return withSession(invocation, workspace, ({ store, service }) =>
     listed(invocation, store, { client: service.client, desired: workspace.desired }),
   );

@@ -30,6 +30,7 @@ export const planCommand = command({
     ["reconcile plan --out change.plan.json", "saves what you reviewed, for: reconcile apply change.plan.json"],
     ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
     ["reconcile plan --target vm.db", "only this VM and what it stands on"],
+    ["reconcile plan --refresh=changed", "looks at what changed, and at what was not seen for a day"],
     ["reconcile plan --env all", "each environment that the file declares, in turn"],
     ["reconcile plan --changed-since origin/main prod staging --markdown", "the projects that a change touches"],
   ],

@@ -32,6 +32,11 @@ export interface PlanOptions {
   readonly adopt?: boolean;
   /** The service, project and credential are the right ones, although the state remembers others or is shown nothing. */
   readonly acceptService?: boolean;
+  /**
+   * Look only at what changed, at what an open create names, and at what was not seen for so long; the rest is taken as
+   * it was seen last. Absent: look at everything.
+   */
+  readonly maxAgeMs?: number;
 }
 
 export interface DiffContext {

@@ -148,6 +148,14 @@ export interface Scope {
   readonly sees?: readonly string[];
 }
 
+/** When things were last seen in the service; written by runs that plan from memory, and by every run after that. */
+export interface LastSeen {
+  /** ISO time at which everything that was recorded then was seen. */
+  readonly all?: string;
+  /** Later than that, by address. */
+  readonly each?: Readonly<Record<Address, string>>;
+}
+
 /** Who started a run, from where. */
 export interface RunBy {
   readonly who: string;
@@ -217,6 +225,8 @@ export interface State {
   readonly runs?: readonly RecordedRun[];
   /** What the project hands out, as of the end of its last run; absent where it hands out nothing. */
   readonly outputs?: Outputs;
+  /** Absent until a run plans from memory. */
+  readonly seen?: LastSeen;
 }
 
 /** One thing that became true. The state is the fold of its entries. */
@@ -230,6 +240,8 @@ export type StateChange =
   | { readonly type: "scope"; readonly scope: Scope }
   /** All of them. */
   | { readonly type: "outputs"; readonly outputs: Outputs }
+  /** Without addresses: everything that is recorded. */
+  | { readonly type: "seen"; readonly at: string; readonly addresses?: readonly Address[] }
   | { readonly type: "release"; readonly address: string };
 
 /** What a plan has the state learn. Since when something is missing is told by the clock of the run that records it. */

@@ -13,9 +13,10 @@ import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
 import { computedInShaped } from "../model/output";
 import type { RecordedResource, State } from "../model/recorded";
+import { tooOld } from "./memory";
 import { nameGiven } from "./names-taken";
-import { type Plan, whatIsMeant } from "./plan";
-import { referencesOf, selectTargets } from "./select";
+import type { Plan } from "./plan";
+import { referencesOf, selectTargets, whatIsMeant } from "./select";
 
 export interface Part {
   readonly addresses: ReadonlySet<Address>;
@@ -29,6 +30,19 @@ export function partTargeted(desired: Desired, state: State, options: PlanOption
   const world = pairResources(whatIsMeant(desired, options), state);
   const selected = selectTargets(world.pairs, options, []);
   return partAround(new Set(selected.map(({ address }) => address)), world.pairs, world.state, desired);
+}
+
+/** Where to look: at what a plan from the state alone touches, at what is open, and at what is too old. */
+export function partChanged(fromState: Plan, desired: Desired, before: State, now: number): Part {
+  const { options } = fromState;
+  const { pairs, state } = pairResources(whatIsMeant(desired, options), before);
+  const start = new Set<Address>([...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
+  for (const { address } of [...fromState.changes, ...fromState.steps]) start.add(address);
+  for (const { address, severity } of fromState.diagnostics)
+    if (address !== undefined && severity === "error") start.add(address);
+  const targeted = partTargeted(desired, before, options);
+  if (targeted !== undefined) for (const address of start) if (!targeted.addresses.has(address)) start.delete(address);
+  return partAround(start, pairs, state, desired);
 }
 
 export function partAround(

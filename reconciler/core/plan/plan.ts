@@ -24,6 +24,7 @@ import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
+import { type Remembered, takenFromMemory } from "./memory";
 import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesRefused } from "./names-refused";
@@ -32,7 +33,7 @@ import { type PlannedOutput, planOutputs } from "./outputs";
 import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
-import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses } from "./select";
+import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
 import type { Step } from "./step";
 import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
@@ -70,6 +71,8 @@ export interface Plan {
   readonly attached?: Readonly<Record<Address, readonly string[]>>;
   readonly estimate: Estimate;
   readonly unchanged: number;
+  /** What it takes as it was seen last, with the time where that is known. Absent where everything was looked at. */
+  readonly fromMemory?: readonly Remembered[];
   /** Every output before and after; absent where there are none. */
   readonly outputs?: readonly PlannedOutput[];
 }
@@ -136,6 +139,7 @@ export function makePlan(input: PlanInput): Plan {
     vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
     context,
   );
+  const remembered = options.maxAgeMs === undefined ? [] : takenFromMemory(pairs, state, live);
   const steps = hasErrors(diagnostics) ? [] : sortSteps(draft.steps);
   return {
     lineage: state.lineage,
@@ -153,6 +157,7 @@ export function makePlan(input: PlanInput): Plan {
     diagnostics: sortDiagnostics(diagnostics),
     orphans: [...state.orphans.values()],
     ...(Object.keys(attached).length === 0 ? {} : { attached }),
+    ...(remembered.length === 0 ? {} : { fromMemory: remembered }),
     ...(planned.outputs === undefined ? {} : { outputs: planned.outputs }),
     estimate: estimate(steps),
     unchanged: differences.filter(
@@ -160,10 +165,6 @@ export function makePlan(input: PlanInput): Plan {
     ).length,
   };
 }
-
-/** To destroy everything is to wish for nothing. */
-export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
-  destroy === true ? { ...desired, resources: [], imports: [], moved: [], removed: [] } : desired;
 
 function emptyDraft(context: Draft["context"], state: State, changes: Change[], diagnostics: Diagnostic[]): Draft {
   return {

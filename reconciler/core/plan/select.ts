@@ -8,12 +8,16 @@ import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import { hangsOn } from "../diff/volume";
 import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
-import type { DesiredResource, Reference } from "../model/desired";
+import type { Desired, DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { sightVolume } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 import { computedOfResource } from "./computed-of";
+
+/** To destroy everything is to wish for nothing. */
+export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
+  destroy === true ? { ...desired, resources: [], imports: [], moved: [], removed: [] } : desired;
 
 export function selectTargets(
   pairs: readonly Pair[],

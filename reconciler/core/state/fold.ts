@@ -9,6 +9,7 @@ import type { Address } from "../model/address";
 import type { Outputs } from "../model/output";
 import type {
   Intent,
+  LastSeen,
   Orphan,
   Quarantined,
   RecordedResource,
@@ -75,13 +76,15 @@ interface Head {
   readonly scope?: Scope;
   readonly outputs?: Outputs;
   readonly runs?: readonly RecordedRun[];
+  readonly seen?: LastSeen;
 }
 
 /** What a state has beside its maps. One that lacks it has no such field, rather than an empty one. */
-export const headOf = ({ scope, outputs, runs }: Head): Head => ({
+export const headOf = ({ scope, outputs, runs, seen }: Head): Head => ({
   ...(scope === undefined ? {} : { scope }),
   ...(outputs === undefined || Object.keys(outputs).length === 0 ? {} : { outputs }),
   ...(runs === undefined || runs.length === 0 ? {} : { runs }),
+  ...(seen === undefined ? {} : { seen }),
 });
 
 /** The same for whoever goes on from it: the former records of the last run are added to. */
@@ -99,6 +102,7 @@ export interface MutableState {
   scope?: Scope;
   runs?: readonly RecordedRun[];
   outputs?: Outputs;
+  seen?: LastSeen;
 }
 
 /** For the one holder of the state, which owns its maps. */
@@ -129,9 +133,20 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "run_end":
       state.runs = runEnds(state.runs ?? [], change.end);
       return;
+    case "seen":
+      state.seen = seenNow(state.seen, change);
+      return;
     case "release":
       return;
     default:
       change satisfies never;
   }
 }
+
+const seenNow = (
+  before: LastSeen | undefined,
+  { at, addresses }: Extract<StateChange, { readonly type: "seen" }>,
+): LastSeen =>
+  addresses === undefined
+    ? { all: at }
+    : { ...before, each: { ...before?.each, ...Object.fromEntries(addresses.map((address) => [address, at])) } };

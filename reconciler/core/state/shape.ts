@@ -18,6 +18,7 @@ import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } f
 import type { Outputs } from "../model/output";
 import type {
   Intent,
+  LastSeen,
   RecordedGroup,
   RecordedRun,
   RecordedVm,
@@ -153,6 +154,12 @@ const outputsShape = mapOf(
 export const areOutputs = (outputs: unknown): outputs is Outputs => outputsShape(outputs);
 
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
+
+const lastSeenShape = shape({ all: optional(time), each: optional(mapOf(time)) });
+export const isLastSeen = (seen: unknown): seen is LastSeen => lastSeenShape(seen);
+
+const sightingsShape = shape({ at: time, addresses: optional(list(text)) });
+export const isSightings = (seen: unknown): boolean => sightingsShape(seen);
 
 const runStart = shape({
   id: text,

@@ -10,9 +10,11 @@ import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import {
   areOutputs,
   intentProblem,
+  isLastSeen,
   isRunEnd,
   isRunStart,
   isScope,
+  isSightings,
   orphanProblem,
   recordProblem,
   runsOf,
@@ -30,6 +32,7 @@ export function writeSnapshot(state: FoldedState): string {
     `"epoch":${state.epoch},`,
     ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
     ...(state.outputs === undefined ? [] : [`"outputs":${canonicalJson(state.outputs)},`]),
+    ...(state.seen === undefined ? [] : [`"seen":${canonicalJson(state.seen)},`]),
   ];
   if (state.runs !== undefined) lines.push(...section("runs", new Map(state.runs.map((run) => [runKey(run), run]))));
   lines.push(
@@ -170,6 +173,8 @@ function changeProblem(change: StateChange): string | undefined {
       return change.run === undefined || isRunStart(change.run) ? undefined : "begins a run that is not readable";
     case "run_end":
       return isRunEnd(change.end) ? undefined : "ends a run in a way that is not readable";
+    case "seen":
+      return isSightings(change) ? undefined : "says when things were seen in a way that is not readable";
     case "release":
       return undefined;
     default:
@@ -228,6 +233,8 @@ function readSnapshot(text: string): FoldedState | string {
     ...runsOf(head.runs),
     // So with these: they are made anew from the records.
     ...(areOutputs(head.outputs) ? { outputs: head.outputs } : {}),
+    // And with these: what was not seen is looked at.
+    ...(isLastSeen(head.seen) ? { seen: head.seen } : {}),
   };
 }
 
