@@ -3,8 +3,8 @@
  * made to fit them, a title and a description for readers who do not see it. Where things go is in graph-layout.ts.
  */
 import { itemAt, mustGet } from "../core/text/invariant";
-import { type Graph, type GraphEdge, type GraphNode, type Tone, toneSigns } from "./graph";
-import { layOut, type Point } from "./graph-layout";
+import { byComponent, type Graph, type GraphEdge, type GraphNode, type Tone, toneSigns } from "./graph";
+import { type Layout, layOut, type Point } from "./graph-layout";
 import { columnsOf, wrapText } from "./style";
 
 const column = 7.3;
@@ -27,9 +27,8 @@ export function graphSvg(graph: Graph): string {
   const boxes = graph.nodes.map(boxOf);
   let labelColumns = 0;
   for (const { label } of graph.edges) labelColumns = Math.max(labelColumns, columnsOf(label ?? ""));
-  const layout = layOut(boxes, graph.edges, {
-    gapX: Math.min(widestLabel, Math.max(64, labelColumns * labelColumn + 36)),
-  });
+  const gapX = Math.min(widestLabel, Math.max(64, labelColumns * labelColumn + 36));
+  const layout = layOutInside(boxes, graph.edges, gapX, 0);
   const both = new Set(graph.edges.map((edge) => `${edge.to}\n${edge.from}`));
   const boxById = new Map(boxes.map((box) => [box.id, box]));
   const place = (point: Point): Point => ({ x: round(point.x + margin), y: round(point.y + margin) });
@@ -40,10 +39,11 @@ export function graphSvg(graph: Graph): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc">`,
     `<title id="title">${escapeXml(graph.title)}</title>`,
     `<desc id="desc">${escapeXml(graph.description)}</desc>`,
-    `<style>${styles}</style>`,
+    `<style>${styles}${layout.frames.length === 0 ? "" : ".frame{fill:none;stroke:#8c959f;stroke-dasharray:2 3}"}</style>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0.5 L7.5 4 L0 7.5 Z"/></marker></defs>',
     `<rect class="paper" width="${width}" height="${height}"/>`,
   ];
+  for (const frame of layout.frames) lines.push(...frameLines(frame, place(frame)));
   const labels: string[] = [];
   graph.edges.forEach((edge, index) => {
     const from = boxById.get(edge.from);
@@ -64,6 +64,75 @@ export function graphSvg(graph: Graph): string {
   lines.push("</svg>");
   return `${lines.join("\n")}\n`;
 }
+
+/** The box around a component. */
+interface Frame extends Point {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+const framePadding = 16;
+const frameHead = 22;
+/** What does not hang together goes side by side up to this, and below each other from there on. */
+const framedWidth = 480;
+
+/**
+ * A component is laid out by itself and then goes among its neighbours as one box. Edges that lead into it run straight;
+ * those between neighbours go around as they do without components.
+ */
+function layOutInside(
+  boxes: readonly Box[],
+  edges: readonly GraphEdge[],
+  gapX: number,
+  depth: number,
+): Layout & { readonly frames: readonly Frame[] } {
+  const components = [...byComponent(boxes, depth)].map(([name, its]) => {
+    const ids = new Set(its.map(({ id }) => id));
+    const own = edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
+    return { name, its, own, inner: layOutInside(its, own, gapX, depth + 1) };
+  });
+  const preferredWidth = depth === 0 ? undefined : framedWidth;
+  const options = { gapX, ...(preferredWidth === undefined ? {} : { preferredWidth }) };
+  if (components.length === 0) return { ...layOut(boxes, edges, options), frames: [] };
+  const placeOf = new Map(boxes.map(({ id }) => [id, id]));
+  for (const { name, its } of components) for (const { id } of its) placeOf.set(id, `component:${name}`);
+  const nodes = [
+    ...boxes.filter(({ within = [] }) => within.length === depth),
+    ...components.map(({ name, inner }) => ({
+      id: `component:${name}`,
+      width: Math.max(inner.width + 2 * framePadding, columnsOf(name) * column + 2 * framePadding),
+      height: inner.height + 2 * framePadding + frameHead,
+    })),
+  ];
+  const outer = edges.map(({ from, to }) => ({ from: placeOf.get(from) ?? from, to: placeOf.get(to) ?? to }));
+  const around = layOut(nodes, outer, options);
+  const places = new Map(around.places);
+  const frames: Frame[] = [];
+  const bends = edges.map((edge, index) => (placeOf.get(edge.from) === edge.from ? (around.bends[index] ?? []) : []));
+  for (const { name, own, inner } of components) {
+    const corner = mustGet(around.places, `component:${name}`);
+    const moved = ({ x, y }: Point): Point => ({
+      x: x + corner.x + framePadding,
+      y: y + corner.y + framePadding + frameHead,
+    });
+    for (const [id, point] of inner.places) places.set(id, moved(point));
+    own.forEach((edge, index) => {
+      bends[edges.indexOf(edge)] = (inner.bends[index] ?? []).map(moved);
+    });
+    const { width, height } = itemAt(
+      nodes.filter(({ id }) => id === `component:${name}`),
+      0,
+    );
+    frames.push({ name, ...corner, width, height }, ...inner.frames.map((frame) => ({ ...frame, ...moved(frame) })));
+  }
+  return { width: around.width, height: around.height, places, bends, frames };
+}
+
+const frameLines = ({ name, width, height }: Frame, { x, y }: Point): string[] => [
+  `<rect class="frame" x="${x}" y="${y}" width="${round(width)}" height="${round(height)}" rx="10"/>`,
+  `<text class="quiet" x="${round(x + framePadding)}" y="${round(y + frameHead)}">${escapeXml(name)}</text>`,
+];
 
 function boxOf(node: GraphNode): Box {
   const head = [toneSigns[node.tone], node.head].filter((part) => part !== "").join(" ");

@@ -4,7 +4,7 @@
  */
 
 import { describeRule } from "../core/canonical/rules";
-import { blockOf, type Kind } from "../core/model/address";
+import { type Address, blockOf, componentPath, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
@@ -25,6 +25,8 @@ export interface GraphNode {
   readonly head: string;
   readonly lines: readonly string[];
   readonly tone: Tone;
+  /** The components that it is in, from the outermost. Absent: none. */
+  readonly within?: readonly string[];
 }
 
 export interface GraphEdge {
@@ -61,6 +63,7 @@ export function planGraph(plan: Plan): Graph {
       head: isGate(step) ? "" : printable(step.address),
       lines: [printable(step.title), ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : [])],
       tone: toneOf(step),
+      ...(isGate(step) ? {} : inComponents(step.address)),
     }),
   );
   const edges = essentialNeeds(plan.steps).map(({ step, needs }) =>
@@ -75,6 +78,9 @@ export function planGraph(plan: Plan): Graph {
     edges: edges.flat(),
   };
 }
+
+const inComponents = (address: Address): Pick<GraphNode, "within"> =>
+  address.includes("/") ? { within: componentPath(address) } : {};
 
 function toneOf(step: Step): Tone {
   const { operation } = step.action;
@@ -126,6 +132,7 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
           head: printable(resource.address),
           lines: [printable(describeResource(resource))],
           tone: resource.kind,
+          ...inComponents(resource.address),
         });
     }
   }
@@ -220,6 +227,7 @@ function foldedNode(block: string, instances: readonly DesiredResource[]): Graph
       printable(like),
     ],
     tone: first?.kind ?? "plain",
+    ...inComponents(block),
   };
 }
 
@@ -274,8 +282,13 @@ const toneColours: Record<Tone, string> = {
 export function graphMermaid(graph: Graph): string {
   const names = nameNodes(graph);
   const lines = ["flowchart LR"];
-  for (const node of graph.nodes)
-    lines.push(`  ${names.get(node.id)}["${nodeText(node, "<br/>", mermaidText)}"]:::${node.tone}`);
+  lines.push(
+    ...boxed(graph, {
+      node: (node) => `${names.get(node.id)}["${nodeText(node, "<br/>", mermaidText)}"]:::${node.tone}`,
+      open: (box, index) => `subgraph c${index}["${mermaidText(box)}"]`,
+      close: "end",
+    }),
+  );
   for (const { from, to, label, conditional } of graph.edges) {
     const words = label ?? (conditional === true ? "if it fails" : undefined);
     const arrow = conditional === true ? "-.->" : "-->";
@@ -302,10 +315,15 @@ export function graphDot(graph: Graph): string {
     '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=11];',
     '  edge [fontname="sans-serif", fontsize=9, color="#6e7781"];',
   ];
-  for (const node of graph.nodes)
-    lines.push(
-      `  ${names.get(node.id)} [label="${nodeText(node, "\\n", dotText)}", color="${toneColours[node.tone]}"${node.tone === "wait" ? ', style="rounded,dashed"' : ""}];`,
-    );
+  lines.push(
+    ...boxed(graph, {
+      node: (node) =>
+        `${names.get(node.id)} [label="${nodeText(node, "\\n", dotText)}", color="${toneColours[node.tone]}"${node.tone === "wait" ? ', style="rounded,dashed"' : ""}];`,
+      open: (box, index) =>
+        `subgraph cluster_${index} { label="${dotText(box)}"; labeljust=l; style=rounded; color="#8c959f"; fontname="sans-serif"; fontsize=11;`,
+      close: "}",
+    }),
+  );
   for (const { from, to, label, conditional } of graph.edges) {
     const words = label ?? (conditional === true ? "if it fails" : undefined);
     const attributes = [
@@ -318,6 +336,43 @@ export function graphDot(graph: Graph): string {
   }
   lines.push("}");
   return `${lines.join("\n")}\n`;
+}
+
+/** Those that are in a component at this depth, by it. */
+export function byComponent<N extends Pick<GraphNode, "within">>(nodes: readonly N[], depth: number): Map<string, N[]> {
+  const groups = new Map<string, N[]>();
+  for (const node of nodes) {
+    const component = node.within?.[depth];
+    if (component === undefined) continue;
+    const group = groups.get(component);
+    if (group === undefined) groups.set(component, [node]);
+    else group.push(node);
+  }
+  return groups;
+}
+
+interface Boxing {
+  readonly node: (node: GraphNode) => string;
+  readonly open: (component: string, index: number) => string;
+  readonly close: string;
+}
+
+/** A line a node, indented, each component as a box around its own. What is in none comes first. */
+function boxed({ nodes }: Graph, { node, open, close }: Boxing): string[] {
+  let boxes = 0;
+  const inside = (all: readonly GraphNode[], depth: number): string[] => {
+    const indent = "  ".repeat(depth + 1);
+    const own = all.filter(({ within = [] }) => within.length === depth);
+    return [
+      ...own.map((one) => `${indent}${node(one)}`),
+      ...[...byComponent(all, depth)].flatMap(([component, its]) => [
+        `${indent}${open(printable(component), boxes++)}`,
+        ...inside(its, depth + 1),
+        `${indent}${close}`,
+      ]),
+    ];
+  };
+  return inside(nodes, 0);
 }
 
 /** Short names that no text of others gets into. */

@@ -2,7 +2,7 @@
  * The state for the tools that come next: its outputs as shell variables, its VMs as lines of /etc/hosts, as ssh_config, as
  * a dynamic inventory of Ansible and as targets of Prometheus. Made of what is recorded, so no service is asked.
  */
-import { type Address, compareAddresses, parseAddress } from "../core/model/address";
+import { type Address, compareAddresses, componentsAround, parseAddress } from "../core/model/address";
 import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
 
@@ -16,6 +16,8 @@ export interface Host {
   /** The key of its block, and its key of that block's for_each. */
   readonly block: string;
   readonly each?: string;
+  /** The component that it is in: `shop/`, `eu[a]/inner/`. */
+  readonly within?: string;
 }
 
 export interface Inventory {
@@ -43,6 +45,7 @@ export function inventoryOf(state: Pick<State, "resources">): Inventory {
       ...(floatingIp === undefined ? {} : { floatingIp }),
       block: parts.key,
       ...(parts.each === undefined ? {} : { each: parts.each }),
+      ...(parts.within === undefined ? {} : { within: parts.within }),
     });
   }
   return { hosts: withoutTwins(hosts), without };
@@ -82,6 +85,7 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
         __meta_reconcile_name: host.name,
         __meta_reconcile_block: host.block,
         ...(host.each === undefined ? {} : { __meta_reconcile_each: host.each }),
+        ...(host.within === undefined ? {} : { __meta_reconcile_component: host.within.slice(0, -1) }),
         ...(host.privateIp === undefined ? {} : { __meta_reconcile_private_ip: host.privateIp }),
         ...(host.floatingIp === undefined ? {} : { __meta_reconcile_floating_ip: host.floatingIp }),
       },
@@ -97,6 +101,7 @@ const hostVariables = (host: Host): object => ({
   reconcile_id: host.id,
   reconcile_block: host.block,
   ...(host.each === undefined ? {} : { reconcile_each: host.each }),
+  ...(host.within === undefined ? {} : { reconcile_component: host.within.slice(0, -1) }),
 });
 
 /** What `--host NAME` answers; nothing for one that is not there, as Ansible expects. */
@@ -105,35 +110,66 @@ export function ansibleHost({ hosts }: Inventory, name: string): object {
   return host === undefined ? {} : hostVariables(host);
 }
 
-/** What `--list` answers: a group for each block, one for each key of a for_each, and the outputs as variables of all. */
+/**
+ * What `--list` answers: a group for each block, one for each key of a for_each, one for each component with the groups
+ * that are in it, and the outputs as variables of all.
+ */
 export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, { readonly hosts: Set<string>; readonly children: Set<string> }>();
+  const top = new Set<string>();
   const names = groupNames(hosts);
-  for (const host of hosts)
-    for (const group of groupsOf(host)) {
-      const name = names.get(group) ?? group;
-      const members = groups.get(name);
-      if (members === undefined) groups.set(name, [host.name]);
-      else members.push(host.name);
+  const groupOf = (group: string) => {
+    const name = names.get(group) ?? group;
+    const known = groups.get(name) ?? { hosts: new Set<string>(), children: new Set<string>() };
+    groups.set(name, known);
+    return { ...known, name };
+  };
+  for (const host of hosts) {
+    for (const group of groupsOf(host)) groupOf(group).hosts.add(host.name);
+    if (host.each !== undefined) top.add(groupOf(eachGroup(host.each)).name);
+    // The block is in its component, which is in the one around it.
+    let inner = groupOf(blockGroup(host)).name;
+    for (const component of componentsAround(host.address)) {
+      const outer = groupOf(component);
+      outer.children.add(inner);
+      inner = outer.name;
     }
+    top.add(inner);
+  }
   const variables = Object.fromEntries(
     Object.entries(outputs).map(([name, { value }]): [string, Json] => [groupName(name), value]),
   );
   return {
     _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host)])) },
     all: {
-      children: [...groups.keys()],
+      children: [...groups.keys()].filter((name) => top.has(name)),
       ...(Object.keys(variables).length === 0 ? {} : { vars: variables }),
     },
-    ...Object.fromEntries([...groups].map(([name, members]) => [name, { hosts: members }])),
+    ...Object.fromEntries(
+      [...groups].map(([name, group]) => [
+        name,
+        {
+          ...(group.hosts.size === 0 ? {} : { hosts: [...group.hosts] }),
+          ...(group.children.size === 0 ? {} : { children: [...group.children] }),
+        },
+      ]),
+    ),
   };
 }
 
-const groupsOf = ({ block, each }: Host): string[] => [block, ...(each === undefined ? [] : [`each_${each}`])];
+const blockGroup = ({ within = "", block }: Host): string => `${within}${block}`;
+const eachGroup = (each: string): string => `each_${each}`;
+const groupsOf = (host: Host): string[] => [
+  blockGroup(host),
+  ...(host.each === undefined ? [] : [eachGroup(host.each)]),
+];
 
 /** Ansible takes letters, digits and underscores. */
 const groupName = (text: string): string => {
-  const name = text.replace(/[^A-Za-z0-9_]/g, "_");
+  const name = text
+    .replace(/\]?\/$/, "")
+    .replace(/\]?\/|\[/g, "_")
+    .replace(/[^A-Za-z0-9_]/g, "_");
   return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
 };
 
@@ -141,7 +177,7 @@ const groupName = (text: string): string => {
 function groupNames(hosts: readonly Host[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(["all", "ungrouped", "_meta"]);
-  for (const group of new Set(hosts.flatMap(groupsOf))) {
+  for (const group of new Set(hosts.flatMap((host) => [...groupsOf(host), ...componentsAround(host.address)]))) {
     let name = groupName(group);
     for (let n = 2; taken.has(name); n++) name = `${groupName(group)}_${n}`;
     taken.add(name);

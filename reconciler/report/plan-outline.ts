@@ -4,7 +4,7 @@
  */
 
 import type { Change, FieldChange } from "../core/diff/changes";
-import type { Address } from "../core/model/address";
+import { type Address, componentOf } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
@@ -67,6 +67,28 @@ export function outlinePlan(plan: Plan): Outline {
     };
   });
   return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
+}
+
+/** What happens in each component, in numbers; empty where there is none. */
+export function countsByComponent(blocks: readonly Block[]): ReadonlyMap<string, string> {
+  const changes = new Map<string, Change[]>();
+  for (const { change } of blocks) {
+    const component = componentOf(change.address);
+    if (component === "") continue;
+    const known = changes.get(component);
+    if (known === undefined) changes.set(component, [change]);
+    else known.push(change);
+  }
+  return new Map(
+    [...changes].map(([component, its]) => {
+      const forgotten = its.filter(({ action }) => action === "forget").length;
+      const counts = Object.entries({ ...countChanges(its), forget: forgotten });
+      return [
+        component,
+        counts.flatMap(([word, count]) => (count === 0 ? [] : [`${numberText(count)} to ${word}`])).join(", "),
+      ];
+    }),
+  );
 }
 
 /** Instances of one for_each block to which the same happens; one alone where nothing is like it. */

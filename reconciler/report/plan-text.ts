@@ -5,6 +5,7 @@
  */
 
 import type { FieldChange } from "../core/diff/changes";
+import { componentOf } from "../core/model/address";
 import type { SourcePosition } from "../core/model/diagnostic";
 import { type Grants, missingConsents } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
@@ -17,6 +18,7 @@ import {
   type Alike,
   type Block,
   consentBlocks,
+  countsByComponent,
   fieldsOfAlike,
   foldAlike,
   isGate,
@@ -66,7 +68,12 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     titles: stepTitles(plan.steps),
   };
   const atLeast = options.summary === true ? 2 : options.steps === true ? Number.POSITIVE_INFINITY : manyAlike;
+  const counts = countsByComponent(blocks);
+  let within = "";
   for (const alike of foldAlike(blocks, atLeast)) {
+    const component = componentOf(alike[0].change.address);
+    if (component !== within) yield look.paint("strong", `${printable(component)}  ${counts.get(component) ?? ""}`);
+    within = component;
     yield* headLines(alike, look);
     if (options.summary === true) continue;
     yield* alike.length === 1 ? bodyLines(alike[0], options.steps !== true, look) : alikeLines(alike, look);

@@ -69,6 +69,13 @@ export function componentOf(address: Address): string {
   return address.slice(0, end);
 }
 
+/** The components around it, from the outermost: `eu[a]/`, `eu[a]/inner/`. */
+export function componentPath(address: Address): string[] {
+  const path: string[] = [];
+  for (let at = componentOf(address); at !== ""; at = componentOf(at.slice(0, -1))) path.unshift(at);
+  return path;
+}
+
 /** Every name that means a component around it, the innermost first: `eu[a]/inner/`, `eu[a]/`, `eu/` (the whole for_each). */
 export function componentsAround(address: Address): string[] {
   const names: string[] = [];
