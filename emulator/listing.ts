@@ -1,4 +1,4 @@
-/** Reads the third-party listing into values, with every value of a wrong JSON type as a problem. Fields beyond the contract's are passed over. */
+/** Reads the third-party listing into values, with every value of a wrong JSON type as a problem, null among them. Fields beyond the contract's are passed over. */
 import { isObject } from "./fields";
 
 export interface ListedRange {
@@ -77,19 +77,21 @@ function readerOf(problems: string[]) {
   };
   return {
     text(object: Record<string, unknown>, name: string, at: string): string {
-      const value = object[name] ?? "";
+      const value = object[name];
+      if (value === undefined) return "";
       if (typeof value === "string") return value;
       complain(at, name, "a string");
       return "";
     },
     integer(object: Record<string, unknown>, name: string, at: string): number | undefined {
-      const value = object[name] ?? undefined;
+      const value = object[name];
       if (value === undefined || (typeof value === "number" && Number.isInteger(value))) return value;
       complain(at, name, "an integer");
       return undefined;
     },
     objects(object: Record<string, unknown>, name: string, at: string): (readonly [Record<string, unknown>, string])[] {
-      const value = object[name] ?? [];
+      const value = object[name];
+      if (value === undefined) return [];
       if (!Array.isArray(value)) {
         complain(at, name, "an array");
         return [];
