@@ -131,6 +131,15 @@ export const flagTable = {
     offers: "files",
     help: "a description of the service, for where its operations are",
   },
+  trial: {
+    type: "boolean",
+    help: "makes a VM, a volume and two groups as well, learns from their life, and deletes them",
+  },
+  "allow-trial": {
+    type: "string",
+    value: "FLAVOR[,OTHER]",
+    help: "permits the trial to make a VM of this flavor, and to resize it to the other one",
+  },
   markdown: { type: "boolean", help: "the plan as a merge-request comment" },
   annotations: {
     type: "string",

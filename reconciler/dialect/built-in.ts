@@ -69,6 +69,8 @@ export const builtInDialect: Dialect = {
       running: ["ACTIVE", "RUNNING", "active", "running"],
       stopped: ["SHUTOFF", "STOPPED", "shutoff", "stopped"],
       verify_resize: ["VERIFY_RESIZE"],
+      ready: [],
+      changing: [],
       failed: ["ERROR", "FAILED", "error", "failed"],
       gone: ["DELETED", "TERMINATED", "deleted", "terminated"],
     },

@@ -111,6 +111,10 @@ export interface States {
     readonly running: readonly string[];
     readonly stopped: readonly string[];
     readonly verify_resize: readonly string[];
+    /** At rest, for a service that does not say whether it runs: it counts as running. */
+    readonly ready: readonly string[];
+    /** Known to be on its way; so is every word that stands nowhere here. */
+    readonly changing: readonly string[];
     readonly failed: readonly string[];
     /** It is listed still, and it is not there any more. */
     readonly gone: readonly string[];

@@ -134,6 +134,14 @@ function mergeStates<P extends string>(
   return merged;
 }
 
-const vmPhases = ["running", "stopped", "verify_resize", "failed", "gone"] as const satisfies (keyof States["vm"])[];
+const vmPhases = [
+  "running",
+  "stopped",
+  "verify_resize",
+  "ready",
+  "changing",
+  "failed",
+  "gone",
+] as const satisfies (keyof States["vm"])[];
 const volumePhases = ["ready", "changing", "failed", "gone"] as const satisfies (keyof States["volume"])[];
 const imagePhases = ["ready", "failed"] as const satisfies (keyof States["image"])[];

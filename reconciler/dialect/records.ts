@@ -87,7 +87,8 @@ export function payloadOf(body: unknown): unknown {
 export function createRecordReaders(dialect: Dialect): RecordReaders {
   const { records, states } = dialect;
   const phases = new Map<string, VmPhase>();
-  for (const phase of ["failed", "verify_resize", "stopped", "running"] as const)
+  for (const word of states.vm.ready) phases.set(word, "running");
+  for (const phase of ["changing", "failed", "verify_resize", "stopped", "running"] as const)
     for (const word of states.vm[phase]) phases.set(word, phase);
   const failedVolume = new Set(states.volume.failed);
   const goneVm = new Set(states.vm.gone);

@@ -42,6 +42,7 @@ export function doctorText(report: DoctorReport, width = 80): string {
         width,
       ),
     );
+  if (report.trial !== undefined) lines.push(...trialLines(report.trial, width));
   if (report.todo.length > 0) {
     lines.push("", "For a person to find out");
     for (const todo of report.todo) lines.push(...hang("  - ", todo, width));
@@ -68,8 +69,10 @@ export function dialectYaml(report: DoctorReport, origin?: Origin): string {
   if (report.todo.length > 0) lines.push("todo:", ...report.todo.flatMap((todo) => folded(todo)));
   lines.push("operations:");
   const way = commonWay(report);
-  for (const { operation, verdict, items } of report.operations)
-    lines.push(...routeLines(operation, dialect.operations[operation], remarkOf(verdict, items), way !== undefined));
+  for (const finding of report.operations) {
+    const { operation } = finding;
+    lines.push(...routeLines(operation, dialect.operations[operation], remarkOf(finding), way !== undefined));
+  }
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
   lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
   if (report.authorization !== undefined) lines.push(`authorization: ${flow(report.authorization)}   # was taken`);
@@ -82,7 +85,8 @@ function folded(text: string): string[] {
   return [`  - ${first.trimStart()}`, ...rest];
 }
 
-const remarkOf = (verdict: OperationFinding["verdict"], items: number | undefined): string => {
+const remarkOf = ({ verdict, items, isTried }: OperationFinding): string => {
+  if (isTried === true) return "   # tried, and seen to work";
   if (verdict === "not_tried") return "   # not tried";
   if (verdict === "unclear") return "   # unclear";
   if (verdict === "missing") return "   # not found where it was looked for";
@@ -145,20 +149,48 @@ function recordLines({ records }: DoctorReport): string[] {
 
 const seenRemark = (shows: string | undefined): string => (shows === undefined ? "" : `   # shows ${shown(shows)}`);
 
-function stateLines({ likelyStates, unknownVmStates }: DoctorReport): string[] {
-  const lines = Object.entries(likelyStates).map(
-    ([phase, words]) => `    ${phase}: ${flow(words)}   # by the word alone`,
-  );
+function stateLines({ likelyStates, unknownVmStates, trial }: DoctorReport): string[] {
+  const vm = wordLines(trial?.states.vm ?? {}, likelyStates);
+  const volume = wordLines(trial?.states.volume ?? {}, {});
   const questions = unknownVmStates.map((word) => `    # what does ${shown(word)} mean?`);
-  return lines.length + questions.length === 0
-    ? []
-    : lines.length === 0
-      ? questions.map((line) => line.trimStart())
-      : ["states:", "  vm:", ...lines, ...questions];
+  if (vm.length + volume.length === 0) return questions.map((line) => line.trimStart());
+  return [
+    "states:",
+    ...(vm.length === 0 ? [] : ["  vm:", ...vm]),
+    ...questions,
+    ...(volume.length === 0 ? [] : ["  volume:", ...volume]),
+  ];
 }
 
-function refusalLines({ refusal }: DoctorReport): string[] {
-  if (refusal === undefined) return [];
+type Words = Readonly<Record<string, readonly string[] | undefined>>;
+
+function wordLines(seen: Words, likely: Words): string[] {
+  return [...new Set([...Object.keys(seen), ...Object.keys(likely)])].flatMap((phase) => {
+    const [known, guessed] = [seen[phase] ?? [], likely[phase] ?? []];
+    if (known.length + guessed.length === 0) return [];
+    const remark =
+      guessed.length === 0
+        ? "seen in a trial"
+        : known.length === 0
+          ? "by the word alone"
+          : "seen in a trial, and by the word alone";
+    return [`    ${phase}: ${flow([...known, ...guessed])}   # ${remark}`];
+  });
+}
+
+function trialLines({ seen, left }: NonNullable<DoctorReport["trial"]>, width: number): string[] {
+  return [
+    "",
+    "What the trial saw",
+    ...seen.flatMap((line) => hang("  - ", line, width)),
+    ...(left.length === 0 ? [] : ["", "What the trial made and could not take away"]),
+    ...left.flatMap((line) => hang("  - ", line, width)),
+  ];
+}
+
+function refusalLines({ refusal, trial }: DoctorReport): string[] {
+  const tried = (trial?.errors ?? []).map((rule) => `  - ${flow(rule)}   # seen in a trial`);
+  if (refusal === undefined) return tried.length === 0 ? [] : ["errors:", ...tried];
   const { error, success } = refusal.envelope;
   const code = error === undefined || error.code.length === 0 ? "" : `code: ${flow(error.code[0])}, `;
   return [
@@ -166,6 +198,7 @@ function refusalLines({ refusal }: DoctorReport): string[] {
     ...(error === undefined ? [] : [`  error: { ${code}message: ${flow(error.message[0])} }`]),
     ...(success === undefined ? [] : [`  success: ${flow(success)}`]),
     `errors:   # to a volume that nobody has it said: ${shown(refusal.said)}`,
+    ...tried,
     ...refusal.errors.map((rule) => `  - ${flow(rule)}`),
   ];
 }

@@ -13,6 +13,7 @@ import { type BenchWorld, desiredOf, startBenchWorld, token } from "../support/b
 import { deployments } from "../support/deployments/all";
 import { type RunningFront, startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
+import { over } from "../support/deployments/over";
 import { everything } from "../support/stories";
 
 const closers: (() => Promise<void>)[] = [];
@@ -98,16 +99,6 @@ async function reading(client: HttpServiceClient) {
   };
 }
 const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
-
-/** As a person fills it in: the lines that were told first, what the doctor wrote, and the lines that it left. */
-function over(below: unknown, above: unknown): unknown {
-  if (!isMap(below) || !isMap(above) || "method" in above) return above;
-  const merged: Record<string, unknown> = { ...below };
-  for (const [key, value] of Object.entries(above)) merged[key] = key in below ? over(below[key], value) : value;
-  return merged;
-}
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 describe.each(deployments.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
   test("what is read by the doctor's file is what is there, and with the lines it left to a person it carries a whole life", async () => {

@@ -18,11 +18,24 @@ import { dialectYaml, doctorText } from "../../report/doctor-text";
 import { command, type Invocation } from "../command";
 import { fail, newLineage, readDialect } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
+import { leftBehind, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
 import { commonFlags } from "../flags";
-import { withSession } from "../planning";
-import { readWorkspace } from "../workspace";
+import { withLockedSession, withSession } from "../planning";
+import type { Session } from "../session";
+import { readWorkspace, type Workspace } from "../workspace";
 
-const flags = ["file", "out", "record", "from", "sample", "curl", "openapi", ...commonFlags] as const;
+const flags = [
+  "file",
+  "out",
+  "record",
+  "from",
+  "sample",
+  "curl",
+  "openapi",
+  "trial",
+  "allow-trial",
+  ...commonFlags,
+] as const;
 type Doctor = Invocation<(typeof flags)[number]>;
 
 export const doctorCommand = command({
@@ -36,6 +49,10 @@ export const doctorCommand = command({
     ],
     ["reconcile doctor --out my.dialect.yaml", "writes the dialect that fits, for service.dialect or --dialect"],
     ["reconcile doctor --dialect my.dialect.yaml", "checks a dialect: exit 2, with the lines to change"],
+    [
+      "reconcile doctor --trial --allow-trial m1.small",
+      "makes a VM and more, learns from their life, and deletes them",
+    ],
     ["reconcile doctor --record answers", "keeps what the service answered, to work from with --from answers"],
   ],
   flags,
@@ -51,27 +68,47 @@ async function run(invocation: Doctor): Promise<number> {
     const { start, report } = await diagnose(invocation, ports, dialect, told, {});
     return finish(invocation, report, start, diagnostics, `the answers in ${invocation.flags.from}`, []);
   }
-  return withSession(invocation, workspace, async ({ service, store }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
-    const recorded = [...state.resources.values()];
-    const live: DoctorPorts = {
-      probe: (request) => service.client.probe(request),
-      baseUrl: service.url,
-      withAuthorization(name, header) {
-        const { client } = service.inDialect({
-          ...service.dialect,
-          authorization: { ...service.dialect.authorization, name, header },
-        });
-        return { probe: (request) => client.probe(request), baseUrl: service.url };
-      },
-    };
-    const { record } = invocation.flags;
-    const ports = record === undefined ? live : recordingIn(record, live);
-    const { start, report } = await diagnose(invocation, ports, service.dialect, told, idsIn(recorded), service.url);
-    const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
-    const misfits = isChecked ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] : [];
-    return finish(invocation, report, start, service.diagnostics, service.baseUrl, misfits);
-  });
+  const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
+  if (trial !== undefined && "missing" in trial)
+    return invocation.output.finish({ exitCode: 3, diagnostics: [trial.missing] });
+  if (trial !== undefined)
+    return withLockedSession(invocation, workspace, (session, { soft }) =>
+      examine(invocation, workspace, told, session, { ...trial, signal: soft }),
+    );
+  return withSession(invocation, workspace, (session) => examine(invocation, workspace, told, session, undefined));
+}
+
+async function examine(
+  invocation: Doctor,
+  workspace: Workspace,
+  told: Told,
+  { service, store }: Session,
+  trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
+): Promise<number> {
+  const { state } = openState(await store.read(), store.location, newLineage());
+  const recorded = [...state.resources.values()];
+  const live: DoctorPorts = {
+    probe: (request) => service.client.probe(request),
+    baseUrl: service.url,
+    withAuthorization(name, header) {
+      const { client } = service.inDialect({
+        ...service.dialect,
+        authorization: { ...service.dialect.authorization, name, header },
+      });
+      return { probe: (request) => client.probe(request), baseUrl: service.url };
+    },
+  };
+  const { record } = invocation.flags;
+  const ports = record === undefined ? live : recordingIn(record, live);
+  const looked = await diagnose(invocation, ports, service.dialect, told, idsIn(recorded), service.url);
+  const report =
+    trial === undefined || looked.report.operations.length === 0
+      ? looked.report
+      : await runTrial({ workspace, service, output: invocation.output }, ports, looked.report, trial, trial.signal);
+  const left = trial === undefined ? trialLeft(workspace) : leftBehind(report);
+  const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
+  const misfits = isChecked ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] : [];
+  return finish(invocation, report, looked.start, [...service.diagnostics, ...left], service.baseUrl, misfits);
 }
 
 function idsIn(recorded: readonly RecordedResource[]): KnownIds {
@@ -217,7 +254,7 @@ function finish(
     writePrivately(flags.out, dialectYaml({ ...report, given: start }, origin));
     output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
   }
-  const failed = !report.reachable || report.credential === "refused" || hasErrors(report.diagnostics);
+  const failed = !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics]);
   // The text shows them in their place; JSON readers find them in the summary.
   return output.finish({
     exitCode: failed ? 1 : wrong.length > 0 ? 2 : 0,

@@ -236,6 +236,7 @@ export type DiagnosticCode =
   | "service/refused"
   | "service/root_disk"
   | "service/rule_exists"
+  | "service/trial-left"
   | "service/unauthenticated"
   | "service/unavailable"
   | "service/unknown"

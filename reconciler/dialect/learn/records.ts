@@ -22,7 +22,8 @@ export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region"
 
 /** What is known of the rest, by which references are told. */
 export interface Evidence {
-  readonly vms: ReadonlySet<string>;
+  /** Left out: no list shows them. */
+  readonly vms?: ReadonlySet<string>;
   readonly volumes: ReadonlySet<string>;
   readonly flavors: ReadonlySet<string>;
   readonly images: ReadonlySet<string>;
@@ -54,7 +55,7 @@ interface Rule {
   /** Whether a value can be it. */
   fits?(text: string, evidence: Evidence): boolean;
   /** What a reference has to name; found anywhere. */
-  refersTo?(evidence: Evidence): ReadonlySet<string>;
+  refersTo?(evidence: Evidence): ReadonlySet<string> | undefined;
   /** In every record, and in each a different one. */
   readonly unique?: true;
   readonly everywhere?: true;
@@ -86,13 +87,16 @@ const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
 const isAddress = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
+/** What names nothing that is known may still name something, where nothing is known. */
+const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
+
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
   vm: {
     id: { names: idNames, fits: isId, unique: true, own: true },
     name: { names: nameNames, everywhere: true, own: true },
     status: { names: stateNames, fits: isShort, everywhere: true },
-    flavor: { names: [/^(flavor|plan|instancetype|size)(id|name|ref)?$/], refersTo: ({ flavors }) => flavors },
-    image: { names: [/^(image|template|os)(id|name|ref)?$/], refersTo: ({ images }) => images },
+    flavor: { names: [/^(flavor|plan|instancetype|size)(id|name|ref)?$/], refersTo: ({ flavors }) => someOf(flavors) },
+    image: { names: [/^(image|template|os)(id|name|ref)?$/], refersTo: ({ images }) => someOf(images) },
     owner: {
       names: [/^owner(email|mail|name|id|dataid)?$/, /^(contact|email|mail|useremail)$/],
       fits: (text) => /\S+@\S+/.test(text),
@@ -183,7 +187,7 @@ function whereItIsSaid(
     const shown = texts.filter((text): text is string => typeof text === "string" && text !== "");
     if (rule.unique === true && new Set(shown).size !== records.length) continue;
     if (rule.everywhere === true && shown.length < records.length) continue;
-    if (wanted !== undefined && wanted.size > 0 && shown.some((text) => !wanted.has(text))) continue;
+    if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
     // Shown by some and by none of the others: a place of its own has to say what that means.
     const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
@@ -223,7 +227,7 @@ function learnPlace(
     const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
     const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
-    if (wanted !== undefined && wanted.size > 0) {
+    if (wanted !== undefined) {
       const references = shown.filter((text) => !saysNone.test(text)).map((text) => referenceIn(text, wanted));
       if (references.length === 0 || references.some((one) => one === undefined)) return [];
       const cuts = new Set(references.map((one) => one?.cut));
@@ -333,7 +337,7 @@ function volumesOfVm(
     },
     // A root disk may be in no list: one proven entry tells the place for all of them.
     proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),
-    { vms: new Set(), volumes, flavors, images },
+    { volumes, flavors, images },
   );
   const root = rootOf(entryLeaves);
   return [

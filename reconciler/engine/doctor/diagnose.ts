@@ -4,7 +4,7 @@
  * nothing else; trial.ts makes things as well. What it did not see it does not claim: found, not found where it looked,
  * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
  */
-import { assumedOperations, rowOf } from "../../core/model/operation";
+import { type AssumedOperation, assumedOperations, rowOf } from "../../core/model/operation";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import { enter, judgeFirst, notThisService } from "./enter";
@@ -19,14 +19,14 @@ import { leftToDo } from "./todo";
 
 export interface DiagnoseOptions {
   readonly known?: KnownIds;
-  /** What the dialect does without is not looked for again. */
-  readonly isKnownWell?: true;
+  /** What was looked for in vain is not looked for again. */
+  readonly notAgain?: ReadonlySet<AssumedOperation>;
 }
 
 export async function diagnoseService(
   given: DoctorPorts,
   dialect: Dialect,
-  { known = {}, isKnownWell }: DiagnoseOptions = {},
+  { known = {}, notAgain = new Set() }: DiagnoseOptions = {},
 ): Promise<DoctorReport> {
   const { ports, seen, authorization } = await enter(given);
   const first = judgeFirst(seen.outcome);
@@ -43,17 +43,18 @@ export async function diagnoseService(
       samples: new Map(),
     };
   const learnings = new Learnings(ports, dialect, known);
-  await examine(learnings, isKnownWell !== true);
+  await examine(learnings, (operation) => !notAgain.has(operation));
   return reportOf(learnings, first, seen, authorization);
 }
 
-async function examine(learnings: Learnings, isLookedFor: boolean): Promise<void> {
+async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {
   // What others refer to comes first: a VM's flavor is told by the list of flavors.
   for (const kind of ["flavor", "image", "region", "vm", "volume", "group"] as const) {
-    await findList(learnings, `${kind}.list`, isLookedFor);
+    await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
     learnings.learn(kind);
   }
-  for (const operation of ["vm.get", "group.get"] as const) await findOne(learnings, operation, isLookedFor);
+  learnings.goOnAlike();
+  for (const operation of ["vm.get", "group.get"] as const) await findOne(learnings, operation, isLookedFor(operation));
   await readVolume(learnings);
   await readRules(learnings);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.

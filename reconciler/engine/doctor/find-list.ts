@@ -4,6 +4,7 @@ import type { ListRoute, Place, Pointers } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { isMap } from "../../dialect/learn/values";
 import { candidates, kindOf, nouns, styleOf } from "../../dialect/learn/where";
+import { findAt, tokensOf } from "../../dialect/places";
 import { payloadOf } from "../../dialect/records";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { Learnings } from "./learnings";
@@ -27,7 +28,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     if (filled === undefined) continue;
     const seen = await look(ports, { operation, ...filled, ...(said !== undefined && { method: said.method }) });
     unclear ||= decidesNothing(seen.outcome);
-    const where = itemsIn(seen, operation, route);
+    const where = itemsIn(learnings, seen, operation, route);
     if (typeof where === "string" || "several" in where) {
       tried.push({ path, answer: typeof where === "string" ? where : where.answer });
       if (typeof where === "string") continue;
@@ -71,15 +72,25 @@ type ItemsThere =
   | string;
 
 /** The list in an answer and the places to write for it, or what the answer is instead. */
-function itemsIn(seen: Seen, operation: ListOperation, route: ListRoute | null): ItemsThere {
+function itemsIn({ lists }: Learnings, seen: Seen, operation: ListOperation, route: ListRoute | null): ItemsThere {
   if (!isSuccess(seen)) return describe(seen.outcome);
   const usual = route?.items ?? rowOf(operation).items ?? [];
   const payload = payloadOf(seen.body);
   const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[kindOf(operation)]);
-  if (where === undefined) return "an answer without a list";
+  if (where === undefined) {
+    // A map with nothing in it is a list where the others are maps.
+    const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
+    return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
+  }
   if ("several" in where)
     return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
   return { items: where.items, places: usual.some((place) => place === where.place) ? usual : [where.place] };
+}
+
+function isEmptyMapAt(payload: unknown, place: Place): boolean {
+  if (typeof place === "string" || place.keys === undefined) return false;
+  const found = findAt(payload, tokensOf(place.in ?? ""));
+  return isMap(found) && Object.keys(found).length === 0;
 }
 
 function placeOfItems(

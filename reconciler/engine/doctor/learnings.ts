@@ -1,7 +1,7 @@
 /** What has been learnt so far: lists and their records, by which the rest is told. */
 import type { AssumedOperation, ListOperation } from "../../core/model/operation";
 import type { Dialect, ListRoute, Place, Pointers } from "../../dialect/dialect";
-import type { Way } from "../../dialect/learn/pages";
+import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import { type Evidence, learnRecord, type RecordFinding } from "../../dialect/learn/records";
 import { kindOf, type Learnt, type Style } from "../../dialect/learn/where";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -71,11 +71,26 @@ export class Learnings {
     return (this.samples.get(kind) ?? []).flatMap((record) => findText(record, paths) ?? []);
   }
 
+  /** A list that nothing shows going on goes on as the others do, where all of them do alike. */
+  goOnAlike(): void {
+    const [first, ...rest] = [...this.lists.values()].filter(({ way }) => way !== undefined);
+    if (first?.way === undefined) return;
+    const { way, key } = first;
+    if (rest.some((list) => !isSameWay(list.way, translated(way, key, list.key)))) return;
+    for (const [operation, list] of this.lists) {
+      const finding = this.findings.get(operation);
+      if (list.way !== undefined || list.key === "" || finding === undefined) continue;
+      const alike = translated(way, key, list.key);
+      if (!isSameWay(alike, way))
+        this.findings.set(operation, { ...finding, route: { ...list.route, pagination: alike } });
+    }
+  }
+
   #evidence(): Evidence {
     const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
       new Set(fields.flatMap((field) => this.texts(kind, field)));
     return {
-      vms: set("vm", "id"),
+      ...(this.samples.has("vm") && { vms: set("vm", "id") }),
       volumes: set("volume", "id"),
       flavors: set("flavor", "id", "name"),
       images: set("image", "id", "name"),

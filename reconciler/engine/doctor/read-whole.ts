@@ -15,7 +15,6 @@ import type { FoundList, Learnings } from "./learnings";
 import { type DoctorRequest, isSuccess, look, type Seen } from "./look";
 
 const nothingKnown = {
-  vms: new Set<string>(),
   volumes: new Set<string>(),
   flavors: new Set<string>(),
   images: new Set<string>(),

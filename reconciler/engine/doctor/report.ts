@@ -1,7 +1,7 @@
 /** What the doctor says: of each operation, each kind of record, and what a person still has to find out. */
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AssumedOperation, type Fallback, operations } from "../../core/model/operation";
-import type { Dialect, ListRoute, Route } from "../../dialect/dialect";
+import type { Dialect, ErrorRule, ListRoute, Route } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import { isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
@@ -26,8 +26,29 @@ export interface OperationFinding {
   readonly tried: readonly { readonly path: string; readonly answer: string }[];
   /** How many items were read. */
   readonly items?: number;
+  /** A trial did it, and saw its effect. */
+  readonly isTried?: true;
   /** For what is missing, and for what the dialect does without. */
   readonly fallback?: Fallback;
+}
+
+export interface TrialFindings {
+  /** What was seen, in sentences. */
+  readonly seen: readonly string[];
+  readonly states: {
+    readonly vm: Readonly<
+      Partial<Record<"running" | "stopped" | "verify_resize" | "changing" | "failed" | "gone", readonly string[]>>
+    >;
+    readonly volume: Readonly<Partial<Record<"ready" | "changing" | "gone", readonly string[]>>>;
+  };
+  readonly routes: Readonly<Partial<Record<AssumedOperation, Route | null>>>;
+  /** Operations of which no usual way had its effect. */
+  readonly inVain: Readonly<Partial<Record<AssumedOperation, OperationFinding["tried"]>>>;
+  readonly errors: readonly ErrorRule[];
+  /** What could not be taken away again, and why. */
+  readonly left: readonly string[];
+  /** What nothing was learnt of, and why. */
+  readonly open: readonly string[];
 }
 
 export interface DoctorReport {
@@ -47,6 +68,8 @@ export interface DoctorReport {
   readonly given: Dialect;
   /** The dialect given, with what was found. */
   readonly dialect: Dialect;
+  /** What was learnt by making things, where that was asked for. */
+  readonly trial?: TrialFindings;
   /** What a person has to find out. */
   readonly todo: readonly string[];
   readonly diagnostics: readonly Diagnostic[];

@@ -177,6 +177,10 @@ export const running = {
     "The answer was lost; it may or may not have been done.",
     "Run the same command again: it looks first.",
   ),
+  "service/trial-left": row(
+    "A trial of the doctor made something that is there still.",
+    "Run reconcile doctor --trial again: it takes away what .reconcile/trial.json names before anything else.",
+  ),
   "service/unreachable": row("Nothing answers at the base URL.", "Check the address and the network."),
   "service/unreadable": row(
     "An answer does not fit the dialect.",

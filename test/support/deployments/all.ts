@@ -20,6 +20,10 @@ export interface Known {
   /** What a person tells the doctor, and what it leaves to a person: lines of a dialect. */
   readonly before: string;
   readonly after: string;
+  /** What a person tells before a trial: how its volumes can be deleted again. */
+  readonly beforeTrial?: string;
+  /** What is still left when the doctor has made a trial as well. */
+  readonly afterTrial: string;
 }
 
 /** One that the package brings along. */
@@ -152,6 +156,7 @@ operations:
   volume.delete: { method: DELETE, path: "/api/v1/volumes/{id}" }
   group.rule.delete: { method: DELETE, path: "/api/v1/security-group-rules/{rule_id}" }
 `,
+    afterTrial: ``,
   };
 }
 
@@ -244,6 +249,9 @@ operations:
   volume.delete: { method: POST, path: "/api/v1/volumes:delete", body: { volumeId: "{id}" } }
   group.rule.delete: { method: POST, path: "/api/v1/securityGroups:removeRule", body: { securityGroupId: "{id}", ruleId: "{rule_id}" } }
 states: { vm: { verify_resize: ResizeVerification, failed: Faulted } }
+records: { vm: { volume_entry: { root: { value: "", is: "-" } } } }
+`,
+    afterTrial: `
 records: { vm: { volume_entry: { root: { value: "", is: "-" } } } }
 `,
   };
@@ -395,6 +403,12 @@ errors:
   - { is: rule_exists, code: 40901, message: rule already exists }
   - { is: conflict, code: 40901 }
   - { is: refused, code: "4*" }
+`,
+    afterTrial: `
+operations:
+  vm.resize.confirm: { method: POST, path: /api/v1/vm/finish, body: { uid: "{id}", keep: true } }
+  vm.resize.revert: { method: POST, path: /api/v1/vm/finish, body: { uid: "{id}", keep: false } }
+states: { vm: { failed: 9 } }
 `,
   };
 }
@@ -555,6 +569,17 @@ operations:
 answers: { group.create: { item: /response/result } }
 states: { vm: { verify_resize: resize-pending, failed: broken } }
 `,
+    beforeTrial: `
+operations:
+  volume.delete: { method: POST, path: /api/v1/, query: { Action: DeleteVolume, Id: "{id}" } }
+`,
+    afterTrial: `
+operations:
+  vm.resize.confirm: { method: POST, path: /api/v1/, query: { Action: ConfirmResize, Id: "{id}" } }
+  vm.resize.revert: { method: POST, path: /api/v1/, query: { Action: RevertResize, Id: "{id}" } }
+  group.rule.delete: { method: POST, path: /api/v1/, query: { Action: RevokeRule, Id: "{id}", Rule: "{rule_id}" } }
+answers: { group.create: { item: /response/result } }
+`,
   };
 }
 
@@ -674,6 +699,12 @@ operations:
   group.rule.delete: { method: DELETE, path: "/api/v1/firewalls/{id}/rules/{rule_id}" }
 records: { vm: { status: { join: [/phase, /power] } } }
 states: { vm: { running: settled/on, stopped: settled/off, verify_resize: verify_resize/off, failed: error/off } }
+`,
+    afterTrial: `
+operations:
+  vm.resize.confirm: { method: PUT, path: "/api/v1/machines/{id}/resize", body: { accept: "yes" } }
+  vm.resize.revert: { method: PUT, path: "/api/v1/machines/{id}/resize", body: { accept: "no" } }
+states: { vm: { failed: error/off } }
 `,
   };
 }
@@ -810,6 +841,11 @@ operations:
   vm.resize.revert: { method: PATCH, path: "/api/v1/servers/{id}", body: { data: { type: servers, id: "{id}", attributes: { resize: reverted } } } }
   volume.delete: { method: DELETE, path: "/api/v1/disks/{id}" }
   group.rule.delete: { method: DELETE, path: "/api/v1/firewalls/{id}/rules/{rule_id}" }
+`,
+    afterTrial: `
+operations:
+  vm.resize.confirm: { method: PATCH, path: "/api/v1/servers/{id}", body: { data: { type: servers, id: "{id}", attributes: { resize: confirmed } } } }
+  vm.resize.revert: { method: PATCH, path: "/api/v1/servers/{id}", body: { data: { type: servers, id: "{id}", attributes: { resize: reverted } } } }
 `,
   };
 }

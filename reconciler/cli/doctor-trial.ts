@@ -1,0 +1,150 @@
+/** `doctor --trial` at the command line: what it would make and who permits it, where its notes are, and what is left. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { DesiredVm, NewVm } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { newVm } from "../core/plan/records";
+import type { DoctorPorts } from "../engine/doctor/look";
+import type { DoctorReport } from "../engine/doctor/report";
+import { TrialProblem, type TrialWish, tryOut } from "../engine/doctor/trial";
+import { withTrial } from "../engine/doctor/trial-fit";
+import type { Notebook, TrialNotes } from "../engine/doctor/trial-notes";
+import { systemClock } from "../outside/clock";
+import { writePrivately } from "../outside/private-file";
+import { fail, type Service } from "./compose";
+import type { Flags } from "./flags";
+import type { Output } from "./output";
+import { consentMissing } from "./refusal";
+import type { Workspace } from "./workspace";
+
+export interface TrialPlan {
+  readonly vm?: DesiredVm;
+  readonly otherFlavor?: string;
+}
+
+/** What the files and the flags allow to make; or what has to be said first. */
+export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { readonly missing: Diagnostic } {
+  const vm = desired.resources.find((one): one is DesiredVm => one.kind === "vm");
+  const wanted = vm?.flavor ?? "volume";
+  const [given, otherFlavor] = (flags["allow-trial"] ?? "").split(",");
+  if (given !== wanted)
+    return {
+      missing: consentMissing({
+        kind: "approval",
+        detail:
+          vm === undefined
+            ? "a trial makes a volume of 1 GB and two groups, walks them through their life and deletes them; no VM, since no file names one to take flavor, image and owner from"
+            : `a trial makes a VM (flavor ${vm.flavor}, image ${vm.image}, for ${vm.owner} in ${vm.project} and ${vm.region}, as ${vm.address} is written) with a data volume of 1 GB, another volume of 1 GB that grows to 2, and two groups; it walks them through their life and deletes them after some minutes. The provider charges for that time`,
+        grant:
+          vm === undefined
+            ? "--allow-trial volume"
+            : `--allow-trial ${vm.flavor}, or --allow-trial ${vm.flavor},OTHER to resize it to the flavor OTHER and back as well`,
+      }),
+    };
+  return { ...(vm !== undefined && { vm }), ...(otherFlavor !== undefined && otherFlavor !== "" && { otherFlavor }) };
+}
+
+const notesFile = (workspace: Workspace): string => join(workspace.folder, ".reconcile", "trial.json");
+
+function notebookAt(path: string): Notebook {
+  return {
+    read() {
+      if (!existsSync(path)) return undefined;
+      const notes: unknown = JSON.parse(readFileSync(path, "utf8"));
+      if (isNotes(notes)) return notes;
+      throw fail(
+        "cli/file-unreadable",
+        `${path} does not hold the notes of a trial`,
+        "restore it; it says what to take away",
+      );
+    },
+    write(notes) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writePrivately(path, `${JSON.stringify(notes, undefined, 2)}\n`);
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+const isNotes = (value: unknown): value is TrialNotes =>
+  typeof value === "object" && value !== null && "version" in value && value.version === 1 && "made" in value;
+
+/** What an earlier trial left, for a run that makes nothing. */
+export function trialLeft(workspace: Workspace): readonly Diagnostic[] {
+  const path = notesFile(workspace);
+  if (!existsSync(path)) return [];
+  return [
+    {
+      severity: "warning",
+      code: "service/trial-left",
+      summary: `an earlier trial did not take everything away: ${path} names what it made`,
+      fix: "reconcile doctor --trial takes it away before anything else",
+    },
+  ];
+}
+
+export async function runTrial(
+  { workspace, service, output }: { workspace: Workspace; service: Service; output: Output },
+  ports: DoctorPorts,
+  report: DoctorReport,
+  { vm, otherFlavor }: TrialPlan,
+  signal: AbortSignal,
+): Promise<DoctorReport> {
+  const notebook = notebookAt(notesFile(workspace));
+  const earlier = notebook.read();
+  if (earlier !== undefined && earlier.service !== (ports.baseUrl ?? ""))
+    throw fail(
+      "service/trial-left",
+      `an earlier trial at ${earlier.service} left things, and this is ${ports.baseUrl ?? "another service"}`,
+      `take them away first: reconcile doctor --trial --base-url ${earlier.service}`,
+    );
+  const { timing } = service;
+  const unit = timing.pollIntervalMs;
+  const wish: TrialWish = {
+    ...(vm !== undefined && { vm: madeLike(vm) }),
+    ...(otherFlavor !== undefined && { otherFlavor }),
+  };
+  try {
+    const { report: after, findings } = await tryOut(
+      {
+        doctor: ports,
+        clientIn: (dialect) => service.inDialect(dialect).client,
+        notebook,
+        clock: systemClock,
+        timing: {
+          pollMs: unit,
+          quietMs: unit * 10,
+          quietCreateMs: unit * 60,
+          mostMs: timing.vmCreateTimeoutMs,
+          discoveryMs: timing.discoveryWindowMs,
+        },
+        say: (line) => output.note(line),
+        signal,
+      },
+      report,
+      wish,
+    );
+    return withTrial(after, findings);
+  } catch (error) {
+    if (!(error instanceof TrialProblem)) throw error;
+    throw fail(
+      "service/trial-left",
+      `${error.message}; what the trial made is written down in ${notesFile(workspace)}`,
+      "reconcile doctor --trial takes it away, once the service answers",
+    );
+  }
+}
+
+/** As small as it can be: what it is like costs, and no address is needed. */
+function madeLike(vm: DesiredVm): Omit<NewVm, "name"> {
+  const { name: _, ...like } = newVm(vm);
+  return { ...like, sizeGb: 1, skipFloatingIp: true };
+}
+
+export const leftBehind = (report: DoctorReport): readonly Diagnostic[] =>
+  (report.trial?.left ?? []).map((line) => ({
+    severity: "error",
+    code: "service/trial-left",
+    summary: `the trial could not take it away again: ${line}`,
+    fix: "reconcile doctor --trial tries again; until then it is written down in .reconcile/trial.json",
+  }));

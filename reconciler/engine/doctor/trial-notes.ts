@@ -1,0 +1,70 @@
+/**
+ * What a trial made, written down before each request that makes something, so that it can be taken away again whatever
+ * happens to the process. A thing is known by its id, or by a name that nothing had before.
+ */
+import { randomBytes } from "node:crypto";
+import type { Kind } from "../../core/model/address";
+
+export interface Made {
+  readonly kind: Kind;
+  /** As it was asked for; `undefined` for a volume that came with the VM. */
+  readonly name?: string;
+  readonly id?: string;
+  /** When it was asked for, in milliseconds. */
+  readonly askedAt: number;
+  /** The service said that it took it. */
+  readonly isTaken?: true;
+}
+
+export interface TrialNotes {
+  readonly version: 1;
+  /** The service that it was made in; at another one nothing is taken away. */
+  readonly service: string;
+  readonly made: readonly Made[];
+}
+
+/** Where the notes are kept: each write is durable when it returns. */
+export interface Notebook {
+  read(): TrialNotes | undefined;
+  write(notes: TrialNotes): void;
+  remove(): void;
+}
+
+/** Of letters, digits and hyphens, short and beginning with a letter: few services refuse it. */
+export const trialName = (): string => `trial-${randomBytes(3).toString("hex")}`;
+
+export class Notes {
+  #made: readonly Made[];
+
+  constructor(
+    private readonly notebook: Notebook,
+    private readonly service: string,
+  ) {
+    this.#made = notebook.read()?.made ?? [];
+  }
+
+  get made(): readonly Made[] {
+    return this.#made;
+  }
+
+  add(thing: Made): void {
+    this.#write([...this.#made, thing]);
+  }
+
+  /** What is known of a thing by now. */
+  note(thing: Made, more: Partial<Made>): Made {
+    const known = { ...thing, ...more };
+    this.#write(this.#made.map((one) => (one === thing ? known : one)));
+    return known;
+  }
+
+  drop(thing: Made): void {
+    this.#write(this.#made.filter((one) => one !== thing));
+  }
+
+  #write(made: readonly Made[]): void {
+    this.#made = made;
+    if (made.length === 0) this.notebook.remove();
+    else this.notebook.write({ version: 1, service: this.service, made });
+  }
+}

@@ -1,0 +1,84 @@
+/** Where operations that change something are commonly found; a trial tries them on what it made itself. */
+import { type AssumedOperation, rowOf } from "../../core/model/operation";
+import type { Dialect, Place, Route } from "../../dialect/dialect";
+
+/** Below which a kind's list is, and what its records call their id. */
+export interface Whereabouts {
+  readonly list: string | undefined;
+  readonly idKeys: readonly string[];
+}
+
+/** What ends the path of a list and is no part of where its items are. */
+const listing = /\/(list|detail|details|all|search|query|describe)$/;
+
+export const whereaboutsOf = (dialect: Dialect, kind: "vm" | "volume" | "group"): Whereabouts => ({
+  list: dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""),
+  // Those that were learnt stand first; of the many built-in ones the first is enough.
+  idKeys: dialect.records[kind].id
+    .slice(0, 2)
+    .flatMap((place: Place) => (typeof place === "string" && place !== "" ? (place.split("/").at(-1) ?? []) : [])),
+});
+
+/** The dialect's own first; never one that could mean anything but the thing whose id it carries. */
+export function writesFor(
+  operation: AssumedOperation,
+  dialect: Dialect,
+  { list, idKeys }: Whereabouts,
+): readonly Route[] {
+  const said = dialect.operations[operation];
+  const { method, path } = rowOf(operation);
+  const base = list?.replace(listing, "");
+  const routes: Route[] = [...(said === null ? [] : [said]), { method, path }];
+  if (base !== undefined && base !== "") for (const idKey of idKeys) routes.push(...byRule(operation, base, idKey));
+  const seen = new Set<string>();
+  return routes.filter((route) => {
+    const key = JSON.stringify([route.method, route.path, route.body, route.query]);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+function byRule(operation: AssumedOperation, base: string, idKey: string): readonly Route[] {
+  const post = (path: string, body?: unknown): Route => ({ method: "POST", path, ...(body !== undefined && { body }) });
+  const remove = (path: string): Route => ({ method: "DELETE", path });
+  const byId = { [idKey]: "{id}" };
+  switch (operation) {
+    case "vm.resize.confirm":
+    case "vm.resize.revert": {
+      const verb = operation === "vm.resize.confirm" ? "confirm" : "revert";
+      return [
+        post(`${base}/{id}/resize/${verb}`),
+        post(`${base}/{id}/${verb}-resize`),
+        post(`${base}/{id}/${verb}_resize`),
+        post(`${base}/{id}/action`, { [`${verb}Resize`]: null }),
+        post(`${base}/${verb}-resize/{id}`),
+        post(`${base}:${verb}Resize`, byId),
+        post(`${base}/${verb}Resize`, byId),
+      ];
+    }
+    case "volume.delete":
+      return [
+        remove(`${base}/{id}`),
+        remove(`${base}/delete/{id}`),
+        post(`${base}/{id}/delete`),
+        post(`${base}/delete/{id}`),
+        post(`${base}:delete`, byId),
+        post(`${base}/delete`, byId),
+        post(`${base}/remove`, byId),
+      ];
+    case "group.rule.delete":
+      return [
+        remove(`${base}/{id}/rules/{rule_id}`),
+        remove(`${base}/{id}/rule/{rule_id}`),
+        remove(`${base.replace(/s$/, "")}-rules/{rule_id}`),
+        remove("/api/v1/security-group-rules/{rule_id}"),
+        remove("/api/v1/security-group-rule/{rule_id}"),
+        remove("/api/v1/rules/{rule_id}"),
+        ...["ruleId", "rule_id", "rule"].flatMap((ruleKey) => {
+          const both = { ...byId, [ruleKey]: "{rule_id}" };
+          return [post(`${base}:removeRule`, both), post(`${base}/remove-rule`, both), post(`${base}/remove`, both)];
+        }),
+      ];
+    default:
+      return [];
+  }
+}

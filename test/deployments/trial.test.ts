@@ -1,0 +1,254 @@
+/**
+ * What a trial learns in an empty project of deployments that differ wherever the contract is silent; that nothing of it
+ * stays; and that a trial that is killed at any request is cleaned up by the next one.
+ */
+import { writeFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
+import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
+import type { DoctorReport } from "../../reconciler/engine/doctor/report";
+import { type TrialPorts, type TrialWish, tryOut } from "../../reconciler/engine/doctor/trial";
+import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
+import type { Notebook, TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
+import { dialectYaml } from "../../reconciler/report/doctor-text";
+import type { ServiceClient } from "../../reconciler/service/client";
+import { Credential } from "../../reconciler/service/credential";
+import { createServiceClient } from "../../reconciler/service/http-client";
+import { type BenchWorld, startBenchWorld, token } from "../support/bench-world";
+import { deployments } from "../support/deployments/all";
+import { startFront } from "../support/deployments/front";
+import { liveThrough } from "../support/deployments/life";
+import { over } from "../support/deployments/over";
+import { everything } from "../support/stories";
+
+type Known = (typeof deployments)[number];
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const wish = {
+  vm: {
+    flavor: "m1.small",
+    image: "ubuntu-24.04",
+    owner: "ops@acme.example",
+    userId: "1042",
+    project: "acme",
+    region: "in-west-1",
+    sizeGb: 1,
+  },
+  otherFlavor: "m1.medium",
+};
+
+/** What the process is when it dies: it neither sends nor writes any more. */
+class Killed extends Error {}
+
+interface Death {
+  /** The request at which it dies. */
+  readonly at: number;
+  /** Whether the request still has its effect. */
+  readonly after: boolean;
+}
+
+interface Standing {
+  readonly world: BenchWorld;
+  readonly url: string;
+  readonly notes: { kept: TrialNotes | undefined };
+}
+
+async function stand(known: Known): Promise<Standing> {
+  let url = "";
+  const world = await startBenchWorld({
+    with: everything,
+    pageSize: 500,
+    timeScale: 2000,
+    front: async (emulator) => {
+      const front = await startFront(known.deployment, emulator);
+      url = front.url;
+      return front;
+    },
+  });
+  closers.push(() => world.close());
+  return { world, url, notes: { kept: undefined } };
+}
+
+interface TrialStage {
+  readonly ports: Omit<TrialPorts, "doctor">;
+  doctorIn(dialect: Dialect): DoctorPorts;
+  asked(): number;
+}
+
+function stageFor({ url, notes }: Standing, death?: Death): TrialStage {
+  let asked = 0;
+  let isDead = false;
+  const mortal = async <T>(send: () => Promise<T>): Promise<T> => {
+    if (isDead) throw new Killed();
+    const isLast = asked++ === death?.at;
+    if (isLast) isDead = true;
+    if (isLast && !death.after) throw new Killed();
+    const answer = await send();
+    if (isLast) throw new Killed();
+    return answer;
+  };
+  const clientIn = (dialect: Dialect): ReturnType<typeof createServiceClient> => {
+    const client = createServiceClient({
+      baseUrl: url,
+      dialect,
+      credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
+      timing: { requestTimeoutMs: 5000 },
+    });
+    closers.push(() => client.close());
+    return client;
+  };
+  const doctorIn = (dialect: Dialect): DoctorPorts => {
+    const client = clientIn(dialect);
+    return {
+      probe: (request) => mortal(() => client.probe(request)),
+      baseUrl: url,
+      withAuthorization: (name, header) =>
+        doctorIn({ ...dialect, authorization: { ...dialect.authorization, name, header } }),
+    };
+  };
+  const notebook: Notebook = {
+    read: () => notes.kept,
+    write(kept) {
+      if (isDead) throw new Killed();
+      notes.kept = structuredClone(kept);
+    },
+    remove() {
+      if (isDead) throw new Killed();
+      notes.kept = undefined;
+    },
+  };
+  return {
+    doctorIn,
+    asked: () => asked,
+    ports: {
+      clientIn: (dialect) => mortalClient(clientIn(dialect), mortal),
+      notebook,
+      clock: { now: () => Date.now(), sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+      timing: { pollMs: 4, quietMs: 100, quietCreateMs: 250, mostMs: 3000, discoveryMs: 120 },
+      say: () => {},
+      signal: new AbortController().signal,
+    },
+  };
+}
+
+const mortalClient = (
+  client: ServiceClient,
+  mortal: (send: () => Promise<unknown>) => Promise<unknown>,
+): ServiceClient =>
+  new Proxy<ServiceClient>(client, {
+    get(_, name: keyof ServiceClient) {
+      const member = client[name];
+      return typeof member === "function"
+        ? (...args: unknown[]) => mortal(async () => Reflect.apply(member, client, args))
+        : member;
+    },
+  });
+
+const beforeOf = (known: Known): unknown => over(parse(known.before) ?? {}, parse(known.beforeTrial ?? "") ?? {});
+
+async function tryIn(
+  before: unknown,
+  standing: Standing,
+  options: { readonly death?: Death; readonly wish?: TrialWish } = {},
+): Promise<{ report: DoctorReport; asked: number }> {
+  const told = readDialectText(JSON.stringify(before), "before.yaml").dialect;
+  const stage = stageFor(standing, options.death);
+  const report = await diagnoseService(stage.doctorIn(told), told);
+  const authorization = { ...told.authorization, ...report.authorization };
+  const doctor = stage.doctorIn({ ...report.dialect, authorization });
+  const { report: after, findings } = await tryOut({ ...stage.ports, doctor }, report, options.wish ?? wish);
+  return { report: withTrial(after, findings), asked: stage.asked() };
+}
+
+/** What is in the project beside what is the platform's. */
+const leftIn = (world: BenchWorld): readonly unknown[] => {
+  const {
+    vms = [],
+    volumes = [],
+    groups = [],
+  } = world.emulator.dump() as unknown as Record<
+    string,
+    readonly { readonly platform?: boolean; readonly name?: string }[]
+  >;
+  return [...vms, ...volumes, ...groups.filter(({ platform }) => platform !== true)].map(({ name }) => name);
+};
+
+/** How many requests a trial took. */
+const requests = new Map<string, number>();
+
+/** Two of them stand for all: one that is read record by record, and one that lists maps and answers 200 to everything. */
+const isKilled = (title: string): boolean => process.env["TRIAL_KILLS"] !== undefined || /OpenStack|200/.test(title);
+
+describe.each(deployments.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
+  test("an empty project is enough: what is learnt carries a whole life with fewer lines left to a person", async () => {
+    const standing = await stand(known);
+    const { report, asked } = await tryIn(beforeOf(known), standing);
+    requests.set(title, asked);
+    const yaml = dialectYaml(report, { baseUrl: "https://cloud.example.com", date: "2026-01-01" });
+    if (process.env["SHOW_LEARNT"] !== undefined)
+      writeFileSync(
+        `${process.env["SHOW_LEARNT"]}/trial-${title.replaceAll(/\W+/g, "-")}.yaml`,
+        `${yaml}\n# ${asked} requests\n${report.trial?.seen.map((line) => `# ${line}`).join("\n")}\n# LEFT ${JSON.stringify(report.trial?.left)}`,
+      );
+    expect(report.trial?.left).toEqual([]);
+    expect(leftIn(standing.world)).toEqual([]);
+    expect(standing.notes.kept).toBeUndefined();
+    const written = JSON.stringify(over(over(beforeOf(known), parse(yaml)), parse(known.afterTrial) ?? {}));
+    const { dialect, diagnostics } = readDialectText(written, "learnt.yaml");
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    const other = await startBenchWorld({
+      with: everything,
+      pageSize: 500,
+      dialect,
+      front: (emulator) => startFront(known.deployment, emulator),
+    });
+    closers.push(() => other.close());
+    await liveThrough(other);
+  });
+
+  test.runIf(isKilled(title))("killed at any request, it is cleaned up by the next one", async () => {
+    const before = beforeOf(known);
+    const deaths = deathsOf(requests.get(title) ?? 150);
+    for (let from = 0; from < deaths.length; from += 6) {
+      await Promise.all(
+        deaths.slice(from, from + 6).map(async (death) => {
+          const standing = await stand(known);
+          await expect(tryIn(before, standing, { death })).rejects.toThrow(Killed);
+          const { report } = await tryIn(before, standing, { wish: {} });
+          const left = leftIn(standing.world);
+          expect([death, report.trial?.left, left, standing.notes.kept]).toEqual([death, [], [], undefined]);
+        }),
+      );
+      for (const close of closers.splice(0).reverse()) await close();
+    }
+  });
+});
+
+/** A few of them, or so many as are asked for: `TRIAL_KILLS=1` for every one. */
+function deathsOf(asked: number): readonly Death[] {
+  const stride = Number(process.env["TRIAL_KILLS"] ?? Math.ceil(asked / 2));
+  const deaths: Death[] = [];
+  for (let at = Math.floor(stride / 2); at < asked; at += stride)
+    deaths.push({ at, after: false }, { at: Math.min(at + 1, asked - 1), after: true });
+  return deaths;
+}
+
+test("where no volume can be deleted, one of 1 GB is left and told of, and no VM is made", async () => {
+  const known = deployments.find(({ beforeTrial }) => beforeTrial !== undefined);
+  if (known === undefined) throw new Error("there is no such deployment");
+  const standing = await stand(known);
+  const { report } = await tryIn(parse(known.before), standing);
+  expect(report.trial?.left).toEqual([
+    expect.stringMatching(/^volume \S+ \(trial-\w+-p\): no way to delete a volume is known$/),
+  ]);
+  expect(leftIn(standing.world)).toEqual([expect.stringMatching(/^trial-\w+-p$/)]);
+  expect(standing.notes.kept?.made).toHaveLength(1);
+  expect(report.trial?.open.join()).toContain("no VM was made");
+});
