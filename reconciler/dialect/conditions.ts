@@ -183,6 +183,8 @@ export const isThrottled = (outcome: Failure): boolean =>
 function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
+  if (answer.status === 206 && kind === "read")
+    return lost(kind, "the service answered 206: this is a part of what there is", answer.status);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) {

@@ -17,6 +17,7 @@ function saysFailed(body: object): boolean {
   if (isNo(own(body, "success")) || isNo(own(body, "ok"))) return true;
   if (isRecord(body)) return hasContractError(body);
   if (isError(own(body, "error")) || isSomething(own(body, "errors"))) return true;
+  if (codes.some((key) => isErrorStatus(own(body, key))) && Object.keys(body).every(isOfAnEnvelope)) return true;
   const status = own(body, "status");
   return typeof status === "string" && failedWords.has(status.toLowerCase()) && Object.keys(body).every(isOfAnEnvelope);
 }
@@ -49,9 +50,16 @@ const isSomething = (value: unknown): boolean =>
       ? value.length > 0
       : typeof value === "object" && value !== null && Object.keys(value).length > 0;
 
+/** A status of HTTP that says no, beside one that said yes. */
+const codes = ["code", "status", "statusCode", "status_code"] as const;
+const isErrorStatus = (value: unknown): boolean =>
+  (typeof value === "number" || (typeof value === "string" && /^\d{3}$/.test(value))) &&
+  Number(value) >= 400 &&
+  Number(value) <= 599;
+
 const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "failure"]);
 
 const isOfAnEnvelope = (key: string): boolean =>
-  /^(status|statuscode|success|ok|message|msg|errors?|error_?(code|message)|code|data|details?|reason|description|result|timestamp|time|path|title|type|trace_?id|request_?id|correlation_?id)$/i.test(
+  /^(status|status_?code|success|ok|message|msg|errors?|error_?(code|message)|code|data|details?|reason|description|result|timestamp|time|path|title|type|trace_?id|request_?id|correlation_?id)$/i.test(
     key,
   );

@@ -13,13 +13,17 @@ export type SignKind =
   | "cursor"
   /** Says that there is more. */
   | "more"
+  /** Says that something could not be shown. */
+  | "lack"
   /** Says that this was the end. */
   | "end"
   /** How many items there are altogether. */
   | "total"
   | "pages"
   /** How many items a page holds at most. */
-  | "limit";
+  | "limit"
+  /** For how many seconds a cache has kept it. */
+  | "age";
 
 export interface Sign {
   readonly kind: SignKind;
@@ -51,6 +55,9 @@ const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
+/** Beside a list, with anything in it, it says that something is missing. */
+const lackKey =
+  /^(warnings?|unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
 const containerKey =
   /^(page|paging|paginat(ion|or)|pageinfo|meta|metadata|listmeta|listmetadata|responsemetadata|resultset|resultinfo|navigation|pager|cursors?|next)$|links?$/;
 
@@ -67,6 +74,7 @@ export function pageSigns(page: Page): readonly Sign[] {
       const here = at + pointerTo(key);
       if (Array.isArray(found)) {
         if (/links?$/.test(plain)) signs.push(...linkSigns(found, here));
+        else if (lackKey.test(plain) && found.length > 0) signs.push({ kind: "lack", at: here, count: 0 });
         continue;
       }
       const sign = signOf(plain, found, depth > 0);
@@ -90,7 +98,7 @@ export function nextLink(header: string): string | undefined {
 
 /** Whether a header may speak of pages; all others stay where they came from. */
 export const speaksOfPages = (name: string): boolean =>
-  /^(link|content-range)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
+  /^(link|content-range|age)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
 
 function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> | undefined {
   const sign = (kind: SignKind, count = 0) => ({ kind, count });
@@ -98,6 +106,7 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   const count = asCount(value);
   if (moreKey.test(key)) return flag === undefined ? undefined : sign(flag ? "more" : "end");
   if (endKey.test(key) && flag !== undefined) return sign(flag ? "end" : "more");
+  if (lackKey.test(key)) return leadsOn(value) ? sign("lack") : undefined;
   if (nextKey.test(key)) return sign(leadsOn(value) ? "next" : "end");
   if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");
   if (count === undefined) return undefined;
@@ -114,6 +123,7 @@ function headerSigns(name: string, value: string): Sign[] {
     const total = asCount(/\/(\d+)$/.exec(value.trim())?.[1]);
     return total === undefined ? [] : [{ kind: "total", at, count: total }];
   }
+  if (at === "age") return [{ kind: "age", at, count: asCount(value.trim()) ?? 0 }];
   const sign = signOf(plainKey(at.replace(/^x-/, "")), value, false);
   return sign === undefined ? [] : [{ ...sign, at }];
 }

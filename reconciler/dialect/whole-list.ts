@@ -21,6 +21,9 @@ export interface ListRead {
   readonly repeated: string | undefined;
 }
 
+/** A list may be behind by the discovery window, which is longer. */
+const oldestSeconds = 30;
+
 export type Gap =
   /** It says something that the dialect does not name. */
   | { readonly kind: "open"; readonly sign: Sign; readonly because: string }
@@ -39,6 +42,9 @@ export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined 
   const more = of("more");
   if (more !== undefined) return open(more, `${named(more)} says that there is more`);
 
+  const lack = of("lack");
+  if (lack !== undefined) return open(lack, `${named(lack)} says that something could not be shown`);
+
   const totals = pages.map(({ signs }) =>
     Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),
   );
@@ -52,6 +58,10 @@ export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined 
   if (shrank) return { kind: "torn", because: "something went away while its pages were read" };
   if (repeated !== undefined && total === undefined)
     return { kind: "torn", because: `two of its items have the id ${repeated}` };
+
+  const stale = of("age");
+  if (stale !== undefined && stale.count > oldestSeconds)
+    return open(stale, `a cache has answered, with what was so ${stale.count} seconds ago`);
 
   const count = of("pages");
   if (count !== undefined && count.count > pages.length)
@@ -67,6 +77,42 @@ export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined 
     );
   return undefined;
 }
+
+/** Nothing that it says of its pages tells where it ends. */
+export const maySayNothing = (pages: readonly PageRead[]): boolean =>
+  pages.length === 1 &&
+  pages.every(
+    ({ items, signs }) =>
+      items > 0 && signs.every(({ kind }) => kind !== "total" && kind !== "pages" && kind !== "end"),
+  );
+
+export interface More {
+  readonly query: string;
+  /** What the dialect says where that is how the list goes on. */
+  readonly line: string;
+}
+
+const byNumber = (number: 0 | 1) => `pagination: { number: ${number}, param: page }`;
+
+/** As most services with pages are asked for the rest. Those without pages take no notice, or refuse it. */
+export function waysToAskForMore(path: string, shown: number): readonly More[] {
+  const asked = new URLSearchParams(path.split("?")[1] ?? "");
+  const many = "limit=1000&per_page=1000&page_size=1000";
+  const ways: readonly More[] = [
+    { query: "page=2", line: byNumber(1) },
+    { query: "page=1", line: byNumber(0) },
+    { query: `offset=${shown}`, line: "pagination: { offset: true, param: offset }" },
+    { query: many, line: "a path of the list that shows all on one page, such as …?limit=1000" },
+  ];
+  return ways.filter(({ query }) => ![...new URLSearchParams(query).keys()].some((name) => asked.has(name)));
+}
+
+export const cutSilently = (operation: string, query: string, id: string, line: string): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} is not whole: asked with ?${query} it shows ${id}, which it had not shown, and it does not say that it has pages`,
+  hint: `in the dialect: ${line}`,
+});
 
 function lastTotal(pages: readonly PageRead[]): Sign | undefined {
   for (const { signs } of pages.toReversed()) {
@@ -96,6 +142,10 @@ const ignoring = (sign: Sign): string => `pagination: { ignore: [${sign.at}] } (
 
 function linesFor(operation: string, sign: Sign): string {
   const ignore = ignoring(sign);
+  if (sign.kind === "lack")
+    return `run the same command again when the service can show everything; in the dialect: ${ignore}`;
+  if (sign.kind === "age")
+    return `let the cache pass on what it is asked for with Cache-Control: no-cache; in the dialect: ${ignore}`;
   if (sign.kind === "next" || sign.kind === "cursor") {
     const follow = isHeader(sign)
       ? `pagination: { next_header: ${sign.at} }`

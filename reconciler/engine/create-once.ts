@@ -15,8 +15,9 @@
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
+import { sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
-import type { Intent } from "../core/model/recorded";
+import { type Intent, orphanKey } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { errorMessage } from "../core/text/errors";
 import { discover, type LiveOf } from "./discover";
@@ -58,7 +59,8 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
   for (let attempt = 1; ; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
-    if (outcome.status === "accepted" && outcome.value !== undefined) return keepOrTell(step, creation, outcome.value);
+    if (outcome.status === "accepted" && outcome.value !== undefined && !isAnothers(step, kind, outcome.value.id, run))
+      return keepOrTell(step, creation, outcome.value);
     // The name may have been taken by an attempt whose answer was lost, of this run or of the one before: the list that
     // lacked it is contradicted.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
@@ -79,6 +81,13 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
       return outcomeUnknown(what, intent, run, evidence);
     run.progress(step, "the lost create was not done; sending it again");
   }
+}
+
+/** An answer that names what was there before speaks of something else: a proxy's, or somebody's idea of a create. */
+function isAnothers({ address }: Step, kind: Kind, id: string, run: Run): boolean {
+  const manager = run.recorder.addressOf(id);
+  if (manager !== undefined && manager !== address) return true;
+  return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight[kind](run.live, id).seen === "yes";
 }
 
 type Found =

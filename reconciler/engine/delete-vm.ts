@@ -5,7 +5,7 @@
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
-import { type Disk, type Orphan, orphanKey, type RecordedVm, type StateChange } from "../core/model/recorded";
+import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../core/model/recorded";
 import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { proveStopped } from "./prove-stopped";
@@ -42,13 +42,12 @@ export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: stri
   const orphans = await leftBehind(id, action, record, named, run);
   if (orphans.length === 0 && named === undefined && action.hanging === undefined)
     run.progress(step, "the answer does not name the volumes that it left, and nothing else shows them");
-  const changes: StateChange[] = [...orphansAdded(orphans), ...missingInstead(step, id, run, deleted, sentBefore)];
-  await run.recorder.record([...changes, ...recordOf(step, run)]);
+  await run.recorder.record(orphansAdded(orphans));
   for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
-  if (run.hasFollowers(step) || action.deletesVolume !== undefined) {
-    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "gone" });
-    if (result.end !== "done") return result;
-  }
+  // A delete that was accepted may fail later on: the VM keeps its record until it is gone.
+  const { vm: _, ...result } = await waitForVm(step, run, id, { for: "gone" });
+  if (result.end !== "done") return result;
+  await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
   const going = orphans.find((orphan) => orphan.id === action.deletesVolume?.id);
   return going === undefined || action.deletesVolume === undefined || !run.mayLose("volume", going.id)
     ? done

@@ -38,14 +38,14 @@ const lookers: { readonly [K in Kind]: Looker<LiveOf[K]> } = {
   vm: watchVms,
   volume: (search, run) =>
     lookThrough(
-      () => run.ports.client.listVolumes({ signal: run.signal }),
+      (proves) => run.ports.client.listVolumes({ signal: run.signal, proves }),
       (volume) => volume.name === search.name,
       search,
       run,
     ),
   group: (search, run) =>
     lookThrough(
-      () => run.ports.client.listGroups({ signal: run.signal }),
+      (proves) => run.ports.client.listGroups({ signal: run.signal, proves }),
       (group) => group.name?.toLowerCase() === search.name,
       search,
       run,
@@ -67,12 +67,18 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
   );
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted") return { status: "aborted" };
-  return waited.ended === "blind" ? { status: "blind", failure: waited.failure } : { status: "seen", named };
+  if (waited.ended === "blind") return { status: "blind", failure: waited.failure };
+  if (isEnough(named)) return { status: "seen", named };
+  // It counts as not there from now on.
+  const last = await run.ports.client.listVms({ signal: run.signal, proves: true });
+  if (last.status !== "accepted")
+    return run.signal.aborted ? { status: "aborted" } : { status: "blind", failure: last };
+  return { status: "seen", named: last.value.filter((vm) => vm.name.toLowerCase() === name) };
 }
 
 /** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
 async function lookThrough<L>(
-  list: () => Promise<Outcome<readonly L[]>>,
+  list: (proves: boolean) => Promise<Outcome<readonly L[]>>,
   isNamed: (live: L) => boolean,
   { isEnough, windowMs }: Search<L>,
   run: Run,
@@ -82,7 +88,7 @@ async function lookThrough<L>(
   for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
     const isOver = clock.now() >= deadline;
-    const listed = await list();
+    const listed = await list(isOver);
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;

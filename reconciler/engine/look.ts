@@ -38,13 +38,19 @@ export interface Looking {
 /** `whole`: kinds of which everything there is has to be shown. */
 export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) => boolean): Promise<Seen> {
   const { client, desired, state, known, young, findings } = looking;
-  const options = looking.signal === undefined ? {} : { signal: looking.signal };
+  // A create that is open and does not show is taken for not done.
+  const isOpen = (kind: Kind): boolean =>
+    [...state.intents.values()].some(({ operation }) => operation === `${kind}.create`);
+  const optionsFor = (kind: Kind) => ({
+    ...(looking.signal === undefined ? {} : { signal: looking.signal }),
+    ...(isOpen(kind) ? { proves: true } : {}),
+  });
   const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = [...state.orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
   const [vm, volume, group] = await Promise.all([
-    observeVms(client, asked("vm"), desired, state, findings, { ...options, young }),
-    observeVolumes(client, asked("volume"), orphans, findings, options),
-    observeGroups(client, asked("group"), state, findings, options),
+    observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young }),
+    observeVolumes(client, asked("volume"), orphans, findings, optionsFor("volume")),
+    observeGroups(client, asked("group"), state, findings, optionsFor("group")),
   ]);
   return { vm, volume, group };
 }

@@ -260,6 +260,8 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
       };
     return failedBy(outcome);
   }
+  const settled = await waitUntilGone(id, action.name, run);
+  if (settled.end !== "done") return settled;
   if (!action.retired) {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
     return done;
@@ -275,6 +277,28 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   await run.recorder.record([change]);
   return done;
 };
+
+/** A delete that was accepted may fail later on. Without a list, the acknowledgement has to do. */
+async function waitUntilGone(id: string, name: string, run: Run): Promise<StepResult> {
+  const { client, clock, timing } = run.ports;
+  const deadline = clock.now() + timing.discoveryWindowMs;
+  while (client.can.seesGroups === "list") {
+    const isOver = clock.now() >= deadline;
+    const listed = await run.listGroups();
+    if (listed.status !== "accepted" || listed.value.every((group) => group.id !== id)) return done;
+    if (isOver)
+      return {
+        end: "failed",
+        code: "apply/timeout",
+        message: `the service accepted the delete of group ${name}, and still lists it after ${Math.round(timing.discoveryWindowMs / 1000)} s`,
+        fix: "run the same command again: it deletes the group once more",
+      };
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+    if (run.signal.aborted)
+      return { end: "unknown", code: "apply/interrupted", message: "stopped while waiting for it" };
+  }
+  return done;
+}
 
 /** Who has a rule that names it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {

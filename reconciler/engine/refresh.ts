@@ -12,7 +12,7 @@ import { type Orphan, orphanKey, type RecordedResource, type State } from "../co
 import type { Part } from "../core/plan/part";
 import type { ServiceClient } from "../service/client";
 import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
-import { cannotLook, type Observed, type Options, observeEach, wordOf } from "./observe";
+import { cannotLook, type Options, observeEach, wordOf } from "./observe";
 import { readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
@@ -51,7 +51,7 @@ export async function refresh(
   if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
   const judge = async () => {
     await lookForLeft(client, state, seen, findings, signalOf(options));
-    contradict(seen.volume, seen.vm.looks);
+    contradict(seen, findings);
     const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
     const accepted = options.acceptService === true;
@@ -136,8 +136,20 @@ async function lookForLeft(
   await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
 }
 
-/** A volume that a VM's record names is there, whatever a list or a read said of it: two answers that differ prove nothing. */
-function contradict(volumes: Observed<LiveVolume>, vms: ReadonlyMap<string, Look<LiveVm>>): void {
+/** A volume that a VM's record names is there, and a VM that a volume's record names, whatever a list or a read said of it: two answers that differ prove nothing. */
+function contradict({ vm: { looks: vms }, volume: volumes }: Seen, findings: Diagnostic[]): void {
+  for (const [volume, look] of volumes.looks) {
+    const host = look.seen === "yes" ? look.value.attachedTo : undefined;
+    const seen = typeof host === "string" ? vms.get(host) : undefined;
+    if (typeof host !== "string" || seen?.seen !== "absent") continue;
+    vms.set(host, { seen: "unobserved", reason: `${seen.because}, and yet volume ${volume} says that it hangs on it` });
+    findings.push({
+      severity: "warning",
+      code: "plan/not-listed-yet",
+      summary: `VM ${host} counts as there: ${seen.because}, and yet volume ${volume} says that it hangs on it`,
+      fix: "plan again in a moment; if the VM is gone and the volume goes on saying so: reconcile state rm ADDR",
+    });
+  }
   for (const vm of vms.values()) {
     if (vm.seen !== "yes") continue;
     for (const { id } of vm.value.volumes ?? []) {

@@ -109,8 +109,6 @@ export async function runPlan(
     });
   };
 
-  const followed = new Set<string>();
-  for (const step of plan.steps) for (const needed of step.needs) followed.add(needed.step);
   const startedAt = new Map<string, number>();
   const openBefore = [...recorder.state.intents.values()];
   const run: Run = {
@@ -141,11 +139,11 @@ export async function runPlan(
     mayLose: (disk, id) => permitted.mayLose(disk, id),
     isFlushConfirmed: (address) => permitted.isFlushConfirmed(address),
     endsProtected: permitted.endsProtected,
-    hasFollowers: (step) => followed.has(step.id),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
     listVms: sharedLook(() => ports.client.listVms({ signal: halt.signal })),
     listVolumes: sharedLook(() => ports.client.listVolumes({ signal: halt.signal })),
+    listGroups: sharedLook(() => ports.client.listGroups({ signal: halt.signal })),
     stopped: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };

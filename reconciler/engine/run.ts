@@ -6,7 +6,7 @@
 import type { Index } from "../core/canonical/catalogue";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import type { Live, LiveVm, LiveVolume } from "../core/model/live";
+import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { ActionOf, Step, StepOperation } from "../core/plan/step";
@@ -45,13 +45,12 @@ export interface Run {
   readonly isFlushConfirmed: (address: string) => boolean;
   /** On a twin alone. */
   readonly endsProtected: boolean;
-  /** Whether another step waits for this one's effect to be visible. */
-  readonly hasFollowers: (step: Step) => boolean;
   readonly progress: (step: Step, message: string) => void;
   readonly priority: (step: Step) => number;
   /** The lists, asked for after the call and once for all who call at the same time. */
   readonly listVms: () => Promise<Outcome<readonly LiveVm[]>>;
   readonly listVolumes: () => Promise<Outcome<readonly LiveVolume[]>>;
+  readonly listGroups: () => Promise<Outcome<readonly LiveGroup[]>>;
   /** VMs whose stop this run has sent, and the service accepted, and that it has not sent anywhere else since. */
   readonly stopped: Set<string>;
   /** Adds up time in which only the service works. */

@@ -33,6 +33,8 @@ export interface RequestOptions {
   readonly priority?: number;
   /** Asked before each time a write is sent, when it has its slot. */
   readonly mayWrite?: () => Promise<boolean>;
+  /** What this list does not show is to count as not there: pages that it does not speak of are asked for as well. */
+  readonly proves?: boolean;
 }
 
 export interface ServiceClient {

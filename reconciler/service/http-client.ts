@@ -14,7 +14,15 @@ import { mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/ne
 import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { fillRoute, type Ids } from "../dialect/requests";
-import { gapIn, incomplete, type ListRead, type PageRead } from "../dialect/whole-list";
+import {
+  cutSilently,
+  gapIn,
+  incomplete,
+  type ListRead,
+  maySayNothing,
+  type PageRead,
+  waysToAskForMore,
+} from "../dialect/whole-list";
 import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
@@ -145,9 +153,39 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       if (outcome.status !== "accepted") return caller.scrub(outcome);
       const { values, list } = outcome.value;
       const gap = gapIn(list);
-      if (gap === undefined) return accepted(values);
+      if (gap === undefined) {
+        const beyond =
+          requestOptions?.proves === true
+            ? await lookBeyond(call, first, outcome.value, readRecord, requestOptions)
+            : undefined;
+        return beyond === undefined ? accepted(values) : caller.scrub(beyond);
+      }
       if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(operation, gap));
     }
+  }
+
+  /** Some services cut a list and say nothing of it. One that shows other things when it is asked for more was cut. */
+  async function lookBeyond<T extends { readonly id: string }>(
+    call: ListCall,
+    first: PageRequest,
+    { values, list: { pages } }: { readonly values: readonly T[]; readonly list: ListRead },
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions,
+  ): Promise<Rejection | undefined> {
+    const { operation } = call;
+    if (call.method !== "GET" || !maySayNothing(pages)) return undefined;
+    const known = new Set(values.map(({ id }) => id));
+    for (const { query, line } of waysToAskForMore(first.path, values.length)) {
+      const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;
+      const outcome = await caller.call({ ...call, path }, requestOptions);
+      if (outcome.status !== "accepted") continue;
+      const page = read.page(operation, outcome.value.body, outcome.value.paging);
+      const records = page.status === "accepted" ? readAll(page.value.items, readRecord) : page;
+      if (records.status !== "accepted") continue;
+      const other = records.value.find(({ id }) => !known.has(id));
+      if (other !== undefined) return cutSilently(operation, query, other.id, line);
+    }
+    return undefined;
   }
 
   async function readPages<T extends { readonly id: string }>(

@@ -132,7 +132,8 @@ function dispatch(
   }
   if (request.signal !== undefined) leave = onAbort(request.signal, cancel);
 
-  const requestHeaders: Record<string, string> = { accept: "application/json" };
+  // What a cache remembers is no evidence of what is there.
+  const requestHeaders: Record<string, string> = { accept: "application/json", "cache-control": "no-cache" };
   for (const [name, value] of Object.entries(request.headers ?? {})) requestHeaders[name.toLowerCase()] = value;
   requestHeaders[spelling.authorization] = request.authorization;
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";

@@ -215,6 +215,16 @@ describe("what is no refusal", () => {
     ],
     "200 with ok: false beside data": [{ status: 200, text: '{"ok":false,"data":[]}' }, "unavailable", "unknown"],
     "200 with status: error": [{ status: 200, text: '{"status":"error","data":null}' }, "unavailable", "unknown"],
+    "200 with the code of an error": [
+      { status: 200, text: '{"code":500,"msg":"the database is down","data":[]}' },
+      "unavailable",
+      "unknown",
+    ],
+    "200 with the status of an error": [
+      { status: 200, text: '{"status":"403","data":null}' },
+      "unavailable",
+      "unknown",
+    ],
     "200 with a text as error": [{ status: 200, text: '{"error":"no capacity"}' }, "unavailable", "unknown"],
     "200 with errors beside the data": [
       { status: 200, text: '{"data":[],"errors":[{"message":"one host did not answer"}]}' },

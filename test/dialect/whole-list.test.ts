@@ -40,6 +40,7 @@ describe("a list that is whole", () => {
     "a full page that says it is the last": { items, limit: 2, is_truncated: false },
     "a full page of all there are": { items, limit: 2, total: 2 },
     "links that lead elsewhere": { items, vms_links: [{ rel: "self", href: "/vms" }] },
+    "nothing that is missing": { items, warnings: [], unreachable: [], warning: null, failed: 0 },
     "a cursor where this page began, and no more": { items, cursor: "abc", has_more: false },
     "other counts than of items": { items, status: "ok", request_id: "1", total: { cpu: 4 }, timing_ms: 7 },
     "fewer than were read": { items, count: 1 },
@@ -54,6 +55,22 @@ describe("a list that is whole", () => {
 });
 
 describe("a list that leads on", () => {
+  it("one that a cache has kept for longer than a list may be behind, and not what is fresh", () => {
+    expect(hintOf({ items }, { age: "300" })).toContain("pagination: { ignore: [age] }");
+    expect(gapOf({ items }, { age: "300" }, { ignore: ["age"] })).toBeUndefined();
+    expect(gapOf({ items }, { age: "3" })).toBeUndefined();
+  });
+
+  it.each([
+    [{ items, warnings: ["zone b did not answer"] }, "/warnings"],
+    [{ items, unreachable: ["zone-b"] }, "/unreachable"],
+    [{ items, warning: { code: "UNREACHABLE", message: "zone b" } }, "/warning"],
+    [{ data: items, meta: { failed_regions: ["west"] } }, "/meta/failed_regions"],
+  ])("one that says that something could not be shown: %j", (body, at) => {
+    expect(hintOf(body)).toContain(`pagination: { ignore: [${at}] }`);
+    expect(gapOf(body, {}, { ignore: [at] })).toBeUndefined();
+  });
+
   const cases: [body: unknown, at: string][] = [
     [{ items, next: "/api/v1/vm/list?page=2" }, "/next"],
     [{ items, next: { href: "/v?p=2" } }, "/next/href"],

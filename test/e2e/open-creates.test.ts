@@ -97,6 +97,18 @@ function leaveOpen(intent: Pick<Intent, "address" | "operation" | "name" | "reco
 }
 const volumeRecord = { kind: "volume", name: "data", sizeGb: 5, flush: { via: "ask" }, preventDestroy: false } as const;
 
+it("a create whose answer names what was there before is looked for, and that is left alone", async () => {
+  const { id: theirs } = await ask("POST", "/api/v1/volume/create", { name: "precious", size: "5" });
+  declare({ volumes: { data: { size: 5 } } });
+  hear(({ path }) =>
+    path.endsWith("/volume/create") ? { body: JSON.stringify({ id: theirs, name: "precious", size: 5 }) } : undefined,
+  );
+  const ran = await apply();
+  expect([ran.exitCode, creates()], ran.stderr).toEqual([0, 1]);
+  const own = emulator.dump().volumes.find(({ name }) => name === "data")?.id;
+  expect([state().resources["volume.data"].id, own === theirs]).toEqual([own, false]);
+});
+
 describe("an accepted create that does not show", () => {
   it.each([
     ["a VM", { vms: { web: {} } }, "vm.web"],

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
 
 let folder: string;
 let emulator: RunningEmulator;
@@ -241,6 +241,25 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
     expect(left).toHaveLength(1);
     expect(Object.keys(state().orphans)).toContain(`volume:${left[0]?.id}`);
   });
+});
+
+it("a VM and a group whose delete is accepted and not carried out keep their records", async () => {
+  await serve({ with: ["group.list"] });
+  const dialect = { operations: { "group.list": { method: "GET", path: "/api/v1/security-group" } } };
+  const groups = { front: { rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" }] } };
+  declare({ vms: { web: {} }, groups }, dialect);
+  expect((await apply()).exitCode).toBe(0);
+  declare({}, dialect);
+  proxy.meddle(async ({ method }, forward) =>
+    method === "DELETE" ? json({ data: { message: "scheduled", preserved_volumes: [] } }) : forward(),
+  );
+  const ran = await apply();
+  expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("still not gone")]);
+  expect(said(ran).replaceAll(/\s+/g, " ")).toContain("accepted the delete of group front, and still lists it");
+  expect(Object.keys(state().resources).sort()).toEqual(["group.front", "vm.web"]);
+  proxy.meddle((_, forward) => forward());
+  expect((await apply()).exitCode).toBe(0);
+  expect([vmNamed("web"), Object.keys(state().resources)]).toEqual([undefined, []]);
 });
 
 describe("a volume that outlives its VM", () => {

@@ -113,10 +113,12 @@ describe("a delete that finds nothing", () => {
 
 describe("a VM that two lists in a row lack", () => {
   it.each([
-    ["within its discovery window is not taken for gone", 60_000, []],
-    ["after its discovery window is gone", 0, ["create"]],
-  ])("%s", async (_, discoveryWindowMs, actions) => {
+    ["within its discovery window is not taken for gone", 60_000, false, []],
+    ["after its discovery window is not gone either, while a volume says that it hangs on it", 0, false, []],
+    ["after its discovery window is gone where nothing speaks against it", 0, true, ["create"]],
+  ])("%s", async (_, discoveryWindowMs, isGone, actions) => {
     const present = await stand();
+    if (isGone) await present.control("DELETE", `/vm/${present.emulator.dump().vms[0]?.id}`);
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
     const { store, client } = present;
     const parts = { desired: standing, store, client, options: {}, clock: systemClock, lineage: "unborn" };

@@ -228,6 +228,34 @@ describe("lists", () => {
     expect(server.received[1]!.url).toBe(expected);
   });
 
+  const inPages: Script = (request, ...rest) => {
+    const { searchParams } = new URL(request.url, "http://x");
+    const from = Number(searchParams.get("offset") ?? (Number(searchParams.get("page") ?? 1) - 1) * 2);
+    const ids = ["a", "b", "c"].slice(from, from + 2);
+    return json(200, { data: ids.map((id) => ({ id, name: id })) })(request, ...rest);
+  };
+
+  test("a list that was cut without a word is no proof: asked for more, it shows others", async () => {
+    const { client } = await start([inPages]);
+    expect(await client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+    expect(await client.listVms({ proves: true })).toMatchObject({
+      status: "rejected",
+      condition: "unreadable",
+      message: expect.stringContaining("asked with ?page=2 it shows c"),
+      hint: "in the dialect: pagination: { number: 1, param: page }",
+    });
+  });
+
+  test("a list that shows the same whatever it is asked for, or refuses that, is whole", async () => {
+    const all = json(200, { data: [{ id: "a", name: "a" }] });
+    const refuse: Script = (request, ...rest) =>
+      (request.url.includes("?") ? json(400, { error: { code: 400, message: "page?" } }) : all)(request, ...rest);
+    for (const script of [all, refuse]) {
+      const { client } = await start([script]);
+      expect(await client.listVms({ proves: true })).toMatchObject({ status: "accepted", value: [{ id: "a" }] });
+    }
+  });
+
   test("the next page: a URL on the same origin is followed", async () => {
     let base = "";
     const { client, server } = await start([
