@@ -55,9 +55,12 @@ const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
-/** Beside a list, with anything in it, it says that something is missing. */
+/** Beside a list, with anything in it, it says that something is missing; a warning may be about anything. */
+const warningKey = /^warnings?$/;
+const lackWords =
+  /partial|incomplete|truncat|unreachable|unavailable|timed? ?out|did not (answer|respond)|fail|error|missing/i;
 const lackKey =
-  /^(warnings?|unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
+  /^(unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
 const containerKey =
   /^(page|paging|paginat(ion|or)|pageinfo|meta|metadata|listmeta|listmetadata|responsemetadata|resultset|resultinfo|navigation|pager|cursors?|next)$|links?$/;
 
@@ -74,7 +77,7 @@ export function pageSigns(page: Page): readonly Sign[] {
       const here = at + pointerTo(key);
       if (Array.isArray(found)) {
         if (/links?$/.test(plain)) signs.push(...linkSigns(found, here));
-        else if (lackKey.test(plain) && found.length > 0) signs.push({ kind: "lack", at: here, count: 0 });
+        else if (saysLacking(plain, found)) signs.push({ kind: "lack", at: here, count: 0 });
         continue;
       }
       const sign = signOf(plain, found, depth > 0);
@@ -106,7 +109,7 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   const count = asCount(value);
   if (moreKey.test(key)) return flag === undefined ? undefined : sign(flag ? "more" : "end");
   if (endKey.test(key) && flag !== undefined) return sign(flag ? "end" : "more");
-  if (lackKey.test(key)) return leadsOn(value) ? sign("lack") : undefined;
+  if (saysLacking(key, value)) return sign("lack");
   if (nextKey.test(key)) return sign(leadsOn(value) ? "next" : "end");
   if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");
   if (count === undefined) return undefined;
@@ -140,6 +143,11 @@ const isNextRelation = (rel: unknown): boolean =>
   typeof rel === "string" && rel.toLowerCase().split(/\s+/).includes("next");
 
 const targets = ["href", "url", "uri", "link", "token", "cursor", "page", "marker", "id"] as const;
+
+function saysLacking(key: string, value: unknown): boolean {
+  const isAny = Array.isArray(value) ? value.length > 0 : leadsOn(value);
+  return isAny && (lackKey.test(key) || (warningKey.test(key) && lackWords.test(JSON.stringify(value))));
+}
 
 /** Text, a page's number, `true`, or an object with one of them at a place where a target is kept. */
 function leadsOn(value: unknown): boolean {

@@ -40,6 +40,7 @@ describe("a list that is whole", () => {
     "a full page that says it is the last": { items, limit: 2, is_truncated: false },
     "a full page of all there are": { items, limit: 2, total: 2 },
     "links that lead elsewhere": { items, vms_links: [{ rel: "self", href: "/vms" }] },
+    "a warning of another matter": { items, warnings: ["this version is deprecated"] },
     "nothing that is missing": { items, warnings: [], unreachable: [], warning: null, failed: 0 },
     "a cursor where this page began, and no more": { items, cursor: "abc", has_more: false },
     "other counts than of items": { items, status: "ok", request_id: "1", total: { cpu: 4 }, timing_ms: 7 },
