@@ -1,7 +1,14 @@
 /** What counts as gone: both proofs are needed, and each way to lack one leaves a thing unobserved. */
 import { describe, expect, it } from "vitest";
 import type { ScopeEvidence } from "../../reconciler/core/model/evidence";
-import { isDoubt, judgeScope, notFoundTwice, notInList, weigh } from "../../reconciler/core/model/evidence";
+import {
+  isDoubt,
+  judgeScope,
+  noEnvironment,
+  notFoundTwice,
+  notInList,
+  weigh,
+} from "../../reconciler/core/model/evidence";
 
 const here = { origin: "https://cloud.example", project: "acme" };
 const evidence = (over: Partial<ScopeEvidence>): ScopeEvidence => ({
@@ -32,6 +39,7 @@ const proven: Record<string, Partial<ScopeEvidence>> = {
     seen: new Set(["group:default"]),
   },
   "the user says so": { accepted: true, remembered: { origin: "https://other.example" }, seen: new Set() },
+  "nothing is said about an environment": { remembered: { ...here, environment: "prod" } },
   "the file names no project": { now: { origin: here.origin } },
   "three of one kind, of which none is left, beside another kind": {
     recorded: ["vm:1", ...volumes.slice(1)],
@@ -46,6 +54,14 @@ const doubted: Record<string, readonly [Partial<ScopeEvidence>, RegExp]> = {
   "another project, even when everything is shown": [
     { now: { ...here, project: "other" }, absent: [] },
     /project acme/,
+  ],
+  "another environment, even when everything is shown": [
+    { remembered: { ...here, environment: "prod" }, now: { ...here, environment: "staging" }, absent: [] },
+    /of the environment prod, and staging was chosen/,
+  ],
+  "no environment, where one was chosen before": [
+    { remembered: { ...here, environment: "prod" }, now: { ...here, environment: noEnvironment }, absent: [] },
+    /of the environment prod, and the file declares none/,
   ],
   "nothing that is recorded is shown": [{ seen: new Set(["vm:stranger"]), absent: ["vm:1", "vm:2"] }, /shows nothing/],
   "an old state, and nothing that is recorded is shown": [
