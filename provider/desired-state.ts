@@ -6,6 +6,7 @@ import {
   type DesiredPart,
   isPartReference,
   isPartText,
+  type Json,
   type OutputPart,
   openBeside,
   outputPartsOf,
@@ -18,6 +19,10 @@ import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "
 export interface FromYamlOptions {
   /** Of a file that declares environments, the one that is meant. */
   readonly env?: string;
+  /** What the file's `reads` give: by the name of each, the outputs of that project. */
+  readonly reads?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** What the file's `lookups` find: by the name of each, its id, name and addresses. */
+  readonly lookups?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** Values for the file's vars. */
   readonly vars?: Readonly<Record<string, string>>;
   /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
@@ -70,6 +75,9 @@ export class DesiredState extends pulumi.ComponentResource {
       open: openBeside,
       ...(settings.vars === undefined ? {} : { vars: settings.vars }),
       ...(settings.env === undefined ? {} : { env: settings.env }),
+      ...(settings.reads === undefined && settings.lookups === undefined
+        ? {}
+        : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
     });
     const told = diagnostics.map(
       ({ severity, summary, detail, fix, source }) =>
@@ -92,10 +100,11 @@ export class DesiredState extends pulumi.ComponentResource {
     return this.find(`group.${key}`) as SecurityGroup;
   }
 
-  private find(address: string): AnyResource {
-    const resource = this.resources[address];
+  /** Of a resource in a component the whole address: `shop/vm.web[0]`. */
+  private find(wanted: string): AnyResource {
+    const resource = this.resources[wanted] ?? this.resources[wanted.slice(wanted.indexOf(".") + 1)];
     if (resource === undefined)
-      throw new pulumi.RunError(`the file declares no ${address}; it has ${Object.keys(this.resources).join(", ")}`);
+      throw new pulumi.RunError(`the file declares no ${wanted}; it has ${Object.keys(this.resources).join(", ")}`);
     return resource;
   }
 }

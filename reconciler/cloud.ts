@@ -7,16 +7,18 @@ import { type Connection, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
 import type { Desired } from "./core/model/desired";
 import { hasErrors } from "./core/model/diagnostic";
+import type { ExternalValues } from "./core/model/external";
 import { type Grants, noGrants } from "./core/plan/consent";
 import type { Plan } from "./core/plan/plan";
 import { applyPlan, hasNothingToDo } from "./engine/apply";
 import { awaitInterrupted } from "./engine/await-interrupted";
 import type { EngineEvent } from "./engine/events";
+import { fetchExternal } from "./engine/externals";
 import { type Prepared, preparePlan } from "./engine/plan";
 import type { RunReport } from "./engine/run-plan";
 import { holderOf } from "./outside/holder";
-import { Refused } from "./refused";
-import { openProtectedStore } from "./store/open";
+import { Refused, refuse } from "./refused";
+import { openProtectedStore, storesFrom } from "./store/open";
 import type { StateStore } from "./store/store";
 
 export interface PlanRequest extends PlanOptions {
@@ -46,6 +48,12 @@ export interface ApplyRequest {
 }
 
 export interface Cloud extends Connection {
+  /**
+   * Looks at what the file reads of elsewhere: outputs of other projects, and things of the service by id or name. Read
+   * the file with `external: "later"` first, and with what this answers for a desired state that can be planned. Throws
+   * Refused when something is not there. Sends only reads.
+   */
+  look(desired: Desired): Promise<ExternalValues>;
   /** Looks at the service and plans: sends only reads and writes nothing. */
   plan(desired: Desired, request: PlanRequest): Promise<CloudPlan>;
   /**
@@ -63,7 +71,20 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       : state;
   return {
     ...connection,
+    async look({ external = { reads: [], lookups: [] } }) {
+      const { client } = await connection.portsOf([]);
+      const open = storesFrom(folder, settings.insecureHttp === true);
+      const { values, diagnostics } = await fetchExternal(external, client, open);
+      if (hasErrors(diagnostics)) throw new Refused(diagnostics);
+      return values;
+    },
     async plan(desired, { state, refresh, onEvent, signal, ...options }) {
+      if (desired.external !== undefined && desired.external.values === undefined)
+        throw refuse(
+          "config/read-failed",
+          "nobody has looked at what the file reads of elsewhere, so what stands on it is missing",
+          "read it again: readDesired(sources, { external: await cloud.look(desired) })",
+        );
       const store = openStore(state);
       const { client, clock, timing } = await connection.portsOf(desired.resources);
       const lineage = randomUUID();

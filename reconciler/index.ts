@@ -30,6 +30,7 @@ export type { PlanOptions } from "./core/diff/context";
 export type { Address, Kind } from "./core/model/address";
 export type { Desired, DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, Timing } from "./core/model/desired";
 export type { Diagnostic, Severity, SourcePosition } from "./core/model/diagnostic";
+export type { External, ExternalValues } from "./core/model/external";
 export type { Loss } from "./core/model/loss";
 export type { DesiredOutput, Json, Outputs } from "./core/model/output";
 export type { Orphan } from "./core/model/recorded";

@@ -1,25 +1,20 @@
 /** Before anything is planned: what the file reads of elsewhere. A saved plan holds only while it finds the same there. */
-import { isAbsolute, resolve } from "node:path";
 import type { Desired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { fetchExternal } from "../engine/externals";
-import { openProtectedStore } from "../store/open";
-import { fail, isUrl } from "./compose";
+import { storesFrom } from "../store/open";
+import { fail } from "./compose";
 import { CommandFailed } from "./crash";
 import type { Session } from "./session";
 
 export async function withExternal({ workspace, service, invocation }: Session, desired: Desired): Promise<Desired> {
   const { external } = desired;
   if (external === undefined) return desired;
-  const { values, diagnostics } = await fetchExternal(external, service.client, (location) =>
-    openProtectedStore(isUrl(location) || isAbsolute(location) ? location : resolve(workspace.folder, location), {
-      environment: process.env,
-      insecureHttp: invocation.flags["insecure-http"] === true,
-    }),
-  );
+  const open = storesFrom(workspace.folder, invocation.flags["insecure-http"] === true);
+  const { values, diagnostics } = await fetchExternal(external, service.client, open);
   if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
   if (external.values === undefined) return workspace.readAgain?.(values).desired ?? desired;
   const moved = differences(external.values, values);

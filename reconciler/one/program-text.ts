@@ -3,7 +3,7 @@
  * program up sends nothing that changes the service. And the list that `pulumi import` takes, for the plugin.
  */
 
-import type { Address } from "../core/model/address";
+import { type Address, componentPath } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
@@ -82,8 +82,12 @@ export function pulumiProgram(
   state: State,
   outputs: readonly OutputPart[] = [],
 ): ProgramFiles {
-  const names = variableNames(parts);
-  const lines = parts.map((part) => resourceText(part, names, state));
+  const components = [...new Set(parts.flatMap(({ address }) => componentPath(address)))];
+  const names = variableNames([...components, ...parts.map(({ address }) => address)]);
+  const lines = [
+    ...components.map((component) => componentText(component, names)),
+    ...parts.map((part) => resourceText(part, names, state)),
+  ];
   const types = [...new Set(parts.map(({ type }) => type))].sort();
   const handed = outputs.map(({ name, value, sensitive }) => {
     const text = literal(onlyNamed(value, names, state), names, "");
@@ -108,12 +112,30 @@ ${body}
   };
 }
 
+const componentType = "reconcile-cloud:index:Component";
+
+/** What it is called in the program: its key, as in the file. */
+const componentName = (component: string): string => component.slice(0, -1);
+
+const parentOf = (address: Address, names: ReadonlyMap<string, string>): Raw | undefined => {
+  const parent = componentPath(address.endsWith("/") ? address.slice(0, -1) : address).at(-1);
+  return parent === undefined ? undefined : new Raw(mustGet(names, parent));
+};
+
+function componentText(component: string, names: ReadonlyMap<string, string>): string {
+  const parent = parentOf(component, names);
+  const options = parent === undefined ? "" : `, {}, ${literal({ parent }, names, "")}`;
+  return `const ${names.get(component)} = new pulumi.ComponentResource(${JSON.stringify(componentType)}, ${JSON.stringify(componentName(component))}${options});`;
+}
+
 const adoptable = new Set(["Vm", "Volume", "SecurityGroup"]);
 
 function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, state: State): string {
   const id = adoptable.has(part.type) ? state.resources.get(part.address)?.id : undefined;
   const inputs = id === undefined ? part.inputs : { ...part.inputs, adopt: id };
+  const parent = parentOf(part.address, names);
   const options = {
+    ...(parent === undefined ? {} : { parent }),
     ...(part.protect ? { protect: true } : {}),
     ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: part.ignoreChanges }),
     ...(part.deletedWith === undefined ? {} : { deletedWith: new Raw(mustGet(names, part.deletedWith)) }),
@@ -160,10 +182,10 @@ function literal(value: unknown, names: ReadonlyMap<string, string>, indent: str
 }
 
 /** `volume.db-data/attachment` is volumeDbDataAttachment; two that come out alike get a number. */
-function variableNames(parts: readonly DesiredPart[]): Map<string, string> {
+function variableNames(addresses: readonly Address[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  for (const { address } of parts) {
+  for (const address of addresses) {
     const words = address.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
     const base = words
       .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
@@ -180,13 +202,25 @@ function variableNames(parts: readonly DesiredPart[]): Map<string, string> {
 function importList(parts: readonly DesiredPart[], state: State): object[] {
   const idOf = (value: unknown): string | undefined =>
     isPartReference(value) ? state.resources.get(value.part)?.id : typeof value === "string" ? value : undefined;
-  return parts.flatMap((part) => {
+  const components = [...new Set(parts.flatMap(({ address }) => componentPath(address)))];
+  const parentIn = (address: Address): { readonly parent?: string } => {
+    const parent = componentPath(address).at(-1);
+    return parent === undefined ? {} : { parent: componentName(parent) };
+  };
+  const boxes = components.map((component) => ({
+    type: componentType,
+    name: componentName(component),
+    component: true,
+    ...parentIn(componentName(component)),
+  }));
+  const resources = parts.flatMap((part) => {
     const id =
       part.type === "VolumeAttachment"
         ? `${idOf(part.inputs["vmId"])}/${idOf(part.inputs["volumeId"])}`
         : state.resources.get(part.address)?.id;
     return id === undefined || part.type === "SecurityGroupRule"
       ? []
-      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id }];
+      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id, ...parentIn(part.address) }];
   });
+  return [...boxes, ...resources];
 }

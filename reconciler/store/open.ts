@@ -1,5 +1,6 @@
 /** From what `--state` says to a store; each kind is loaded only when it is used. */
 
+import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
@@ -46,3 +47,12 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
   return protectStore(openStateStore(location, options), options.environment);
 }
+
+/** States by their locations, of which a path is relative to a folder. */
+export const storesFrom =
+  (folder: string, insecureHttp: boolean) =>
+  (location: string): StateStore => {
+    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+    const from = isUrl || isAbsolute(location) ? location : resolve(folder, location);
+    return openProtectedStore(from, { environment: process.env, insecureHttp });
+  };

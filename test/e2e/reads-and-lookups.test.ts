@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { connect, readDesired } from "../../reconciler";
 import { type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -137,4 +138,37 @@ describe("reading what is elsewhere", () => {
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("its state has no outputs")]);
     expect((await run("app", "state", "list")).exitCode).toBe(0);
   });
+});
+
+it("a program looks, and reads the file with what was found; without a look nothing is planned", async () => {
+  app(8080);
+  const cwd = join(folder, "app");
+  const sources = [{ file: join(cwd, "reconcile.yaml"), text: readFileSync(join(cwd, "reconcile.yaml"), "utf8") }];
+  const cloud = connect({ baseUrl: emulator.url, token: "ops-token" }, cwd);
+  try {
+    const { desired: unseen } = readDesired(sources, { external: "later" });
+    if (unseen === undefined) throw new Error("it cannot be read");
+    const state = join(cwd, "reconcile.state.json");
+    await expect(cloud.plan(unseen, { state })).rejects.toThrow("external: await cloud.look(desired)");
+    const external = await cloud.look(unseen);
+    expect(external).toMatchObject({
+      reads: { network: { offices: ["198.51.100.0/24", "203.0.113.0/25"] } },
+      lookups: { legacy: { private_ip: emulator.dump().vms[0]?.private_ip } },
+    });
+    expect(JSON.stringify(external)).not.toContain("hushhush");
+    const { desired, diagnostics } = readDesired(sources, { external });
+    expect(diagnostics).toEqual([]);
+    if (desired === undefined) throw new Error("it cannot be read");
+    expect((await cloud.apply(await cloud.plan(desired, { state }))).counts).toMatchObject({ failed: 0, done: 2 });
+    write(
+      "app",
+      "reads: { network: { state: ../nowhere.state.json } }\nlookups: { none: { vm: { name: legacy-ap } } }\n",
+    );
+    const text = readFileSync(join(cwd, "reconcile.yaml"), "utf8");
+    const lost = readDesired([{ file: "reconcile.yaml", text }], { external: "later" }).desired;
+    if (lost === undefined) throw new Error("it cannot be read");
+    await expect(cloud.look(lost)).rejects.toThrow("did you mean legacy-app?");
+  } finally {
+    await cloud.close();
+  }
 });

@@ -1,10 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { transpileModule } from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { readDesired } from "../../reconciler/config/read-desired";
+import { outputPartsOf } from "../../reconciler/one/parts";
+import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
+import { openBeside } from "../../reconciler/outside/beside";
 import { createFakeEngine } from "../support/fake-engine";
 import { makeProgramFolder } from "../support/pulumi-sdk";
+import { virtualWorld } from "../support/virtual-world";
 import { timing, token } from "./shared-scenarios";
 
 const root = resolve(__dirname, "../..");
@@ -68,8 +74,10 @@ exports.hint = all.outputs.hint;
     const up = await engine.up();
     expect(up.errors).toEqual([]);
     expect(admitted()).toEqual(addresses());
-    expect(up.outputs["webs"]).toEqual(emulator.dump().vms.map((vm) => vm.private_ip));
-    expect(up.outputs["hint"]).toBe(`ssh ${emulator.dump().vms[0]?.floating_ip}`);
+    // Which of the two is made first is up to the engine.
+    const named = (name: string) => emulator.dump().vms.find((vm) => vm.name === name);
+    expect(up.outputs["webs"]).toEqual([named("web-a")?.private_ip, named("web-b")?.private_ip]);
+    expect(up.outputs["hint"]).toBe(`ssh ${named("web-a")?.floating_ip}`);
     const again = await engine.up();
     expect(again.steps.filter((step) => !step.startsWith("same"))).toEqual([]);
   });
@@ -94,5 +102,57 @@ exports.hint = all.outputs.hint;
     );
     expect(program).toContain('export const hint = pulumi.concat("ssh ", vmWebA.floatingIp.apply(');
     expect(readFileSync(join(folder, "reconcile.state.json"), "utf8")).toContain('"outputs":');
+  });
+});
+
+describe("examples/company in a program", () => {
+  const company = join(root, "examples/company/reconcile.yaml");
+
+  it("is made and edited as a whole file, with its components and outputs", async () => {
+    const program = (webs: number) =>
+      writeFileSync(
+        join(folder, "index.js"),
+        `const { DesiredState } = require("reconcile-cloud/pulumi");
+const all = DesiredState.fromYaml(${JSON.stringify(company)}, { env: "dev", vars: { shop_webs: "${webs}" } });
+exports.shop = all.outputs.shop;
+exports.first = all.vm("shop/vm.web[0]").privateIp;
+`,
+      );
+    program(2);
+    const engine = engineFor("index.js");
+    const up = await engine.up();
+    expect(up.errors).toEqual([]);
+    expect(emulator.dump().vms.map(({ name }) => name)).toContain("shop-web-dev-1");
+    expect(up.outputs["shop"]).toEqual([up.outputs["first"], expect.stringMatching(/^10\./)]);
+    program(3);
+    expect((await engine.up()).errors).toEqual([]);
+    const shops = emulator.dump().vms.filter(({ name }) => name.startsWith("shop-web"));
+    expect(shops).toHaveLength(3);
+    // Both databases of the file take the new one in.
+    expect(admitted()).toEqual(expect.arrayContaining(shops.map((vm) => `${vm.private_ip}/32`)));
+  });
+
+  it("is exported with a component resource for each of its components", async () => {
+    const world = virtualWorld();
+    const { desired } = readDesired([{ file: company, text: readFileSync(company, "utf8") }], {
+      env: "dev",
+      open: openBeside,
+    });
+    if (desired === undefined) throw new Error("it cannot be read");
+    await world.apply(await world.plan(desired));
+    const state = await world.state();
+    const files = pulumiProgram("acme", exportedParts(desired, state), state, outputPartsOf(desired));
+    const program = files["index.ts"] ?? "";
+    expect(transpileModule(program, { reportDiagnostics: true }).diagnostics).toEqual([]);
+    expect(program).toContain('const shop = new pulumi.ComponentResource("reconcile-cloud:index:Component", "shop");');
+    expect(program).toMatch(/const shopVmWeb0 = new Vm\("shop\/vm\.web\[0\]", \{[^}]*\}, \{\n {2}parent: shop,\n\}\);/);
+    const list: { resources: object[] } = JSON.parse(files["import.json"] ?? "");
+    expect(list.resources).toContainEqual({ type: "reconcile-cloud:index:Component", name: "shop", component: true });
+    expect(list.resources).toContainEqual({
+      type: "reconcile-cloud:index:Vm",
+      name: "shop/vm.web[0]",
+      id: state.resources.get("shop/vm.web[0]")?.id,
+      parent: "shop",
+    });
   });
 });
