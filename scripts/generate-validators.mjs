@@ -4,7 +4,7 @@
 //
 // To add one: put `schemas/<name>.schema.json` (JSON Schema 2020-12) in place, add <name> to the list below, run
 // `node scripts/generate-validators.mjs`, and commit what it writes: `reconciler/config/generated/<name>.ts`, which
-// exports `validate(value): boolean` with `validate.errors` (ajv's ErrorObject[] or null; all problems, not the first).
+// exports `problemsOf(value)`: ajv's ErrorObject[], all problems and not the first, none where there is nothing wrong.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -64,7 +64,10 @@ function asModule(name, code) {
       return "";
     });
   if (/\brequire\(/.test(body)) throw new Error(`${name}: a require is left in the generated code`);
-  return `${[notice(name), ...imports, body, `export { ${exported} as validate };`].join("\n")}\n`;
+  const problems = `/** All that is wrong with the value; none: it is as the schema says. */
+export const problemsOf = (value: unknown): readonly ErrorObject[] => (${exported}(value) ? [] : (${exported}.errors ?? []));`;
+  const head = [notice(name), 'import type { ErrorObject } from "ajv";', ...imports];
+  return `${[...head, body, problems].join("\n")}\n`;
 }
 
 const check = process.argv.includes("--check");

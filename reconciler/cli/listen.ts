@@ -1,6 +1,7 @@
 /** A small HTTP server of a command, at the address of `--listen`. Reads only. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { portOf } from "../outside/port-of";
 import { fail } from "./compose";
 
 export interface Listening {
@@ -25,7 +26,7 @@ export async function listenAt(
     server.once("error", (error) => reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, another)));
     server.listen(Number(match[2]), host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     close: () =>

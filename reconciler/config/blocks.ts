@@ -11,7 +11,7 @@ import { expandForEach } from "./for-each";
 import { type Each, interpolate, type OnProblem, type Scope } from "./interpolation";
 import type { Problems } from "./problems";
 import { type Defaults, type Entry, findIn, type Layer, placeOf } from "./sources";
-import { isMap, keyOffset, offsetAt, type Path, type Place, positionOf, type YamlMap } from "./yaml-file";
+import { isMap, keyOffset, offsetAt, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
 
 export interface Block {
   readonly kind: Kind;
@@ -231,7 +231,7 @@ function placesOf(defaults: Defaults): Inherited {
   return places;
 }
 
-export const placeOfBlock = ({ kind, entry }: Block): Place => ({
-  source: entry.source,
-  offset: keyOffset((entry.source.root as YamlMap)[sectionOf[kind]] as YamlMap, entry.key) ?? 0,
-});
+export function placeOfBlock({ kind, entry }: Block): Place {
+  const section = valueAt(entry.source.root, [sectionOf[kind]]);
+  return { source: entry.source, offset: isMap(section) ? (keyOffset(section, entry.key) ?? 0) : 0 };
+}

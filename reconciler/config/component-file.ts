@@ -2,12 +2,11 @@
  * The file of a component: read and checked once, however often it is used. What is wrong with it is told at its own
  * place, with the first place of use.
  */
-import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
 import { type OpenFile, openBeside } from "./environments";
-import { validate } from "./generated/component";
+import { problemsOf } from "./generated/component";
 import { interpolate, type Scope } from "./interpolation";
-import { addNumberProblems, type ConfigCode, type Problems, problemsIn, shown } from "./problems";
+import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
 import { lineOf, type Merged, mergeSources, placeOf } from "./sources";
@@ -66,12 +65,9 @@ function readComponent(source: YamlFile, problems: Problems): ComponentFile | un
 }
 
 function checkShape(source: YamlFile, problems: Problems): void {
-  if (source.root !== undefined && !validate(source.root)) {
-    const { errors } = validate as { errors?: readonly ErrorObject[] | null };
-    for (const problem of schemaProblems(source, errors, schemaWords()))
-      if (problem.at !== undefined && !problems.covers(problem.at))
-        problems.add({ ...problem, code: problem.code as ConfigCode });
-  }
+  if (source.root !== undefined)
+    for (const problem of schemaProblems(source, problemsOf(source.root), schemaWords()))
+      if (!problems.covers(problem.at)) problems.add(problem);
   addNumberProblems(source, problems);
 }
 

@@ -4,7 +4,9 @@
  * value as it is (a number stays a number, a list a list); within other text only single values can stand. `template.ts`
  * cuts the text; what only the service or another state knows is `Scope.elsewhere`'s.
  */
+
 import { nearestName } from "../core/text/nearest";
+import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
 import { listed, shown } from "./problems";
 import { type Expression, parseTemplate, type Root, type Step, type TemplateProblem } from "./template";
@@ -74,7 +76,7 @@ export function interpolate(
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value)
     ? interpolateList(value, scope, onProblem, path)
-    : interpolateMap(value as Record<string, unknown>, scope, onProblem, path);
+    : interpolateMap(fieldsIn(value), scope, onProblem, path);
 }
 
 function interpolateList(list: readonly unknown[], scope: Scope, onProblem: OnProblem, path: (string | number)[]) {
@@ -91,7 +93,7 @@ function interpolateList(list: readonly unknown[], scope: Scope, onProblem: OnPr
   return changed ?? list;
 }
 
-function interpolateMap(map: Record<string, unknown>, scope: Scope, onProblem: OnProblem, path: (string | number)[]) {
+function interpolateMap(map: Fields, scope: Scope, onProblem: OnProblem, path: (string | number)[]) {
   let changed: Record<string, unknown> | undefined;
   for (const key of Object.keys(map)) {
     path.push(key);

@@ -6,7 +6,6 @@
  * (read-*), and last the schema, whose findings are shown where nothing more precise was said.
  */
 
-import type { ErrorObject } from "ajv";
 import { compareAddresses, type Kind, sectionOf } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
@@ -16,9 +15,9 @@ import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./bl
 import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
-import { validate } from "./generated/desired-state";
+import { problemsOf } from "./generated/desired-state";
 import { interpolate, type Scope, type Variables } from "./interpolation";
-import { addNumberProblems, type ConfigCode, collectProblems, type Problems, shown } from "./problems";
+import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
 import { readGroup } from "./read-group";
 import { readGuards } from "./read-guards";
@@ -276,20 +275,19 @@ function withFlatLists(value: unknown): unknown {
 }
 
 function addSchemaProblems(file: YamlFile, problems: Problems): void {
-  if (file.root === undefined || validate(file.root)) return;
-  const { errors } = validate as { errors?: readonly ErrorObject[] | null };
+  const errors = file.root === undefined ? [] : problemsOf(file.root);
+  if (errors.length === 0) return;
   for (const problem of schemaProblems(file, errors, schemaWords()))
-    if (!problems.covers(problem.at!)) problems.add({ ...problem, code: problem.code as ConfigCode });
+    if (!problems.covers(problem.at)) problems.add(problem);
 }
 
 /** What came out of references as maps and lists is held to the same schema, at the place of the reference. */
 function addShapesOf({ block: { kind, key, entry }, values }: Instance, subject: Subject): void {
   const { problems } = subject;
   const root = { [sectionOf[kind]]: { [key]: withFlatLists(values) } };
-  if (validate(root)) return;
-  const { errors } = validate as { errors?: readonly ErrorObject[] | null };
+  const errors = problemsOf(root);
+  if (errors.length === 0) return;
   const place = (path: Path, on: "key" | "value") => subject.place(path.slice(2), on);
   for (const problem of schemaProblems(entry.source, errors, schemaWords(), root, place))
-    if (!problems.covers(problem.at!))
-      problems.add({ ...problem, code: problem.code as ConfigCode, address: subject.address });
+    if (!problems.covers(problem.at)) problems.add({ ...problem, address: subject.address });
 }

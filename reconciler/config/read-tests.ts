@@ -1,9 +1,8 @@
 /** Tests of a user's own file, from YAML to values: what is given, what is wanted, and what is expected of the plan. */
-import type { ErrorObject } from "ajv";
 import { type Diagnostic, hasErrors, type SourcePosition } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
 import type { ExternalValues } from "../core/model/external";
-import { validate } from "./generated/tests";
+import { problemsOf } from "./generated/tests";
 import { asDiagnostic, collectProblems } from "./problems";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
 import { type ConfigSource, isMap, offsetAt, positionOf, type YamlMap } from "./yaml-file";
@@ -83,14 +82,13 @@ export function readTests(source: ConfigSource): ReadTests {
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
   const root: unknown = file.root ?? {};
   if (!isTests(root))
-    return { tests: [], diagnostics: schemaProblems(file, problemsOf(), words, root).map(asDiagnostic) };
+    return { tests: [], diagnostics: schemaProblems(file, problemsOf(root), words, root).map(asDiagnostic) };
   const placeOf = (index: number): SourcePosition =>
     positionOf({ source: file, offset: offsetAt(root, ["tests", index], "value").offset });
   return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };
 }
 
-const problemsOf = (): readonly ErrorObject[] => (validate as { errors?: readonly ErrorObject[] | null }).errors ?? [];
-const isTests = (root: unknown): root is TestsBlock => validate(root);
+const isTests = (root: unknown): root is TestsBlock => problemsOf(root).length === 0;
 
 function readTest(test: TestBlock, source: SourcePosition): FileTest {
   const { name, destroy, replace } = test;

@@ -7,16 +7,26 @@ import { nearestName } from "../core/text/nearest";
 import { listed, type Problem, shown } from "./problems";
 import { isMap, offsetAt, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
-export interface SchemaWords {
+type Area = "config" | "dialect";
+
+export interface SchemaWords<A extends Area = Area> {
   /** First part of each code: `config` gives `config/unknown-key`. */
-  readonly area: "config" | "dialect";
+  readonly area: A;
   /** What text that fits a pattern is called, by pattern; an empty word is not mentioned. */
   readonly patterns?: Readonly<Record<string, string>>;
   /** What the schema cannot judge by what stands there. */
   readonly ignores?: (path: Path, value: unknown) => boolean;
 }
 
-interface Finding extends Omit<Problem, "at"> {
+type Code<A extends Area> = `${A}/${"invalid-name" | "missing" | "unknown-key" | "not-allowed" | "wrong-type"}`;
+
+export interface SchemaProblem<A extends Area> extends Problem {
+  readonly code: Code<A>;
+  readonly at: Place;
+}
+
+interface Finding<A extends Area> extends Omit<Problem, "at"> {
+  readonly code: Code<A>;
   readonly path: Path;
   readonly on: "key" | "value";
   /** A number, true or false where text is wanted: what stands there only needs quotes. */
@@ -24,25 +34,25 @@ interface Finding extends Omit<Problem, "at"> {
 }
 
 /** `root` is the value that was validated, when it is not the whole file (then `within` is its path). */
-export function schemaProblems(
+export function schemaProblems<A extends Area>(
   file: YamlFile,
-  errors: readonly ErrorObject[] | null | undefined,
-  words: SchemaWords,
+  errors: readonly ErrorObject[],
+  words: SchemaWords<A>,
   root: unknown = file.root,
   place: (path: Path, on: "key" | "value") => Place = (path, on) => ({
     source: file,
     offset: offsetAt(root, path, on).offset,
   }),
-): Problem[] {
+): SchemaProblem<A>[] {
   const byPath = new Map<string, ErrorObject[]>();
-  for (const error of errors ?? []) {
+  for (const error of errors) {
     const same = byPath.get(error.instancePath);
     if (same === undefined) byPath.set(error.instancePath, [error]);
     else same.push(error);
   }
   // An alternative that looks into the value knows better what is wrong than the list of alternatives does.
   const inner = pathsWithSomethingInside(byPath);
-  const findings: Finding[] = [];
+  const findings: Finding<A>[] = [];
   for (const [pointer, group] of byPath) {
     const path = pathOf(pointer, root);
     const value = valueAt(root, path);
@@ -75,14 +85,14 @@ function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObje
   return inner;
 }
 
-function findingsAt(
+function findingsAt<A extends Area>(
   errors: readonly ErrorObject[],
   path: Path,
   value: unknown,
   hasInner: boolean,
-  words: SchemaWords,
-): Finding[] {
-  const findings: Finding[] = [];
+  words: SchemaWords<A>,
+): Finding<A>[] {
+  const findings: Finding<A>[] = [];
   const unknownKeys = new Set<string>();
   const badNames = new Set<string>();
   const missing = new Set<string>();
@@ -93,7 +103,7 @@ function findingsAt(
       unknownKeys.add(String(params.additionalProperty ?? params.unevaluatedProperty));
     else if (keyword === "propertyNames") badNames.add(String(params.propertyName));
     else if (keyword === "required") missing.add(String(params.missingProperty));
-    else if (keyword === "enum") enums.push(...(params.allowedValues as unknown[]).map(String));
+    else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
     else if (keyword === "const") expected.push(String(params.allowedValue));
     else {
       const expectation = expectationOf(keyword, params, words);
@@ -127,10 +137,19 @@ function findingsAt(
 
 /** The generated validators name the keys that would be allowed (scripts/generate-validators.mjs). */
 function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
-  return [...new Set(errors.flatMap(({ params }) => (params.knownKeys as string[] | undefined) ?? []))];
+  return [...new Set(errors.flatMap(({ params }) => wordsIn(params.knownKeys)))];
 }
 
-function unknownKey(key: string, path: Path, known: readonly string[], words: SchemaWords): Finding {
+/** What a parameter of an error says, which may be one word or a list of them. */
+const wordsIn = (said: unknown): readonly string[] =>
+  said === undefined ? [] : Array.isArray(said) ? said.map(String) : [String(said)];
+
+function unknownKey<A extends Area>(
+  key: string,
+  path: Path,
+  known: readonly string[],
+  words: SchemaWords<A>,
+): Finding<A> {
   const nearest = nearestName(key, known);
   return {
     code: `${words.area}/unknown-key`,
@@ -142,13 +161,13 @@ function unknownKey(key: string, path: Path, known: readonly string[], words: Sc
   };
 }
 
-function wrongValue(
+function wrongValue<A extends Area>(
   enums: readonly string[],
   expected: readonly string[],
   path: Path,
   value: unknown,
-  words: SchemaWords,
-): Finding {
+  words: SchemaWords<A>,
+): Finding<A> {
   const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
   const nearest = typeof value === "string" ? nearestName(value, enums) : undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "the file";
@@ -176,8 +195,7 @@ const typeWords: Record<string, string> = {
 function expectationOf(keyword: string, params: Record<string, unknown>, words: SchemaWords): string | undefined {
   switch (keyword) {
     case "type":
-      return [params.type as string | string[]]
-        .flat()
+      return wordsIn(params.type)
         .filter((type) => type !== "null")
         .map((type) => typeWords[type] ?? type)
         .join(" or ");

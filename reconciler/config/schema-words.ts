@@ -32,4 +32,8 @@ function isReference(path: Path, value: unknown): boolean {
 const isBlockSection = (section: unknown): boolean =>
   section === "defaults" || section === "components" || kinds.some((kind) => sectionOf[kind] === section);
 
-export const schemaWords = (): SchemaWords => ({ area: "config", patterns: patternWords, ignores: isReference });
+export const schemaWords = (): SchemaWords<"config"> => ({
+  area: "config",
+  patterns: patternWords,
+  ignores: isReference,
+});

@@ -2,8 +2,10 @@
  * Several files as one: collects the entries of every section, refuses a key that is given twice, and lets the
  * settings at the top be repeated only with the same value.
  */
+
 import { type Kind, kinds, sectionOf } from "../core/model/address";
 import { canonicalJson } from "../core/text/canonical-json";
+import { tableOf } from "../core/text/objects";
 import type { Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { VarDeclaration } from "./vars";
@@ -14,6 +16,7 @@ import {
   type Path,
   type Place,
   positionOf,
+  valueAt,
   type YamlFile,
   type YamlMap,
 } from "./yaml-file";
@@ -99,7 +102,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
   const entries = perKind((kind) => mergeMaps([sectionOf[kind]], roots, problems));
   const list = (name: ListName): ListItem[] =>
     roots.flatMap((source) => {
-      const items = (source.root as YamlMap)[name];
+      const items = valueAt(source.root, [name]);
       return Array.isArray(items) ? items.map((value, index) => ({ value, source, index })) : [];
     });
   return {
@@ -122,8 +125,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
   };
 }
 
-export const perKind = <T>(make: (kind: Kind) => T): Record<Kind, T> =>
-  Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
+export const perKind = <T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> => tableOf(kinds, make);
 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
   let first: Setting | undefined;

@@ -2,7 +2,9 @@
  * A parsed file: plain values, and where each of them stands. Positions are kept as bare offsets beside the values and
  * turned into lines and columns only when somebody asks, which for most of a large file is never.
  */
+
 import type { SourcePosition } from "../core/model/diagnostic";
+import { invariant } from "../core/text/invariant";
 import { printableLine } from "../core/text/printable";
 
 export interface ConfigSource {
@@ -37,9 +39,11 @@ export interface Place {
 }
 
 export type Path = readonly (string | number)[];
-export type YamlMap = { [key: string]: unknown };
 
 const marks = Symbol("marks");
+/** A map of a file, or one made of such; only the reader's own know where they stand. */
+export type YamlMap = { [key: string]: unknown; [marks]?: Marks };
+type YamlList = unknown[] & { [marks]?: Marks };
 
 interface Marks {
   /** Where the map or list itself begins. */
@@ -48,25 +52,23 @@ interface Marks {
   readonly values: { [step: string | number]: number };
 }
 
-type Marked = { [marks]?: Marks };
-
 /**
  * An object for a file's map. The symbol comes first so that all of them share their shape; JSON, loops and the
  * validators do not see it.
  */
 export function newMap(offset: number): YamlMap {
-  return { [marks]: { own: offset, keys: {}, values: {} } } as YamlMap;
+  return { [marks]: { own: offset, keys: {}, values: {} } };
 }
 
 export function newList(offset: number): unknown[] {
-  const list: unknown[] = [];
-  (list as Marked)[marks] = { own: offset, keys: {}, values: [] as unknown as Marks["values"] };
+  const list: YamlList = [];
+  list[marks] = { own: offset, keys: {}, values: {} };
   return list;
 }
 
 /** Sets a key with its place. `__proto__` never gets here (yaml-reader.ts refuses it). */
 export function setEntry(map: YamlMap, key: string, value: unknown, keyOffset: number, valueOffset: number): void {
-  const at = (map as Marked)[marks]!;
+  const at = marksOf(map);
   map[key] = value;
   at.keys[key] = keyOffset;
   at.values[key] = valueOffset;
@@ -74,18 +76,28 @@ export function setEntry(map: YamlMap, key: string, value: unknown, keyOffset: n
 
 /** All entries of one map into another, with their places; false when a key is there already. */
 export function moveEntries(from: YamlMap, to: YamlMap): boolean {
-  const { keys, values } = (from as Marked)[marks]!;
+  const { keys, values } = marksOf(from);
   for (const key of Object.keys(from)) {
     if (Object.hasOwn(to, key)) return false;
-    setEntry(to, key, from[key], keys[key]!, values[key]!);
+    setEntry(to, key, from[key], keys[key] ?? 0, values[key] ?? 0);
   }
   return true;
 }
 
-export function pushItem(list: unknown[], value: unknown, offset: number): void {
-  (list as Marked)[marks]!.values[list.length] = offset;
+export function pushItem(list: YamlList, value: unknown, offset: number): void {
+  marksOf(list).values[list.length] = offset;
   list.push(value);
 }
+
+const marksOf = (value: { readonly [marks]?: Marks }): Marks => {
+  const at = value[marks];
+  invariant(at !== undefined, "a map of a file does not know where it stands");
+  return at;
+};
+
+/** A map or a list. */
+const hasSteps = (value: unknown): value is { readonly [step: string | number]: unknown; readonly [marks]?: Marks } =>
+  typeof value === "object" && value !== null;
 
 export const isMap = (value: unknown): value is YamlMap =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -94,30 +106,29 @@ export const isMap = (value: unknown): value is YamlMap =>
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as YamlMap)[step];
+    if (!hasSteps(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
   }
   return value;
 }
 
-export const keyOffset = (map: YamlMap, key: string): number | undefined => (map as Marked)[marks]?.keys[key];
-export const ownOffset = (value: unknown): number =>
-  typeof value === "object" && value !== null ? ((value as Marked)[marks]?.own ?? 0) : 0;
+export const keyOffset = (map: YamlMap, key: string): number | undefined => map[marks]?.keys[key];
+export const ownOffset = (value: unknown): number => (hasSteps(value) ? (value[marks]?.own ?? 0) : 0);
 
 /** The offset of a key or of its value; where the path leads further than the file does, of the deepest part there is. */
 export function offsetAt(root: unknown, path: Path, on: "key" | "value" = "value"): { offset: number; found: boolean } {
   let value = root;
   let offset = ownOffset(root);
   for (const [index, step] of path.entries()) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return { offset, found: false };
-    const at = (value as Marked)[marks];
+    if (!hasSteps(value) || !Object.hasOwn(value, step)) return { offset, found: false };
+    const at = value[marks];
     const wantsKey = on === "key" && index === path.length - 1;
     // Towards something that is not there, the key of the last thing that is: `db:` and not the first line below it.
-    const isLast = index === path.length - 1 || !Object.hasOwn(Object((value as YamlMap)[step]), path[index + 1]!);
+    const isLast = index === path.length - 1 || !Object.hasOwn(Object(value[step]), path[index + 1] ?? "");
     const keyed = at?.keys[step];
     offset =
       ((wantsKey || (isLast && index < path.length - 1)) && keyed !== undefined ? keyed : at?.values[step]) ?? offset;
-    value = (value as YamlMap)[step];
+    value = value[step];
   }
   return { offset, found: true };
 }

@@ -4,7 +4,7 @@
  * so that one odd entry does not cost the whole file. What the values mean is for others.
  */
 import { countProblems, type Problems } from "./problems";
-import { type ConfigSource, moveEntries, newMap, setEntry, type YamlFile, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, moveEntries, newMap, setEntry, type YamlFile, type YamlMap } from "./yaml-file";
 import { readPiece, readWhole } from "./yaml-library";
 import { cutIntoPieces, type Pieces } from "./yaml-pieces";
 import { readPlain } from "./yaml-plain";
@@ -16,7 +16,7 @@ export function readYaml(
   cut: (text: string) => Pieces | undefined = cutIntoPieces,
 ): YamlFile {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
-  const source = { file, text, root: undefined as unknown };
+  const source: YamlFile & { root: unknown } = { file, text, root: undefined };
   if (!checkEncoding(source, problems)) return { ...source, isIncomplete: true };
   const pieces = cut(text);
   source.root = (pieces === undefined ? readPlain(text) : readInPieces(source, pieces)) ?? readWhole(source, problems);
@@ -60,8 +60,8 @@ function readInPieces(source: YamlFile, { sections, pieces }: Pieces): YamlMap |
   }
   for (const { section, start, end } of pieces) {
     const piece = readPlain(source.text.slice(start, end), start) ?? readPiece(source, start, end);
-    const target = section === undefined ? root : (root[section] as YamlMap);
-    if (piece === undefined || !moveEntries(piece, target)) return undefined;
+    const target = section === undefined ? root : root[section];
+    if (piece === undefined || !isMap(target) || !moveEntries(piece, target)) return undefined;
   }
   return root;
 }

@@ -3,7 +3,7 @@
  * problems are collected, each at its place; with an error among them the built-in dialect comes back.
  */
 import type { ErrorObject } from "ajv";
-import { validate } from "../config/generated/dialect";
+import { problemsOf } from "../config/generated/dialect";
 import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
@@ -44,12 +44,8 @@ export function readInlineDialect(value: unknown, source: SourcePosition, text?:
 function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   const given = (file.root ?? {}) as PartialDialect;
   const problems: Problem[] = documentedProblems(file);
-  if (!validate(given)) {
-    const errors = ((validate as { errors?: readonly ErrorObject[] | null }).errors ?? []).filter(
-      (error) => !isDocumented(error),
-    );
-    problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: patternWords }, given));
-  }
+  const errors = problemsOf(given).filter((error) => !isDocumented(error));
+  problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: patternWords }, given));
   if (problems.length === 0)
     problems.push(
       ...placeholderProblems(file, given),

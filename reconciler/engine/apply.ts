@@ -10,6 +10,7 @@ import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
+import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
@@ -170,7 +171,7 @@ async function rememberEnd(
     await recorder.record([{ type: "run_end", end }]);
     return report;
   } catch (error) {
-    return { ...report, unclosed: error as Error };
+    return { ...report, unclosed: asError(error) };
   }
 }
 
@@ -206,7 +207,7 @@ export async function carryOutPermitted(
     await opened.recorder.close();
   } catch (error) {
     // What was done is told all the same.
-    return report.broken === undefined ? { ...report, unclosed: error as Error } : report;
+    return report.broken === undefined ? { ...report, unclosed: asError(error) } : report;
   }
   return report;
 }

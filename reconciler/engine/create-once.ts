@@ -19,7 +19,7 @@ import { sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import { type Intent, orphanKey } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
-import { errorMessage } from "../core/text/errors";
+import { asError, errorMessage } from "../core/text/errors";
 import { discover, type LiveOf } from "./discover";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
@@ -160,7 +160,7 @@ async function keepOrTell<K extends Kind>(
     return await keep(live);
   } catch (error) {
     throw new NotRecorded(
-      error as Error,
+      asError(error),
       `${what} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
       `reconcile import ${address} ${live.id}`,
     );

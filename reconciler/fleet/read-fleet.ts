@@ -3,9 +3,8 @@
  * opened here; folders that are generated from are looked at by who has a disk (generate.ts).
  */
 
-import type { ErrorObject } from "ajv";
 import { parseDuration } from "../config/durations";
-import { validate } from "../config/generated/fleet";
+import { problemsOf } from "../config/generated/fleet";
 import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type ConfigSource, offsetAt, type Path, type YamlFile } from "../config/yaml-file";
@@ -141,7 +140,7 @@ function readPart(source: ConfigSource, reading: FleetReading): Part {
   if (hasErrors(collected.diagnostics)) return unread;
   const root: unknown = file.root ?? {};
   if (!isValid(root)) {
-    problems.push(...schemaProblems(file, problemsOf(), { area: "config", patterns: patternWords }, root));
+    problems.push(...schemaProblems(file, problemsOf(root), { area: "config", patterns: patternWords }, root));
     return unread;
   }
   // The copy leaves the places behind, which the reader keeps beside the values.
@@ -151,8 +150,7 @@ function readPart(source: ConfigSource, reading: FleetReading): Part {
   return { ...unread, fleet: fleetOf(block, reader) };
 }
 
-const isValid = (root: unknown): root is FleetFile => validate(root) === true;
-const problemsOf = (): readonly ErrorObject[] => (validate as { errors?: readonly ErrorObject[] | null }).errors ?? [];
+const isValid = (root: unknown): root is FleetFile => problemsOf(root).length === 0;
 
 /** What text that fits a pattern of the schema is called. */
 const patternWords: Readonly<Record<string, string>> = {

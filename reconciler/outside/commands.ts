@@ -7,6 +7,7 @@ import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { connect } from "node:net";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
+import { asError } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
@@ -133,7 +134,7 @@ function start(argv: readonly string[], folder: string, { signal, extra }: Comma
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
-    return error as Error;
+    return asError(error);
   }
 }
 

@@ -2,10 +2,12 @@
  * Sends one request and gives back what came, or that the connection broke and whether any of the request may have
  * reached the service by then. The one file that speaks HTTP; what an answer means is dialect/conditions.ts.
  */
+
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
+import { asError } from "../core/text/errors";
 import { isLoopbackHost } from "../core/text/loopback";
 import type { Answer } from "../dialect/conditions";
 import { speaksOfPages } from "../dialect/page-signs";
@@ -167,7 +169,7 @@ function dispatch(
       handler,
     );
   } catch (error) {
-    end({ kind: "broken", sent, ...describeError(error as Error) });
+    end({ kind: "broken", sent, ...describeError(asError(error)) });
   }
 }
 

@@ -1,8 +1,10 @@
 /** `reconcile dialect test`: answers that were kept, against what the dialect has to read in them. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseValue } from "../../config/yaml-reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { errorMessage } from "../../core/text/errors";
 import { readCases, tryCase } from "../../dialect/case";
 import { own } from "../../dialect/messages";
 import { readDialectFile, readyDialectPath } from "../../open-service";
@@ -68,6 +70,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw fail("cli/file-unreadable", `${file} cannot be read: ${(error as Error).message}`, "correct the path");
+    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
   }
 }

@@ -1,9 +1,11 @@
 /** `reconcile doctor`: what this service has and lacks, found out with reads alone, and whether a dialect fits it. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { parseValue } from "../../config/yaml-reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
+import { errorMessage } from "../../core/text/errors";
 import { nearestName } from "../../core/text/nearest";
 import type { Dialect } from "../../dialect/dialect";
 import { readCurl, readDescription, toldDialect } from "../../dialect/learn/told";
@@ -123,7 +125,7 @@ function keptAnswers(folder: string, dialect: Dialect): DoctorPorts {
   } catch (error) {
     throw fail(
       "cli/file-unreadable",
-      `the answers in ${folder} cannot be read: ${(error as Error).message}`,
+      `the answers in ${folder} cannot be read: ${errorMessage(error)}`,
       "name a folder that --record wrote",
     );
   }
@@ -177,7 +179,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw fail("cli/file-unreadable", `${file} cannot be read: ${(error as Error).message}`, "correct the path");
+    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
   }
 }
 

@@ -1,10 +1,11 @@
 /** The pages as a server: to this machine alone, or behind tokens. */
-import type { AddressInfo } from "node:net";
+
 import { serve } from "@hono/node-server";
 import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
 import { repositoryPushed } from "../../fleet/pushes";
 import { setting } from "../../outside/environment";
+import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
 import type { FleetSession } from "./session";
 import { type Listening, readMetrics } from "./work";
@@ -51,7 +52,7 @@ export async function servePages(
     if (server.listening) resolve();
     else server.once("listening", () => resolve());
   });
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   if (!signsIn) say("Nobody signs in: the pages answer to this machine alone.");
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,

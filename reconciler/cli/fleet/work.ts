@@ -1,11 +1,12 @@
 /** A worker as a process: rounds, health and metrics, and an end that loses nothing. */
+
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
 import { startWorker, type Worker } from "../../fleet/worker";
+import { portOf } from "../../outside/port-of";
 import { version } from "../../version";
 import { fail } from "../compose";
 import type { Output } from "../output";
@@ -74,7 +75,7 @@ export async function serveHealth(
     );
     server.listen(Number(match[2]), host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://${host}:${port}`,
     close: () =>

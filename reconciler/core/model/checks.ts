@@ -1,17 +1,15 @@
 /** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
+import { isObject } from "../text/objects";
 import { parseAddress } from "./address";
 import type { DesiredFields, FieldRow, FieldType, RecordedFields, Rows } from "./fields";
 
 export type Check = (value: unknown) => boolean;
 export type Checks = Readonly<Record<string, Check>>;
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const text: Check = (value) => typeof value === "string";
 export const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
 export const flag: Check = (value) => typeof value === "boolean";
-export const object: Check = isMap;
+export const object: Check = isObject;
 export const address: Check = (value) => typeof value === "string" && parseAddress(value) !== undefined;
 export const time: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
 export const oneOf =
@@ -33,12 +31,12 @@ export const list =
 export const mapOf =
   (check: Check): Check =>
   (value) =>
-    isMap(value) && Object.values(value).every(check);
+    isObject(value) && Object.values(value).every(check);
 /** A map with these fields; what else it has is another version's, and left alone. */
 export const shape = (fields: Checks): Check => {
   const entries = Object.entries(fields);
   return (value) =>
-    isMap(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
+    isObject(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
 };
 
 export const reference = either(shape({ address }), shape({ id: text }));

@@ -1,4 +1,5 @@
 /** What a file reads of elsewhere: outputs of other projects, and things of the service that nobody manages here. */
+import { keysOf } from "../text/objects";
 import type { SourcePosition } from "./diagnostic";
 import type { Json } from "./output";
 
@@ -10,7 +11,7 @@ export const lookupAttributes = {
   flavor: ["id", "name"],
 } as const;
 export type LookupKind = keyof typeof lookupAttributes;
-export const lookupKinds = Object.keys(lookupAttributes) as LookupKind[];
+export const lookupKinds = keysOf(lookupAttributes);
 
 export interface Read {
   readonly name: string;

@@ -6,6 +6,7 @@
  *
  * This file imports types alone: the scripts that write the schemas read it without a build.
  */
+import { keysOf } from "../text/objects";
 import type { Kind } from "./address";
 import type { Text } from "./computed";
 import type { FlushPolicy, Reference } from "./reference";
@@ -365,13 +366,16 @@ export type SentFields<F extends Rows> = Simplify<
   }
 >;
 
+const fits = (row: FieldRow, match: Partial<FieldRow>): boolean =>
+  keysOf(match).every((part) => row[part] === match[part]);
+
 /** The keys of the rows that say so, in the order of the table. */
 export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>>(
   rows: F,
   match: M,
 ): readonly KeysWith<F, M>[] =>
   Object.entries(rows)
-    .filter(([, row]) => (Object.keys(match) as (keyof FieldRow)[]).every((part) => row[part] === match[part]))
+    .filter(([, row]) => fits(row, match))
     // The filter is the type's condition.
     .map(([key]) => key as KeysWith<F, M>);
 

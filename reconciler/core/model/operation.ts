@@ -3,6 +3,7 @@
  * so their method and path are facts; assumed ones exist where the dialect says so, and their method and path are what
  * is usual. The names are those that the dialect, the plan, the events and the emulator use.
  */
+import { keysOf } from "../text/objects";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What it means to send a request twice: a read changes nothing, a delete ends the same, a write may do its work twice. */
@@ -251,7 +252,7 @@ export type AssumedOperation = { [O in Operation]: Rows[O] extends { assumed: ob
 export type DocumentedOperation = Exclude<Operation, AssumedOperation>;
 export type ListOperation = { [O in Operation]: Rows[O] extends { items: object } ? O : never }[Operation];
 
-export const operationNames = Object.keys(operations) as readonly Operation[];
+export const operationNames = keysOf(operations);
 
 export const rowOf = (operation: Operation): Row => operations[operation];
 

@@ -1,4 +1,5 @@
 /** Whether a piece of state has the shape its readers rely on; says what is wrong in words, for the quarantine. */
+
 import { type Kind, parseAddress } from "../model/address";
 import {
   type Check,
@@ -27,6 +28,7 @@ import type {
   RunStart,
   Scope,
 } from "../model/recorded";
+import { fieldsIn, isObject, isOneOf, keysOf } from "../text/objects";
 
 /** What a record holds beside the fields of its kind. */
 type Memory<R, F extends Rows> = Readonly<
@@ -76,8 +78,8 @@ const checks: Record<Kind, readonly (readonly [string, Check])[]> = {
 export function recordProblem(address: string, record: unknown): string | undefined {
   const kind = parseAddress(address)?.kind;
   if (kind === undefined) return `${JSON.stringify(address)} is no address`;
-  if (!object(record)) return "it is not a record";
-  const fields = record as Record<string, unknown>;
+  if (!isObject(record)) return "it is not a record";
+  const fields = record;
   if (fields.kind !== kind) return `its kind is ${JSON.stringify(fields.kind ?? null)}, not ${kind}`;
   if (fields.address !== address) return `it says it is ${JSON.stringify(fields.address ?? null)}`;
   for (const [field, check] of checks[kind]) if (!check(fields[field])) return `its ${field} is not readable`;
@@ -105,20 +107,19 @@ const intentShape: readonly (readonly [string, Check])[] = [
 export function intentProblem(address: string, intent: unknown): string | undefined {
   const kind = parseAddress(address)?.kind;
   if (kind === undefined) return `${JSON.stringify(address)} is no address`;
-  if (!object(intent)) return "it is not an intent";
-  const fields = intent as Record<string, unknown>;
+  if (!isObject(intent)) return "it is not an intent";
+  const fields = intent;
   const { operation, record } = fields;
   if (fields.address !== address) return `its intent says it is for ${JSON.stringify(fields.address ?? null)}`;
-  if (typeof operation !== "string" || !Object.hasOwn(operations, operation))
+  if (!isOneOf(operation, keysOf(operations)))
     return `its intent is to ${JSON.stringify(operation ?? null)}, which this version does not know`;
-  if (operations[operation as Intent["operation"]] !== kind)
-    return `its intent is to ${operation}, which is no ${kind}'s`;
+  if (operations[operation] !== kind) return `its intent is to ${operation}, which is no ${kind}'s`;
   for (const [field, check] of intentShape)
     if (!check(fields[field])) return `the ${field} of its intent is not readable`;
   if (record === undefined) return undefined;
-  if (!object(record)) return "the record of its intent is not readable";
+  if (!isObject(record)) return "the record of its intent is not readable";
   // The id is what the create was to give it.
-  const problem = recordProblem(address, { ...(record as object), id: "" });
+  const problem = recordProblem(address, { ...record, id: "" });
   return problem === undefined ? undefined : `the record of its intent is not readable: ${problem}`;
 }
 
@@ -132,13 +133,13 @@ const orphanShape: readonly (readonly [string, Check])[] = [
 ];
 
 export function orphanProblem(orphan: unknown): string | undefined {
-  if (!object(orphan)) return "it is not an orphan";
-  const fields = orphan as Record<string, unknown>;
+  if (!isObject(orphan)) return "it is not an orphan";
+  const fields = orphan;
   for (const [field, check] of orphanShape)
     if (!check(fields[field])) return `its ${field} as an orphan is not readable`;
   const { record } = fields;
   if (record === undefined) return undefined;
-  const { address } = object(record) ? (record as Record<string, unknown>) : {};
+  const { address } = fieldsIn(record);
   return recordProblem(typeof address === "string" ? address : "", record);
 }
 
@@ -185,8 +186,8 @@ export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
  * that nobody is shown a state that never was.
  */
 export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun[] } {
-  if (!object(section)) return {};
-  const fields = section as Readonly<Record<string, unknown>>;
+  if (!isObject(section)) return {};
+  const fields = section;
   const runs: RecordedRun[] = [];
   let broken = false;
   for (const key of Object.keys(fields).sort().reverse()) {
@@ -203,7 +204,5 @@ export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun
 }
 
 const hasReadableRecords = (before: unknown): boolean =>
-  object(before) &&
-  Object.entries(before as object).every(
-    ([address, record]) => record === null || recordProblem(address, record) === undefined,
-  );
+  isObject(before) &&
+  Object.entries(before).every(([address, record]) => record === null || recordProblem(address, record) === undefined);

@@ -5,7 +5,7 @@
 import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
-import { isObject } from "../text/objects";
+import { fieldsIn, isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import {
   areOutputs,
@@ -211,7 +211,7 @@ function readSnapshot(text: string): FoldedState | string {
         });
   const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
     const kept = new Map<string, T>();
-    const entries = head[name] as Record<string, unknown>;
+    const entries = fieldsIn(head[name]);
     for (const key of Object.keys(entries)) {
       const problem = problemOf(key, entries[key]);
       if (problem === undefined) kept.set(key, entries[key] as T);

@@ -1,4 +1,5 @@
 /** JSON with sorted keys: equal values are equal bytes, which is what hashes, comparisons and saved plans rest on. */
+import { isObject } from "./objects";
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 export function canonicalJson(value: unknown, indent?: number): string {
@@ -7,10 +8,10 @@ export function canonicalJson(value: unknown, indent?: number): string {
 
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
-  if (value === null || typeof value !== "object") return value;
+  if (!isObject(value)) return value;
   const sorted: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
-    const item = (value as Record<string, unknown>)[key];
+    const item = value[key];
     if (item !== undefined) sorted[key] = sortKeys(item);
   }
   return sorted;

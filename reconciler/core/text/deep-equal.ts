@@ -1,4 +1,5 @@
 /** Structural equality of plain values; an absent key and one that is `undefined` are the same. */
+import { fieldsIn } from "./objects";
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -6,8 +7,8 @@ export function deepEqual(a: unknown, b: unknown): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => deepEqual(item, b[index]));
   }
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
+  const left = fieldsIn(a);
+  const right = fieldsIn(b);
   for (const key in left) if (!deepEqual(left[key], right[key])) return false;
   for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
   return true;

@@ -11,3 +11,6 @@ export const errorCode = (error: unknown): string | undefined =>
 /** What it was thrown for, where it says so. */
 export const causeOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined;
+
+/** What was thrown, as an error: code of others may throw anything. */
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(errorMessage(error)));

@@ -1,0 +1,8 @@
+import type { AddressInfo } from "node:net";
+
+/** The port of a server that listens on one. */
+export function portOf(server: { address(): AddressInfo | string | null }): number {
+  const address = server.address();
+  if (typeof address === "object" && address !== null) return address.port;
+  throw new Error("the server does not listen on a port");
+}
