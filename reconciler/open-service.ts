@@ -3,6 +3,7 @@
  * line, for programs and for the Pulumi provider alike. Where a setting comes from (flags, the environment, files, a
  * provider's configuration) and how the embedded service is started is the caller's.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { DesiredResource, Timing } from "./core/model/desired";
@@ -110,7 +111,7 @@ export function portsOf(
     clock: systemClock,
     timing,
     oneAtATime: parallelism === 1,
-    ...(tracing() === undefined ? {} : { within: withinStepSpan }),
+    ...(tracing() === undefined ? {} : { within: withinStepSpan, apart: AsyncLocalStorage.snapshot() }),
     runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
     checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
   };

@@ -258,6 +258,12 @@ export const flagTable = {
   port: { type: "string", value: "N", help: "with --format prometheus-sd: where the exporter listens on every VM" },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
+  profile: {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "writes what the run took its time for, for a trace viewer such as ui.perfetto.dev",
+  },
   at: { type: "string", value: "RUN", help: "as it was when this run of reconcile history had ended" },
   interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
   apply: { type: "boolean", help: "corrects what differs" },
@@ -361,6 +367,7 @@ export const applyFlags = [
   ...consentFlags,
   "lock-timeout",
   "report",
+  "profile",
 ] as const satisfies readonly FlagName[];
 
 export interface ReadFlags {

@@ -4,7 +4,7 @@
  */
 
 import { nearestName } from "../core/text/nearest";
-import { tracing } from "../outside/tracing";
+import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { readFlags, withFlagsBehind } from "./flags";
@@ -96,6 +96,7 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
   try {
     const opened = createOutput(name, read.flags);
     output = opened;
+    if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);
     const run = () => command.run({ command: name, args: read.args, flags: read.flags, output: opened, commands });
     const traced = command.longRunning === true ? undefined : tracing();
     return await (traced === undefined ? run() : withTrace(traced, opened, name, run));

@@ -17,7 +17,7 @@ import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
 import { commitOf } from "../outside/commit";
 import { writePrivately } from "../outside/private-file";
-import { inSpan } from "../outside/tracing";
+import { inSpan, tellProfile } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
 import { changeEvents, findingEvent, memoryEvents, plannedStepEvents, type Where } from "../report/json-lines";
@@ -398,7 +398,7 @@ export async function carryOut(
     listen?.(event);
   };
   try {
-    return await applyPlan({
+    const report = await applyPlan({
       prepared,
       store,
       ports: createPorts(service, workspace, emit),
@@ -408,6 +408,8 @@ export async function carryOut(
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
       grants,
     });
+    tellProfile(report.steps);
+    return report;
   } finally {
     progress.close();
   }

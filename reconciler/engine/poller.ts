@@ -51,7 +51,12 @@ interface Watcher {
 /** So many failed looks in a row, and those who wait are told that nobody can see. */
 export const blindAfter = 10;
 
-export function createPoller(client: ServiceClient, clock: Clock, intervalMs: number): Poller {
+export function createPoller(
+  client: ServiceClient,
+  clock: Clock,
+  intervalMs: number,
+  apart: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+): Poller {
   const watchers = new Set<Watcher>();
   /** How long the last wait of each kind took. */
   const took = new Map<string, number>();
@@ -163,7 +168,7 @@ export function createPoller(client: ServiceClient, clock: Clock, intervalMs: nu
         watchers.add(watcher);
         if (signal !== undefined) watcher.leave = onAbort(signal, () => finish(watcher, { ended: "aborted" }));
         if (running) wakeUp?.(watcher);
-        else void poll();
+        else void apart(poll);
       });
     },
   };

@@ -35,6 +35,8 @@ export interface Ports {
     options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
   ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
+  /** Does what belongs to no single step, such as a look that many share. For traces. */
+  readonly apart?: <T>(work: () => T) => T;
   /** Does the work of a step where what it sends and runs can be told to be its own. For traces. */
   readonly within?: <T extends StepEnd>(step: Step, work: () => Promise<T>) => Promise<T>;
   /** No step starts before the one before it has ended, its wait included. */

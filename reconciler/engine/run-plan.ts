@@ -111,6 +111,7 @@ export async function runPlan(
 
   const startedAt = new Map<string, number>();
   const openBefore = [...recorder.state.intents.values()];
+  const apart = ports.apart ?? ((work) => work());
   const run: Run = {
     ports: {
       ...ports,
@@ -119,7 +120,7 @@ export async function runPlan(
         ports.emit(event);
       },
     },
-    poller: poller ?? createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs),
+    poller: poller ?? createPoller(ports.client, ports.clock, ports.timing.pollIntervalMs, apart),
     recorder,
     live,
     idsBefore: indexNamesBefore(live),
@@ -141,9 +142,9 @@ export async function runPlan(
     endsProtected: permitted.endsProtected,
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
-    listVms: sharedLook(() => ports.client.listVms({ signal: halt.signal })),
-    listVolumes: sharedLook(() => ports.client.listVolumes({ signal: halt.signal })),
-    listGroups: sharedLook(() => ports.client.listGroups({ signal: halt.signal })),
+    listVms: sharedLook(() => apart(() => ports.client.listVms({ signal: halt.signal }))),
+    listVolumes: sharedLook(() => apart(() => ports.client.listVolumes({ signal: halt.signal }))),
+    listGroups: sharedLook(() => apart(() => ports.client.listGroups({ signal: halt.signal }))),
     stopped: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };

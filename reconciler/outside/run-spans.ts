@@ -31,8 +31,10 @@ export const requestSpans =
       "reconcile.operation": operation,
       ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
     });
+    const headers: Readonly<Record<string, string>> =
+      span.traceparent === undefined ? {} : { traceparent: span.traceparent };
     return {
-      headers: { traceparent: span.traceparent },
+      headers,
       end: ({ status, outcome }) =>
         span.end(
           { "reconcile.outcome": outcome, ...(status === undefined ? {} : { "http.response.status_code": status }) },

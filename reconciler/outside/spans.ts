@@ -3,8 +3,8 @@
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Span {
-  /** In the form of the W3C, for whoever is asked to do a part of it. */
-  readonly traceparent: string;
+  /** In the form of the W3C, for whoever is asked to do a part of it; absent where nobody is to be told. */
+  readonly traceparent?: string;
   /** `problem`: it failed, and why. */
   end(attributes?: Attributes, problem?: string): void;
 }

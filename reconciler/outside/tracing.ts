@@ -2,9 +2,11 @@
  * Traces of a run: a span for each command, step and request. Off unless the environment asks for them, in the words of
  * OpenTelemetry; then either to the SDK that somebody has registered in this process, or over HTTP to a collector.
  */
+import type { StepReport } from "../engine/run-plan";
 import { createMasking } from "../service/masking";
 import { secretVariables } from "./environment";
-import type { Attributes, Tracing } from "./spans";
+import { type Profile, profileInto } from "./profile";
+import type { Attributes, Span, Tracing } from "./spans";
 import { traceWithApi } from "./tracing-api";
 import { type Exporting, traceToCollector } from "./tracing-otlp";
 
@@ -16,6 +18,46 @@ let known: { readonly tracing: Tracing | undefined } | undefined;
 export function tracing(): Tracing | undefined {
   known ??= { tracing: openTracing(process.env) };
   return known.tracing;
+}
+
+let profile: Profile | undefined;
+
+/** From here on the spans of this process go into a profile as well, which is written when they are flushed. */
+export function profileTo(file: string, command: string): void {
+  const others = tracing();
+  keepOutOfTraces(secretVariables.map((name) => process.env[name] ?? ""));
+  const masking = createMasking(secrets);
+  profile = profileInto(file, command, (text) => masking.text(text));
+  known = { tracing: others === undefined ? profile : both(others, profile) };
+}
+
+export const tellProfile = (steps: readonly StepReport[]): void => profile?.ran(steps);
+
+/** To two who each know their own spans. */
+function both(first: Tracing, second: Tracing): Tracing {
+  const pairs = new WeakMap<Span, readonly [Span, Span]>();
+  return {
+    start(name, kind, attributes) {
+      const pair = [first.start(name, kind, attributes), second.start(name, kind, attributes)] as const;
+      const span: Span = {
+        ...(pair[0].traceparent === undefined ? {} : { traceparent: pair[0].traceparent }),
+        end(more, problem) {
+          for (const one of pair) one.end(more, problem);
+        },
+      };
+      pairs.set(span, pair);
+      return span;
+    },
+    within(span, work) {
+      const pair = pairs.get(span);
+      return pair === undefined ? work() : first.within(pair[0], () => second.within(pair[1], work));
+    },
+    traceparent: () => first.traceparent(),
+    async flush() {
+      const problems = [await first.flush(), await second.flush()].filter((problem) => problem !== undefined);
+      return problems.length === 0 ? undefined : problems.join("; ");
+    },
+  };
 }
 
 /** Does `work` within a span of its own; what it throws ends it as failed. */

@@ -65,7 +65,7 @@ describe("traces", () => {
     const emulator = await startEmulator({ timeScale: 0 });
     const env = { RECONCILE_BASE_URL: emulator.url, RECONCILE_TOKEN: token };
     try {
-      const ran = await runCli(["apply", "-y"], {
+      const ran = await runCli(["apply", "-y", "--profile", "run.json"], {
         cwd: folder,
         env: {
           ...env,
@@ -96,6 +96,13 @@ describe("traces", () => {
     ).toBe(true);
     for (const span of spans) expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
     expect(bodies).not.toContain(token);
+    const profile = readFileSync(join(folder, "run.json"), "utf8");
+    expect(profile).not.toContain(token);
+    expect(JSON.parse(profile).otherData).toMatchObject({
+      command: "reconcile apply",
+      critical_path: [{ step: "volume.data/create" }],
+      requests: { "volume.create": 1 },
+    });
   });
 
   it("go on in the commands that a step runs", async () => {

@@ -1,0 +1,37 @@
+/** Which steps a run took its time for: backwards from the one that ended last, each time to what it had waited for. */
+import type { Step } from "../plan/step";
+
+export interface Timed {
+  readonly step: Pick<Step, "id" | "address" | "needs" | "holds">;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** In the order of time. */
+export function criticalPath(steps: readonly Timed[]): readonly Timed[] {
+  const byId = new Map(steps.map((timed) => [timed.step.id, timed]));
+  const holders = new Map<string, Timed[]>();
+  for (const timed of steps)
+    for (const hold of timed.step.holds) {
+      const others = holders.get(hold);
+      if (others === undefined) holders.set(hold, [timed]);
+      else others.push(timed);
+    }
+  const path: Timed[] = [];
+  for (let at = last(steps); at !== undefined; ) {
+    path.unshift(at);
+    const { step, startedAt } = at;
+    const before = [
+      ...step.needs.flatMap((need) => byId.get(need.step) ?? []),
+      ...step.holds.flatMap((hold) => holders.get(hold) ?? []),
+    ].filter((one) => one !== at && one.endedAt <= startedAt && !path.includes(one));
+    at = last(before);
+  }
+  return path;
+}
+
+const last = (steps: readonly Timed[]): Timed | undefined =>
+  steps.reduce<Timed | undefined>(
+    (latest, one) => (latest === undefined || one.endedAt > latest.endedAt ? one : latest),
+    undefined,
+  );
