@@ -320,7 +320,7 @@ export async function approveAndApply(
   const { diagnostics, findings } = review;
   const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
     const forPrograms = [...diagnostics, ...more];
-    writeReport(session, { exitCode, diagnostics: [...inReport(review), ...more], plan });
+    writeReport(session, { exitCode, diagnostics: [...inReport(review), ...more], plan, ...exposureOfReview(review) });
     return invocation.output.finish({
       exitCode,
       diagnostics: [...forReaders(diagnostics), ...briefly],
@@ -354,6 +354,8 @@ const inReport = ({ findings }: Review): Diagnostic[] =>
       ({ code, severity, refused }) => severity !== "note" && (refused !== undefined || !code.startsWith("consent/")),
     )
     .map(asDiagnostic);
+
+const exposureOfReview = ({ exposure }: Review) => (exposure === undefined ? {} : { exposure });
 
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
@@ -422,7 +424,13 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings, diagnostics } = review;
-  writeReport(session, { exitCode, diagnostics: [...inReport(review), ...unclosed], plan: prepared.plan, run: report });
+  writeReport(session, {
+    exitCode,
+    diagnostics: [...inReport(review), ...unclosed],
+    plan: prepared.plan,
+    run: report,
+    ...exposureOfReview(review),
+  });
   return output.finish({
     exitCode,
     diagnostics: [...forReaders(diagnostics), ...unclosed],

@@ -62,6 +62,25 @@ export function exposureMarkdown(exposure: Exposure, limit: number): string {
   return `${head}${body}${cut ? cutLine : ""}${foot}`;
 }
 
+/** What the plan opens and closes, group by group, for a page; whatever is too much is counted. */
+export function exposureRows(exposure: Exposure): {
+  readonly groups: readonly { readonly address: string; readonly lines: readonly Line[]; readonly more: number }[];
+  readonly more: number;
+} {
+  const groups = exposure.groups.filter(changesExposure);
+  return {
+    groups: groups.slice(0, mostGroups).map((group) => {
+      const lines = groupLines(group, true);
+      return {
+        address: group.address,
+        lines: lines.slice(0, mostLines),
+        more: Math.max(0, lines.length - mostLines),
+      };
+    }),
+    more: Math.max(0, groups.length - mostGroups),
+  };
+}
+
 function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
   const lines: Line[] = [];
   const add = (sign: Line["sign"], traffic: Traffic): void => {

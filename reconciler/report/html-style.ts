@@ -13,6 +13,7 @@ a{color:var(--note)}:focus-visible{outline:3px solid var(--note);outline-offset:
 .r-skip{position:absolute;left:-99rem}.r-skip:focus{left:1rem;top:.5rem;background:var(--paper);padding:.3rem .6rem;z-index:9}
 .r-quiet{color:var(--quiet)}.r-good{color:var(--good)}.r-change{color:var(--change)}.r-danger{color:var(--danger)}.r-note{color:var(--note)}
 .r-verdict{display:inline-block;border:1.5px solid;border-radius:999px;padding:.1rem .8rem;font-weight:600;margin:.4rem 0}
+.r-exposed{margin:.3rem 0 1rem;padding:0;list-style:none}.r-exposed b{display:inline-block;width:1.2em}
 .r-facts{display:flex;flex-wrap:wrap;gap:.4rem 2rem;margin:.6rem 0;padding:0;list-style:none}.r-facts b{font-variant-numeric:tabular-nums}
 .r-scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.35rem .7rem;border-bottom:1px solid var(--line)}tr:last-child>td,tr:last-child>th{border-bottom:0}

@@ -3,10 +3,12 @@
  * step. No script, no request, no font from elsewhere; its own policy forbids them.
  */
 
+import type { Exposure } from "../core/exposure/exposure";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import { exposureRows } from "./exposure-text";
 import { planGraph } from "./graph";
 import { graphSvg } from "./graph-svg";
 import { pageStyle } from "./html-style";
@@ -27,6 +29,8 @@ export interface HtmlReport {
   /** Absent when nothing was carried out. */
   readonly run?: RunReport;
   readonly diagnostics: readonly Diagnostic[];
+  /** Absent: it changes no group. */
+  readonly exposure?: Exposure;
   /** Carried out on the embedded service, which is faster than what the plan reckons with. */
   readonly embedded?: boolean;
   /** Which service, project, environment and state it was for. */
@@ -42,6 +46,7 @@ export function htmlReport(report: HtmlReport): string {
     { id: "outcome", title: "Outcome", body: outcome(report) },
     { id: "timeline", title: "Timeline", body: run === undefined ? "" : timelineHtml(run) },
     { id: "changes", title: "Changes", body: changes(plan, run) },
+    { id: "exposure", title: "Who can reach what", body: exposed(report) },
     { id: "graph", title: "Plan", body: graph(plan) },
     { id: "steps", title: "Steps", body: run === undefined ? "" : steps(run) },
   ].filter(({ body }) => body !== "");
@@ -124,6 +129,29 @@ function downtimes({ estimate: { downtimeMs } }: Plan): string[] {
   return all.length <= mostDowntimes
     ? shown
     : [...shown, `${all.length - mostDowntimes} more with a downtime, in the changes below`];
+}
+
+const exposureHues: Readonly<Record<string, Hue>> = { "+": "change", "-": "note", "!": "danger", "=": "good" };
+
+/** As the plan has it: what a step did not get done is among the outcomes. */
+function exposed({ exposure }: HtmlReport): string {
+  if (exposure === undefined) return "";
+  const { groups, more } = exposureRows(exposure);
+  if (groups.length === 0) return "";
+  const andMore = (count: number, what: string): string =>
+    count === 0 ? "" : `<p class="r-quiet">And ${countOf(count, what)} more: reconcile exposure.</p>`;
+  return [
+    ...groups.map(
+      ({ address, lines, more: left }) =>
+        `<h3>${code(address)}</h3>\n<ul class="r-exposed">${lines
+          .map(
+            ({ sign, text }) =>
+              `<li class="r-${exposureHues[sign] ?? "quiet"}"><b>${sign.trim()}</b> ${escapeHtml(text)}</li>`,
+          )
+          .join("")}</ul>${andMore(left, "line")}`,
+    ),
+    andMore(more, "group"),
+  ].join("\n");
 }
 
 function outcome({ run, diagnostics }: HtmlReport): string {

@@ -1,4 +1,5 @@
 /** examples/gitops, run as its CI runners would: the same command lines, in their order, against the embedded service. */
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -76,6 +77,7 @@ async function github(): Promise<Pipeline> {
     "secrets.STATE_KEY": "writer-secret",
     "github.token": "gh-token",
     "github.event.pull_request.number": "12",
+    "github.event.pull_request.base.ref": "main",
   };
   // What no pipeline file can say: where the bucket of this test is.
   const own = { AWS_ENDPOINT_URL: bucket.url };
@@ -196,6 +198,55 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     const said = existsSync(report) ? readFileSync(report, "utf8") : failed.stdout;
     expect(said).toMatch(/flavour_id/);
     expect(said).toMatch(/line=10,|"begin": 10/);
+  });
+});
+
+describe("examples/two-projects", () => {
+  it("plans what a request touches in one comment, and applies each plan after the merge", async () => {
+    const bucket = await startS3Server();
+    const folder = makeFolder();
+    cpSync(join(__dirname, "../../examples/two-projects"), folder, { recursive: true });
+    rmSync(join(host.bin, "git"));
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.email=a@example.com", "-c", "user.name=a", ...words], { cwd: folder });
+    git("init", "--quiet", "--initial-branch=main");
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "one");
+    git("update-ref", "refs/remotes/origin/main", "HEAD");
+    for (const name of ["network", "shop"]) {
+      const file = join(folder, name, "reconcile.yaml");
+      writeFileSync(file, readFileSync(file, "utf8").replace("acme-states", "states") + quick);
+    }
+    git("commit", "--quiet", "--all", "--message", "two");
+    const values: Environment = {
+      "vars.RECONCILE_BASE_URL": emulator.url,
+      "vars.AWS_REGION": "eu-central-1",
+      "secrets.RECONCILE_READ_TOKEN": "member-token",
+      "secrets.RECONCILE_TOKEN": "ops-token",
+      "secrets.ENCRYPTION_KEY": encryptionKey,
+      "secrets.STATE_READ_KEY_ID": "reader",
+      "secrets.STATE_READ_KEY": "reader-secret",
+      "secrets.STATE_KEY_ID": "writer",
+      "secrets.STATE_KEY": "writer-secret",
+      "github.token": "gh-token",
+      "github.event.pull_request.number": "12",
+      "github.event.pull_request.base.ref": "main",
+    };
+    const run = (name: string) =>
+      runGithub(join(folder, ".github/workflows", name), folder, host, values, { AWS_ENDPOINT_URL: bucket.url });
+    try {
+      expect(await run("reconcile-plan.yml")).toMatchObject({ exitCode: 0 });
+      expect(host.kept("comment")?.match(/^<!-- reconcile-plan .+ -->$/gm)).toEqual([
+        "<!-- reconcile-plan network -->",
+        "<!-- reconcile-plan shop -->",
+      ]);
+      rmSync(join(folder, "plans"), { recursive: true });
+      expect(await run("reconcile-apply.yml")).toMatchObject({ exitCode: 0 });
+      expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["acme-shop-a", "acme-shop-b"]);
+      expect(readFileSync(join(folder, "reports/network.html"), "utf8")).toContain('id="h-exposure"');
+    } finally {
+      await bucket.stop();
+    }
   });
 });
 

@@ -34,7 +34,7 @@ case "$1 $2" in
   "api repos/"*/pulls) echo 12 ;;
   "api repos/"*) echo abc123 ;;
   "run list") echo 42 ;;
-  "run download") while [ "$1" != --dir ]; do shift; done; mkdir -p "$2"; cp "$HOST"/artifacts/plan/* "$2"/ ;;
+  "run download") while [ "$1" != --dir ]; do shift; done; mkdir -p "$2"; cp "$HOST"/artifacts/plan*/* "$2"/ 2>/dev/null || cp "$HOST"/artifacts/plans/plans/* "$2"/ ;;
   *) exit 9 ;;
 esac
 `;
@@ -71,7 +71,7 @@ export function createHost(): Host {
   const tools = {
     reconcile: `exec ${process.execPath} ${cliPath} "$@"\n`,
     npm: "exit 0\n",
-    git: "exit 0\n",
+    git: 'case "$1" in show) cat "${2#*:}" ;; esac\n',
     gh,
     curl,
   };
