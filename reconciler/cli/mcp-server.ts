@@ -3,6 +3,7 @@
  * line, `initialize`, `tools/list`, `tools/call` and `ping`. What a tool does is handed in.
  */
 import { createInterface } from "node:readline";
+import { nearestName } from "../core/text/nearest";
 import { isObject } from "../core/text/objects";
 import { version } from "../version";
 
@@ -10,10 +11,11 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   /** A JSON Schema. */
-  readonly inputSchema: object;
+  readonly inputSchema: { readonly properties: object; readonly required?: readonly string[] };
   /** It changes nothing in the service, the state and the files. */
   readonly isReadOnly: boolean;
-  call(input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
+  /** `signal`: whoever asked does not wait for it any more. */
+  call(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult>;
 }
 
 export interface ToolResult {
@@ -29,6 +31,7 @@ const codes = { parse: -32700, request: -32600, method: -32601, params: -32602 }
 /** Ends when the input does. Calls run beside each other; each is answered by its own id. */
 export async function serveTools(
   tools: readonly Tool[],
+  instructions: string,
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
 ): Promise<void> {
@@ -36,6 +39,7 @@ export async function serveTools(
   const refuse = (id: unknown, code: number, message: string): void =>
     send({ id: id ?? null, error: { code, message } });
   const running = new Set<Promise<void>>();
+  const stops = new Map<unknown, AbortController>();
   for await (const line of createInterface({ input })) {
     if (line.trim() === "") continue;
     let message: unknown;
@@ -51,18 +55,27 @@ export async function serveTools(
       continue;
     }
     const { id, method, params } = message;
+    const given = isObject(params) ? params : {};
+    if (method === "notifications/cancelled") stops.get(given["requestId"])?.abort();
     // Without an id it is a notification, which is never answered.
     if (id === undefined) continue;
-    const given = isObject(params) ? params : {};
     if (method === "tools/call") {
-      const call = callTool(tools, given).then((answer) =>
-        "problem" in answer ? refuse(id, codes.params, answer.problem) : send({ id, result: answer.result }),
-      );
+      const stop = new AbortController();
+      stops.set(id, stop);
+      const call = callTool(tools, given, stop.signal).then((answer) => {
+        // An answer that was called off is not waited for.
+        if (stop.signal.aborted) return;
+        if ("problem" in answer) refuse(id, codes.params, answer.problem);
+        else send({ id, result: answer.result });
+      });
       running.add(call);
-      void call.finally(() => running.delete(call));
+      void call.finally(() => {
+        running.delete(call);
+        stops.delete(id);
+      });
     } else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
     else if (method === "ping") send({ id, result: {} });
-    else if (method === "initialize") send({ id, result: greeting(given["protocolVersion"]) });
+    else if (method === "initialize") send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
     else refuse(id, codes.method, `this server has no ${method}`);
   }
   await Promise.all(running);
@@ -83,11 +96,30 @@ const asListed = ({ name, description, inputSchema, isReadOnly }: Tool): object 
 
 async function callTool(
   tools: readonly Tool[],
-  { name, arguments: input }: Readonly<Record<string, unknown>>,
+  { name, arguments: given }: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
 ): Promise<{ readonly problem: string } | { readonly result: object }> {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined)
     return { problem: `there is no tool ${String(name)}: ${tools.map((one) => one.name).join(", ")}` };
-  const { text, isError } = await tool.call(isObject(input) ? input : {});
+  const input = isObject(given) ? given : {};
+  const problem = problemOf(tool, input);
+  if (problem !== undefined) return { problem };
+  const { text, isError } = await tool.call(input, signal);
   return { result: { content: [{ type: "text", text }], isError } };
+}
+
+/** What is not understood must not be left out: a plan of one address would be one of all. */
+function problemOf(
+  { name, inputSchema: { properties, required = [] } }: Tool,
+  input: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const known = Object.keys(properties);
+  const unknown = Object.keys(input).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const near = nearestName(unknown, known);
+    return `${name} takes no ${unknown}${near === undefined ? `; it takes ${known.join(", ")}` : `; did you mean ${near}?`}`;
+  }
+  const missing = required.find((key) => input[key] === undefined);
+  return missing === undefined ? undefined : `${name} needs ${missing}`;
 }

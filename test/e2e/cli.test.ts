@@ -392,9 +392,9 @@ describe("other commands", () => {
   it("init makes the folder, keeps what must not be committed out of git, and names no path of this machine", async () => {
     mkdirSync(join(folder, "prod"), { recursive: true });
     writeFileSync(join(folder, "prod/.gitignore"), "node_modules/\n*.plan.json");
-    expect((await reconcile("init", "prod/eu/reconcile.yaml")).exitCode).toBe(0);
+    expect((await reconcile("init", "prod/eu")).exitCode).toBe(0);
     expect((await reconcile("init", "prod/reconcile.yaml")).exitCode).toBe(0);
-    expect((await reconcile("validate", "prod/eu/reconcile.yaml")).exitCode).toBe(0);
+    expect((await reconcile("validate", "prod/eu")).exitCode).toBe(0);
     expect(readFileSync(join(folder, "prod/.gitignore"), "utf8")).toBe(
       "node_modules/\n*.plan.json\n.reconcile/\n*.state.json\n*.state.json.*\n",
     );

@@ -41,6 +41,7 @@ describe("reconcile mcp", () => {
       { id: 4, method: "ping" },
     );
     expect(answers.get(1)?.["result"]).toMatchObject({ protocolVersion: "2025-03-26", capabilities: { tools: {} } });
+    expect(answers.get(1)?.["result"].instructions).toContain("--approve");
     const tools = answers.get(2)?.["result"].tools;
     expect(
       tools.map(({ name, annotations }: { name: string; annotations: { readOnlyHint: boolean } }) => [
@@ -65,13 +66,22 @@ describe("reconcile mcp", () => {
   it("applies only a plan that a person approved, and no word becomes a flag", async () => {
     const planned = (await talk(call(1, "plan"))).get(1)?.["result"];
     expect(planned.isError, planned.content[0].text).toBe(false);
+    expect(planned.content[0].text).not.toContain("reconcile apply .reconcile");
     const id = /^plan id: ([0-9a-f]{12})$/m.exec(planned.content[0].text)?.[1];
     const answers = await talk(
       call(1, "apply", { plan: id }),
       call(2, "plan", { files: ["--destroy"] }),
       call(3, "apply", { plan: "../../reconcile" }),
       call(4, "explain", { what: "consent/flush" }),
+      call(5, "plan", { targets: ["volume.data"] }),
+      call(6, "apply"),
+      call(7, "plan"),
+      { method: "notifications/cancelled", params: { requestId: 7 } },
     );
+    // A word that is not understood is not left out: the plan of one address would be one of all.
+    expect(answers.get(5)?.["error"].message).toBe("plan takes no targets; did you mean target?");
+    expect(answers.get(6)?.["error"].message).toBe("apply needs plan");
+    expect(answers.has(7)).toBe(false);
     expect(answers.get(1)?.["result"]).toMatchObject({ isError: true });
     expect(answers.get(1)?.["result"].content[0].text).toContain("is not approved");
     expect(answers.get(2)?.["result"].isError).toBe(true);

@@ -14,12 +14,13 @@ import { defaultFile } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
 export const initCommand = command({
-  usage: "init [FILE]",
+  usage: "init [FILE | DIR]",
   summary: "writes a starter file with the schema header",
   section: "From a file to the service",
   examples: [
     ["reconcile init", "a reconcile.yaml that plans and applies as it is, on the embedded service"],
-    ["reconcile init prod/reconcile.yaml", "the same elsewhere"],
+    ["reconcile init prod", "the same in a folder, which is made where it is missing"],
+    ["reconcile init prod/network.yaml", "the same under another name"],
   ],
   flags: ["json", "no-color"],
   positionals: maybeOne,
@@ -29,7 +30,9 @@ export const initCommand = command({
 const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"];
 
 async function run(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
-  const path = invocation.args[0] ?? defaultFile;
+  const [named = defaultFile] = invocation.args;
+  // Every command takes a folder or a file; a file that no command would find in its folder is nobody's wish.
+  const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });

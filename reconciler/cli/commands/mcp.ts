@@ -28,10 +28,14 @@ export const mcpCommand = command({
   async run(invocation) {
     const { flags } = invocation;
     if (flags.approve !== undefined) return approve(invocation, flags.approve);
-    await serveTools(tools, process.stdin, process.stdout);
+    await serveTools(tools, instructions, process.stdin, process.stdout);
     return 0;
   },
 });
+
+const instructions =
+  "The tools look at what a file declares, what its state remembers and what the service has; they change nothing. To " +
+  "change something: plan, show the plan to a person, who approves it at a terminal with reconcile mcp --approve ID, then apply ID.";
 
 /** Where plans that tools made wait, beside the embedded world. */
 const folder = join(".reconcile", "mcp");
@@ -98,7 +102,7 @@ const looking = (
   description,
   inputSchema: schema(properties, required),
   isReadOnly: true,
-  call: (input) => runCommand(() => argv(input)),
+  call: (input, signal) => runCommand(() => argv(input), signal),
 });
 
 const tools: readonly Tool[] = [
@@ -148,16 +152,22 @@ const tools: readonly Tool[] = [
   },
 ];
 
-async function plan(input: Readonly<Record<string, unknown>>): Promise<ToolResult> {
+async function plan(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const made = join(folder, `new-${process.pid}-${Date.now().toString(36)}.plan.json`);
-  const ran = await runCommand(() => [
-    "plan",
-    ...common(input),
-    ...words(input["target"]).flatMap((address) => ["--target", address]),
-    "--out",
-    made,
-  ]);
+  const ran = await runCommand(
+    () => [
+      "plan",
+      ...common(input),
+      ...words(input["target"]).flatMap((address) => ["--target", address]),
+      "--out",
+      made,
+      // That it was saved, and where, is said by its id.
+      "--log-level",
+      "silent",
+    ],
+    signal,
+  );
   const saved = existsSync(made) ? readPlan(made) : undefined;
   if (saved === undefined) return ran;
   const id = saved.id.slice(0, 12);
@@ -169,7 +179,7 @@ async function plan(input: Readonly<Record<string, unknown>>): Promise<ToolResul
   };
 }
 
-async function apply({ plan: id }: Readonly<Record<string, unknown>>): Promise<ToolResult> {
+async function apply({ plan: id }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
   if (!isPlanId(id) || !existsSync(planFile(id)))
     return { text: "no tool has made such a plan: plan first", isError: true };
   const file = planFile(id);
@@ -179,11 +189,11 @@ async function apply({ plan: id }: Readonly<Record<string, unknown>>): Promise<T
       text: `plan ${id} is not approved; a person does that with: reconcile mcp --approve ${id}`,
       isError: true,
     };
-  return runCommand(() => ["apply", file]);
+  return runCommand(() => ["apply", file], signal);
 }
 
 /** The command itself, as anybody runs it: what it prints is what the tool says. */
-function runCommand(argv: () => readonly string[]): Promise<ToolResult> {
+function runCommand(argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
   let given: readonly string[];
   try {
     given = argv();
@@ -197,6 +207,10 @@ function runCommand(argv: () => readonly string[]): Promise<ToolResult> {
     const child = spawn(process.execPath, [...lead, ...given, "--json"], {
       stdio: ["ignore", "pipe", "pipe"],
     });
+    // As Ctrl-C does: what is in flight is finished.
+    const stop = (): void => void child.kill("SIGINT");
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
     let out = "";
     let err = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
