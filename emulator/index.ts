@@ -18,6 +18,7 @@ import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
 import { buildRoutes } from "./routes";
 import { seedChanges, type WorldSeed } from "./seed";
 import { exchange, type Service, sendText } from "./server";
+import { createSpeech, type SpokenDialect } from "./speech";
 import { applyChanges, changesOf, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
 
 export type { FaultSpec } from "./faults";
@@ -25,6 +26,7 @@ export { FaultProblem, faultKinds, parseFault } from "./faults";
 export { announce, announced, becomeGuest, countGuests, type Served, WorldInUse } from "./folder-lock";
 export { type Operation, operationNames } from "./operations";
 export type { UserSeed, WorldSeed } from "./seed";
+export type { SpokenDialect } from "./speech";
 export type { WorldDump } from "./world";
 
 export interface EmulatorOptions {
@@ -50,6 +52,8 @@ export interface EmulatorOptions {
   readonly keepsNamedGroups?: boolean;
   /** How dst_port may hold a range, for example `{min}-{max}`. */
   readonly portRange?: string;
+  /** What it speaks beyond the contract, with everything filled in; checked by whoever gives it. */
+  readonly speaks?: SpokenDialect;
   readonly control?: boolean;
   /** How many bytes a journal may hold before the folder is compacted. */
   readonly compactAfterBytes?: number;
@@ -110,11 +114,17 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
       : await openJournal(options.dir, next, () => dumpWorld(service.world, clock.now()), options.compactAfterBytes);
   const clock = createClock(() => clockOffset(service.world));
   const instruments: Instruments = { log: createRequestLog(), faults: [] };
-  const chosen = chooseOperations(options);
+  const { speaks: dialect } = options;
+  const chosen = dialect === undefined ? chooseOperations(options) : spokenOperations(dialect, options.without);
   const service: Service = {
     world,
     settings: settingsOf(options),
-    routes: buildRoutes(chosen),
+    // What the dialect has words for is found by them alone.
+    routes: buildRoutes(dialect === undefined ? chosen : chooseOperations({ contractOnly: true })),
+    speech:
+      dialect === undefined
+        ? undefined
+        : createSpeech(spokenWithout(dialect, options.without), options.pageSize ?? 100),
     clock,
     journal,
     instruments,
@@ -161,11 +171,28 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   };
 }
 
+/** The contract's own, and what the dialect names. */
+const spokenOperations = (dialect: SpokenDialect, without: readonly string[] = []): readonly Operation[] =>
+  operationNames.filter(
+    (name) =>
+      !without.includes(name) &&
+      (dialect.operations[name] !== undefined
+        ? dialect.operations[name] !== null
+        : chooseOperations({ contractOnly: true }).includes(name)),
+  );
+
+const spokenWithout = (dialect: SpokenDialect, without: readonly string[] = []): SpokenDialect => ({
+  ...dialect,
+  operations: Object.fromEntries(
+    Object.entries(dialect.operations).map(([name, route]) => [name, without.includes(name) ? null : route]),
+  ),
+});
+
 const settingsOf = (options: EmulatorOptions): Settings => ({
   strict: options.strict ?? false,
   secondMs: secondMsOf(options.timeScale ?? 1),
   pageSize: options.pageSize ?? 100,
-  portRange: options.portRange ?? null,
+  portRange: options.portRange ?? options.speaks?.rules.port_range ?? null,
   autoConfirmResize: options.autoConfirmResize ?? false,
   keepsNamedGroups: options.keepsNamedGroups ?? false,
 });

@@ -4,7 +4,15 @@
  */
 import { parseArgs } from "node:util";
 import { errorMessage } from "./errors";
-import { checkOptions, type EmulatorOptions, FaultProblem, type FaultSpec, parseFault, startEmulator } from "./index";
+import {
+  checkOptions,
+  type EmulatorOptions,
+  FaultProblem,
+  type FaultSpec,
+  parseFault,
+  type SpokenDialect,
+  startEmulator,
+} from "./index";
 
 interface FlagRow {
   readonly type: "string" | "boolean";
@@ -22,6 +30,11 @@ const flags = {
   host: { type: "string", value: "HOST", help: "a loopback address (default 127.0.0.1)" },
   port: { type: "string", value: "PORT", help: "where it listens (default: any that is free)" },
   "time-scale": { type: "string", value: "N", help: "how many times faster its minutes pass (default 1; 0: at once)" },
+  dialect: {
+    type: "string",
+    value: "FILE",
+    help: "speaks as this dialect says: its paths, records, pages, states and refusals",
+  },
   "contract-only": { type: "boolean", help: "serves nothing beyond the documented operations" },
   with: {
     type: "string",
@@ -59,7 +72,10 @@ export const emulatorFlagHelp: readonly { readonly left: string; readonly help: 
 );
 
 /** The options that the arguments ask for, and everything that is wrong with them. */
-export function readArguments(argv: readonly string[]): {
+export function readArguments(
+  argv: readonly string[],
+  readDialect?: ReadDialect,
+): {
   readonly options: EmulatorOptions;
   readonly problems: readonly string[];
 } {
@@ -77,7 +93,12 @@ export function readArguments(argv: readonly string[]): {
     return undefined;
   };
   const names = (given: readonly string[] | undefined) => given?.flatMap((list) => list.split(",")).filter(Boolean);
+  const dialect = values.dialect === undefined ? undefined : readDialect?.(values.dialect);
+  if (values.dialect !== undefined && readDialect === undefined)
+    problems.push("--dialect is read by reconcile emulator, and not by this program");
+  if (isProblems(dialect)) problems.push(...dialect);
   const options: EmulatorOptions = withoutUndefined({
+    speaks: isProblems(dialect) ? undefined : dialect,
     dir: values.dir,
     host: values.host,
     port: number("port"),
@@ -98,6 +119,11 @@ export function readArguments(argv: readonly string[]): {
   return { options, problems: [...problems, ...checkOptions(options)] };
 }
 
+/** A dialect with everything filled in, or what is wrong with it. */
+export type ReadDialect = (named: string) => SpokenDialect | readonly string[];
+
+const isProblems = (read: ReturnType<ReadDialect> | undefined): read is readonly string[] => Array.isArray(read);
+
 const parse = (argv: readonly string[]) =>
   parseArgs({ args: [...argv], options: flags, allowPositionals: false }).values;
 
@@ -117,8 +143,8 @@ const withoutUndefined = <T extends object>(object: T): { [K in keyof T]: Exclud
   };
 
 /** Serves until a signal ends it. Resolves with the exit code. */
-export async function runEmulator(argv: readonly string[]): Promise<number> {
-  const { options, problems } = readArguments(argv);
+export async function runEmulator(argv: readonly string[], readDialect?: ReadDialect): Promise<number> {
+  const { options, problems } = readArguments(argv, readDialect);
   if (problems.length > 0) {
     for (const problem of problems) process.stderr.write(`error: ${problem}\n`);
     return 1;

@@ -12,15 +12,18 @@ import { type Decision, errorBody, refuse, type Settings } from "./decision";
 import type { Change } from "./entities";
 import { breakingFault, decidedFaults, type FaultSpec, failVms, takeFaults } from "./faults";
 import type { Journal } from "./journal";
-import { decide, operations } from "./operations";
+import { decide, isOperation, operations } from "./operations";
 import { type LoggedRequest, logRequest } from "./request-log";
-import { matchRoute, type Routes } from "./routes";
+import { type Match, matchRoute, type Routes } from "./routes";
+import type { Heard, Speech } from "./speech";
 import { applyChanges, type World } from "./world";
 
 export interface Service {
   world: World;
   readonly settings: Settings;
   readonly routes: Routes;
+  /** Left out: the contract's own words, and the built-in dialect's where it has none. */
+  readonly speech: Speech | undefined;
   readonly clock: Clock;
   readonly journal: Journal | undefined;
   readonly instruments: Instruments;
@@ -42,7 +45,8 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, response, path);
 
   const started = Date.now();
-  const match = matchRoute(service.routes, method, path);
+  const spoken = service.speech === undefined ? undefined : await hear(service.speech, request, url);
+  const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
   const operation = match.status === "found" ? match.operation : "unknown";
   const at = new Date(started).toISOString();
   const entry = logRequest(service.instruments.log, { operation, method, path, status: 0, at });
@@ -51,19 +55,61 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   await linger(faults, "before");
   const broken = breakingFault(faults);
   if (broken?.kind === "drop-before") request.socket.destroy();
-  else if (broken !== undefined && whenOf(broken) === "before") sendBroken(response, entry, broken, undefined);
+  else if (broken !== undefined && whenOf(broken) === "before")
+    sendBroken(response, entry, broken, undefined, service.speech);
   else {
-    const decision = await serve(service, request, match, url, mark, faults, entry);
-    if (decision === undefined) return;
+    const decided = await serve(service, request, match, url, mark, faults, entry, spoken);
+    if (decided === undefined) return;
+    const decision = spoken === undefined ? decided : inItsWords(spoken, operation, decided, request, response);
     await linger(faults, "after");
     if (broken?.kind === "drop-after") request.socket.destroy();
-    else if (broken !== undefined) sendBroken(response, entry, broken, decision);
+    else if (broken !== undefined) sendBroken(response, entry, broken, decision, service.speech);
     else {
       if (match.status === "no method") response.setHeader("Allow", match.allow);
       send(response, entry, decision);
     }
   }
   service.log(`${method} ${operation} ${entry.status || "dropped"} ${Date.now() - started} ms`);
+}
+
+interface Spoken {
+  readonly speech: Speech;
+  readonly heard: Heard;
+  readonly body: Body;
+  /** An operation that the dialect has its own words for. */
+  readonly match: Match | undefined;
+}
+
+/** The body may say what is meant, so it is read first. `undefined`: nothing of it can be told yet. */
+async function hear(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
+  const body = (await readBody(request, 10 * mib)) ?? { text: "" };
+  const { pathname, searchParams } = new URL(url, "http://emulator.invalid");
+  const parsed = "text" in body && body.text !== "" ? parseJson(body.text) : undefined;
+  const heard: Heard = {
+    method: request.method ?? "",
+    path: pathname,
+    query: searchParams,
+    headers: request.headers,
+    body: parsed !== undefined && "value" in parsed ? parsed.value : undefined,
+  };
+  const meant = speech.understand(heard);
+  const match: Match | undefined =
+    meant === undefined || !isOperation(meant.operation)
+      ? undefined
+      : { status: "found", operation: meant.operation, params: { ...meant.params } };
+  return { speech, heard, body, match };
+}
+
+function inItsWords(
+  { speech, heard }: Spoken,
+  operation: string,
+  decision: Decision,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Decision {
+  const { status, body, headers } = speech.say(operation, decision, heard, `http://${request.headers.host ?? ""}`);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  return { ...decision, status, body };
 }
 
 /** `undefined`: there is nobody left to answer. */
@@ -75,31 +121,39 @@ async function serve(
   mark: number,
   faults: readonly FaultSpec[],
   entry: LoggedRequest,
+  spoken: Spoken | undefined,
 ): Promise<Decision | undefined> {
+  const authorization =
+    spoken === undefined ? request.headers.authorization : spoken.speech.authorization(spoken.heard);
   if (match.status === "no path") return refuse(404, "there is nothing at this path");
   if (match.status === "no method") return refuse(405, `method not allowed; allowed here: ${match.allow}`);
   const { settings } = service;
   const { operation, params } = match;
-  if (authenticate(service.world, request.headers.authorization, settings.strict) === undefined)
+  if (authenticate(service.world, authorization, settings.strict) === undefined)
     return refuse(401, "the Authorization header is missing or not valid");
+  if (spoken?.speech.misses(spoken.heard) === true)
+    return refuse(400, "a header that this deployment wants is missing");
 
-  const body = await readBody(request, operation === "group.import" ? 10 * mib : mib);
+  const body = spoken?.body ?? (await readBody(request, operation === "group.import" ? 10 * mib : mib));
   if (body === undefined) return undefined;
   const read = readJson(request, body, operations[operation].method);
   if ("refusal" in read) return read.refusal;
   if (read.size > 0 && read.size <= 4_096) entry.body = read.value;
+  const badName = spoken?.speech.refuseName(operation, read.value);
+  if (badName !== undefined) return badName;
 
   // The world may have been replaced while the body arrived; from here to the changes nothing waits.
   const { world } = service;
-  const caller = authenticate(world, request.headers.authorization, settings.strict);
+  const caller = authenticate(world, authorization, settings.strict);
   if (caller === undefined) return refuse(401, "the Authorization header is missing or not valid");
   const { vmFails, ...distortion } = decidedFaults(faults);
   const decided = decide(operation, {
     world,
-    settings,
+    // A list is cut into pages in the words of the dialect.
+    settings: spoken === undefined ? settings : { ...settings, pageSize: Number.MAX_SAFE_INTEGER },
     caller,
-    params,
-    query: mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1)),
+    params: operation === "group.rule.delete" ? { id: groupOfRule(world, params), ...params } : params,
+    query: mark < 0 || spoken?.match !== undefined ? noQuery : new URLSearchParams(url.slice(mark + 1)),
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,
@@ -110,6 +164,10 @@ async function serve(
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
   return decision;
 }
+
+/** A dialect may delete a rule without naming its group. */
+const groupOfRule = (world: World, { rule_id = "" }: Record<string, string>): string =>
+  world.tables.rule.get(rule_id)?.security_group_id ?? "";
 
 function persist(service: Service, changes: readonly Change[]): Promise<void> | undefined {
   if (changes.length === 0) return service.journal?.settled();
@@ -182,11 +240,22 @@ function send(response: ServerResponse, entry: LoggedRequest, decision: Decision
   sendText(response, decision.status, JSON.stringify(decision.body));
 }
 
-function sendBroken(response: ServerResponse, entry: LoggedRequest, fault: FaultSpec, decision: Decision | undefined) {
+function sendBroken(
+  response: ServerResponse,
+  entry: LoggedRequest,
+  fault: FaultSpec,
+  decision: Decision | undefined,
+  speech: Speech | undefined,
+): void {
   const { kind } = fault;
   entry.status =
     kind === "status" ? (fault.code ?? 500) : kind === "html" ? (fault.code ?? 502) : (decision?.status ?? 200);
-  if (kind === "status") {
+  if (kind === "status" && speech !== undefined) {
+    const { status, body, headers } = speech.refuse(entry.status, "injected fault", fault.retry_after);
+    entry.status = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    sendText(response, status, JSON.stringify(body));
+  } else if (kind === "status") {
     if (fault.retry_after !== undefined) response.setHeader("Retry-After", String(fault.retry_after));
     sendText(response, entry.status, JSON.stringify(errorBody(entry.status, "injected fault")));
   } else if (kind === "html") {

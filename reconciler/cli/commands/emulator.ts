@@ -1,6 +1,8 @@
 /** `reconcile emulator`: the embedded service as a process of its own. */
 
+import type { SpokenDialect } from "../../../emulator";
 import { emulatorFlagHelp, runEmulator } from "../../../emulator/main";
+import { readDialectFile } from "../../open-service";
 import { command } from "../command";
 
 export const emulatorCommand = command({
@@ -13,6 +15,7 @@ export const emulatorCommand = command({
       "reconcile emulator --port 4010 --contract-only --time-scale 60",
       "nothing beyond the documented operations, sixty times faster",
     ],
+    ["reconcile emulator --port 4010 --dialect my.dialect.yaml", "speaks as your deployment does, to rehearse against"],
     [
       "reconcile emulator --port 4010 --fault operation=vm.create,kind=drop-after,count=1",
       "does the first create and loses its answer",
@@ -21,5 +24,17 @@ export const emulatorCommand = command({
   longRunning: true,
   flags: [],
   ownFlags: () => emulatorFlagHelp,
-  run: ({ args }) => runEmulator(args),
+  run: ({ args }) => runEmulator(args, spoken),
 });
+
+/** Read and checked as every command reads it; what it means, the emulator knows by itself. */
+function spoken(named: string): SpokenDialect | readonly string[] {
+  const { dialect, diagnostics } = readDialectFile(named);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return errors.length === 0
+    ? dialect
+    : errors.map(
+        ({ summary, source, fix }) =>
+          `${source === undefined ? named : `${source.file}:${source.line}:${source.column}`}: ${summary}${fix === undefined ? "" : ` (${fix})`}`,
+      );
+}

@@ -1,0 +1,143 @@
+/**
+ * The service in the words of a deployment: requests are understood and answers are given as a dialect says, and what
+ * happens in between is the service's own. The contract's operations stay where the contract has them.
+ */
+import type { Decision } from "../decision";
+import { refuse } from "../decision";
+import { pageIn } from "./pages";
+import { merged, type Own, type RecordKind, recordIn } from "./records";
+import { refusalIn } from "./refusals";
+import { first, isMap, type NameRule, type Place, type SpokenDialect } from "./spoken";
+import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
+import { Draft, listAt } from "./write";
+
+export type { SpokenDialect } from "./spoken";
+export type { Heard } from "./understand";
+
+export interface SpokenAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Speech {
+  /** An operation beyond the contract. */
+  understand(heard: Heard): Meaning | undefined;
+  /** What every request has to carry beside the credential. */
+  misses(heard: Heard): boolean;
+  /** The credential as the service takes it. */
+  authorization(heard: Heard): string | undefined;
+  /** A name that this deployment does not take. */
+  refuseName(operation: string, body: unknown): Decision | undefined;
+  /** A refusal that was ordered, with the seconds to wait where they were ordered as well. */
+  refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
+  say(operation: string, decision: Pick<Decision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
+}
+
+const kinds: Readonly<Record<string, RecordKind>> = {
+  "vm.get": "vm",
+  "volume.get": "volume",
+  "volume.create": "volume",
+  "group.get": "group",
+  "group.create": "group",
+  "group.update": "group",
+};
+
+export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
+  return {
+    understand: (heard) => meaningOf(dialect, heard),
+    misses: (heard) => !hasHeaders(dialect, heard),
+    authorization({ headers }) {
+      const given = headers[dialect.authorization.name.toLowerCase()];
+      const [before = "", after = ""] = dialect.authorization.header.split("{token}");
+      if (typeof given !== "string" || !given.startsWith(before) || !given.endsWith(after)) return undefined;
+      return `Bearer ${given.slice(before.length, given.length - after.length)}`;
+    },
+    refuseName(operation, body) {
+      const [kind, verb] = operation.split(".");
+      const rule = verb === "create" || verb === "rename" || verb === "update" ? ruleFor(dialect, kind) : undefined;
+      const name = isMap(body) ? body["name"] : undefined;
+      return rule === undefined || typeof name !== "string" || fitsRule(name, rule)
+        ? undefined
+        : refuse(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
+    },
+    refuse(status, message, retryAfter) {
+      const said = refusalIn(dialect, refuse(status, message));
+      if (retryAfter === undefined) return { ...said, headers: {} };
+      const place = dialect.retry_after ?? "Retry-After";
+      if (!place.startsWith("/")) return { ...said, headers: { [place]: String(retryAfter) } };
+      const draft = new Draft();
+      draft.value = said.body;
+      draft.set(place, retryAfter);
+      return { ...said, body: draft.value, headers: {} };
+    },
+    say(operation, decision, heard, base) {
+      if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
+      return { status: decision.status, ...spoken(dialect, operation, decision.body, pageSize, heard, base) };
+    },
+  };
+}
+
+const ruleFor = ({ names }: SpokenDialect, kind: string | undefined): NameRule | undefined =>
+  kind === "vm" || kind === "volume" || kind === "group" ? names[kind] : undefined;
+
+const fitsRule = (name: string, { shortest = 0, longest = Number.POSITIVE_INFINITY, pattern }: NameRule): boolean =>
+  name.length >= shortest &&
+  name.length <= longest &&
+  (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(name));
+
+function spoken(
+  dialect: SpokenDialect,
+  operation: string,
+  own: unknown,
+  pageSize: number,
+  heard: Heard,
+  base: string,
+): Pick<SpokenAnswer, "body" | "headers"> {
+  const payload = isMap(own) && "data" in own ? own["data"] : own;
+  const route = dialect.operations[operation];
+  if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
+    const kind = operation.slice(0, -5) as RecordKind;
+    const records = payload.filter(isMap).map((one) => recordIn(dialect, kind, one));
+    const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
+    const list = listAt(route?.items?.[0] ?? "", page.records);
+    const isBare = !Array.isArray(list) && !(isMap(list) && "data" in list);
+    return { body: merged(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
+  }
+  const kind = kinds[operation];
+  const record =
+    kind !== undefined && isMap(payload)
+      ? recordIn(dialect, kind, payload as Own)
+      : snapshotIn(dialect, operation, payload);
+  const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
+  const held = item === undefined ? record : wrapped(item, record);
+  // The contract's bare strings, and what can be read as it stands.
+  const isBare = !(isMap(own) && "data" in own) || kind !== undefined;
+  const isClear = isMap(held) && !("data" in held) ? true : !isMap(held);
+  return { body: enveloped(dialect, held, isBare && isClear), headers: {} };
+}
+
+function snapshotIn({ records }: SpokenDialect, operation: string, payload: unknown): unknown {
+  if (operation !== "vm.snapshot" || !isMap(payload)) return payload;
+  const draft = new Draft();
+  draft.put(records.snapshot.image[0], String(payload["image_id"]));
+  return draft.value;
+}
+
+function wrapped(place: Place, record: unknown): unknown {
+  const draft = new Draft();
+  draft.set(typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`, record);
+  return draft.value;
+}
+
+function enveloped({ envelope }: SpokenDialect, payload: unknown, isBare: boolean): unknown {
+  const { data, success } = envelope;
+  const place = data[0];
+  if (place === undefined && success === undefined) return isBare ? payload : { data: payload };
+  const draft = new Draft();
+  if (place !== undefined) draft.set(typeof place === "string" ? place : (place.value ?? ""), payload);
+  else if (isBare && isMap(payload)) draft.value = payload;
+  else draft.set("/data", payload);
+  if (success !== undefined) draft.set(success.value, first(success.is));
+  return draft.value;
+}

@@ -1,0 +1,76 @@
+/** A page of a list, and how it says that there is more, in the way of a dialect. */
+
+import { type Paging, type Place, tokensOf } from "./spoken";
+import type { Heard } from "./understand";
+import { Draft, getAt } from "./write";
+
+export interface Page {
+  readonly records: readonly unknown[];
+  /** What goes into the whole body beside the list. */
+  readonly beside: Draft;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export function pageIn(paging: Paging, all: readonly unknown[], size: number, heard: Heard, base: string): Page {
+  const asked = askedFor(paging, heard);
+  const from = startOf(paging, all, size, asked);
+  const records = all.slice(from, from + size);
+  const beside = new Draft();
+  const leadsOn =
+    from + size < all.length && paging.marker === undefined && paging.number === undefined && paging.offset !== true;
+  if (!leadsOn) return { records, beside, headers: {} };
+  const token = tokenOf(from + size, paging);
+  const link = `${base}${heard.path}?${new URLSearchParams([...withoutParam(paging, heard.query), [paging.param ?? "page", token]]).toString()}`;
+  const header = paging.next_header;
+  if (header !== undefined && header !== null)
+    return {
+      records,
+      beside,
+      headers: { [header]: header.toLowerCase() === "link" ? `<${link}>; rel="next"` : token },
+    };
+  const place = paging.next?.[0];
+  if (place !== undefined)
+    beside.put(place, isLink(place, paging) ? (paging.links === "rewritten" ? inner(link) : link) : token);
+  return { records, beside, headers: {} };
+}
+
+const withoutParam = ({ param = "page" }: Paging, query: URLSearchParams): readonly [string, string][] =>
+  [...query].filter(([name]) => name !== param);
+
+/** As a gateway shows the address of what is behind it. */
+const inner = (link: string): string => link.replace(/^https?:\/\/[^/]+/, "http://inner.invalid:8774");
+
+const tokenOf = (index: number, { as }: Paging): string => (as === "token" ? `/p/${index}` : `p${index}`);
+
+function isLink(place: Place, { as, links }: Paging): boolean {
+  if (links === "rewritten" || as === "link") return true;
+  if (as === "token") return false;
+  const pointer = typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`;
+  return /link|href|url/i.test(pointer);
+}
+
+/** Where the parameter is: in the query, or in the body where it begins with a slash. */
+function askedFor({ param = "page" }: Paging, { query, body }: Heard): string | undefined {
+  if (!param.startsWith("/")) return query.get(param) ?? undefined;
+  const found = getAt(body, tokensOf(param));
+  return found === undefined || found === null ? undefined : String(found);
+}
+
+function startOf(
+  { marker, number, offset }: Paging,
+  all: readonly unknown[],
+  size: number,
+  asked: string | undefined,
+): number {
+  if (asked === undefined) return 0;
+  if (marker !== undefined) return all.findIndex((record) => markerOf(record, marker[0]) === asked) + 1 || all.length;
+  if (number !== undefined) return Math.max(0, Number(asked) - number) * size;
+  if (offset === true) return Math.max(0, Number(asked));
+  return Number(/(\d+)$/.exec(asked)?.[1] ?? 0);
+}
+
+const markerOf = (record: unknown, place: Place | undefined): string | undefined => {
+  const pointer = typeof place === "string" ? place : `${place?.in ?? ""}${place?.value ?? ""}`;
+  const found = getAt(record, tokensOf(pointer));
+  return found === undefined ? undefined : String(found);
+};

@@ -1,0 +1,109 @@
+/** The service's own records in the words of a dialect. */
+import { isMap, type Scalar, type SpokenDialect } from "./spoken";
+import { Draft, listAt, setAt } from "./write";
+
+export type Own = Readonly<Record<string, unknown>>;
+export type RecordKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
+
+export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
+  switch (kind) {
+    case "vm":
+      return vmIn(dialect, own);
+    case "volume":
+      return volumeIn(dialect, own);
+    case "group":
+      return groupIn(dialect, own);
+    default: {
+      const draft = new Draft();
+      const { id, name } = dialect.records[kind];
+      // The name first: a record that is its id alone shows nothing else.
+      draft.put(name[0], scalar(own["name"]));
+      draft.put(id[0], scalar(own["id"]));
+      const [ready] = dialect.states.image.ready;
+      if (kind === "image" && ready !== undefined) draft.put(dialect.records.image.status[0], ready);
+      return draft.value;
+    }
+  }
+}
+
+const scalar = (value: unknown): Scalar | null =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+
+function vmIn({ records, states }: SpokenDialect, own: Own): unknown {
+  const { id, name, status, flavor, image, owner, floating_ip, private_ip, volumes, volume_entry } = records.vm;
+  const draft = new Draft();
+  draft.put(id[0], scalar(own["id"]));
+  draft.put(name[0], scalar(own["name"]));
+  draft.put(status[0], vmWord(states.vm, String(own["status"])));
+  draft.put(flavor?.[0], scalar(own["flavor_id"]));
+  draft.put(image?.[0], scalar(own["image_id"]));
+  draft.put(owner?.[0], scalar(own["owner"]));
+  draft.put(floating_ip[0], scalar(own["floating_ip"]));
+  draft.put(private_ip[0], scalar(own["private_ip"]));
+  const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isMap);
+  const entries = disks.flatMap((disk) => entryIn(volume_entry, disk));
+  const [list] = volumes;
+  return list === undefined ? draft.value : merged(draft.value, listAt(list, entries));
+}
+
+/** Where an entry is its id alone, a root disk cannot be told from the others, and such a list does not show it. */
+function entryIn({ id, root }: SpokenDialect["records"]["vm"]["volume_entry"], disk: Own): readonly unknown[] {
+  const place = id[0];
+  const isBare = place === "" || (typeof place === "object" && (place.value ?? "") === "" && place.in === undefined);
+  const draft = new Draft();
+  if (isBare && disk["root"] === true) return [];
+  if (!isBare) draft.put(root[0], disk["root"] === true);
+  draft.put(place, scalar(disk["id"]));
+  return [draft.value];
+}
+
+/** The word of a state; one on its way has a word that means nothing else. */
+function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
+  const known: Readonly<Record<string, string | undefined>> = {
+    ACTIVE: words.running[0] ?? words.ready[0],
+    SHUTOFF: words.stopped[0],
+    VERIFY_RESIZE: words.verify_resize[0],
+    ERROR: words.failed[0],
+  };
+  if (status in known) return known[status] ?? status;
+  const taken = Object.entries(words).flatMap(([phase, all]) => (phase === "changing" ? [] : all));
+  return words.changing[0] ?? (taken.includes(status) ? `${status}-on-its-way` : status);
+}
+
+function volumeIn({ records, states }: SpokenDialect, own: Own): unknown {
+  const draft = new Draft();
+  const { id, name, size, status, attached_to } = records.volume;
+  const { ready, failed } = states.volume;
+  const word =
+    own["status"] === "error"
+      ? (failed[0] ?? "error")
+      : own["attached_to"] === null
+        ? ready[0]
+        : (ready[1] ?? ready[0]);
+  draft.put(id[0], scalar(own["id"]));
+  draft.put(name[0], scalar(own["name"]));
+  draft.put(size[0], scalar(own["size"]));
+  draft.put(status[0], word ?? scalar(own["status"]));
+  draft.put(attached_to[0], scalar(own["attached_to"]));
+  return draft.value;
+}
+
+function groupIn({ records }: SpokenDialect, own: Own): unknown {
+  const draft = new Draft();
+  const { id, name, description, rules } = records.group;
+  draft.put(id[0], scalar(own["id"]));
+  draft.put(name[0], scalar(own["name"]));
+  draft.put(description[0], scalar(own["description"]));
+  const place = rules[0];
+  if (place !== undefined && Array.isArray(own["rules"]))
+    draft.value = merged(draft.value, listAt(place, own["rules"]));
+  return draft.value;
+}
+
+/** Both values in one: neither takes anything away from the other. */
+export function merged(one: unknown, other: unknown): unknown {
+  if (!isMap(one) || !isMap(other)) return other === undefined ? one : other;
+  let all: unknown = one;
+  for (const [key, value] of Object.entries(other)) all = setAt(all, [key], merged(one[key], value));
+  return all;
+}

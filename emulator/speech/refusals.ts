@@ -1,0 +1,85 @@
+/** Refusals in the words of a dialect. */
+import { first, isMap, type RefusalRule, type SpokenDialect } from "./spoken";
+import { Draft } from "./write";
+
+export interface Said {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What each refusal of the service means, by its status and its words. */
+const meanings: readonly (readonly [is: string, status: number, message?: RegExp])[] = [
+  ["invalid_id", 400, /^invalid id/],
+  ["flush_not_confirmed", 400, /flush/],
+  ["root_disk", 400, /root/],
+  ["bad_request", 400],
+  ["unauthenticated", 401],
+  ["forbidden", 403],
+  ["unsupported", 404, /nothing at this path/],
+  ["not_found", 404],
+  ["unsupported", 405],
+  ["rule_exists", 409, /rule already exists/i],
+  ["invalid_state", 409, /invalid state/],
+  ["volume_attached", 409, /volume is attached/i],
+  ["group_attached", 409, /attached to one or more VMs/i],
+  ["name_taken", 409, /name/i],
+  ["conflict", 409],
+  ["throttled", 429],
+];
+
+/** What stands for it where the dialect has no words of its own. */
+const likewise: Readonly<Record<string, string>> = {
+  name_taken: "conflict",
+  invalid_state: "conflict",
+  invalid_id: "bad_request",
+};
+
+export function refusalIn(dialect: SpokenDialect, { status, body }: Said): Said {
+  const own = isMap(body) && isMap(body["error"]) ? body["error"] : {};
+  const message = String(own["message"] ?? "refused");
+  const is = meanings.find(([, at, words]) => at === status && (words === undefined || words.test(message)))?.[0];
+  const rule = ruleFor(dialect, is);
+  const { error, success } = dialect.envelope;
+  const draft = new Draft();
+  if (success !== undefined) draft.set(success.value, notDone(first(success.is)));
+  const code = codeOf(rule) ?? (error.message.length === 0 || success === undefined ? status : status * 100);
+  if (error.message.length === 0) {
+    draft.set("/error/code", typeof code === "number" ? code : status);
+    draft.set("/error/message", worded(rule, message));
+  } else {
+    draft.put(error.code[0], code);
+    draft.put(error.message[0], worded(rule, message));
+  }
+  // One that says in every answer whether it was done says no inside a 200.
+  const isInside = success !== undefined && rule !== undefined && rule.status === undefined;
+  return { status: rule?.status ?? (isInside ? 200 : status), body: draft.value };
+}
+
+function ruleFor({ errors }: SpokenDialect, is: string | undefined): RefusalRule | undefined {
+  const of = (word: string | undefined): RefusalRule | undefined => errors.find((rule) => rule.is === word);
+  if (is === undefined || is === "unsupported" || is === "unauthenticated") return of(is);
+  return of(is) ?? of(likewise[is]) ?? of("refused");
+}
+
+/** `*` stands for anything, and anything will do. */
+function codeOf(rule: RefusalRule | undefined): string | number | undefined {
+  if (rule?.code === undefined) return undefined;
+  const text = String(rule.code).replaceAll("*", "0");
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function worded(rule: RefusalRule | undefined, message: string): string {
+  const wanted = rule?.message;
+  if (wanted === undefined) return message;
+  const pieces = wanted.toLowerCase().split("*");
+  let from = 0;
+  const isThere = pieces.every((piece) => {
+    const at = message.toLowerCase().indexOf(piece, from);
+    from = at + piece.length;
+    return at >= 0;
+  });
+  return isThere ? message : `${wanted.replaceAll("*", " ")}: ${message}`;
+}
+
+const notDone = (done: unknown): string | number | boolean =>
+  typeof done === "number" ? done + 1 : typeof done === "boolean" ? !done : "failed";

@@ -1,0 +1,103 @@
+/**
+ * A dialect as the emulator speaks it: the same file that the client reads, read here from its documentation alone
+ * (docs/dialect.md). What stands in it for reading is turned round: a place to look at is a place to write to.
+ */
+export type Scalar = string | number | boolean;
+
+export interface Selector {
+  readonly in?: string;
+  readonly keys?: string;
+  readonly where?: Readonly<Record<string, Scalar | readonly Scalar[]>>;
+  readonly value?: string;
+  readonly join?: readonly string[];
+  readonly cut?: string;
+  readonly is?: Scalar | readonly Scalar[];
+  readonly unit?: string;
+  readonly absent?: string;
+}
+
+export type Place = string | Selector;
+
+export interface Paging {
+  readonly next?: readonly Place[];
+  readonly next_header?: string | null;
+  readonly as?: string;
+  readonly links?: string;
+  readonly param?: string;
+  readonly marker?: readonly Place[];
+  readonly number?: number;
+  readonly offset?: boolean;
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, Scalar>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly item?: readonly Place[];
+  readonly items?: readonly Place[];
+  readonly pagination?: Paging;
+}
+
+export interface NameRule {
+  readonly shortest?: number;
+  readonly longest?: number;
+  readonly pattern?: string;
+  readonly says?: string;
+}
+
+export interface RefusalRule {
+  readonly is: string;
+  readonly status?: number;
+  readonly code?: Scalar;
+  readonly message?: string;
+}
+
+type Places<K extends string> = Readonly<Record<K, readonly Place[]>>;
+type Words<K extends string> = Readonly<Record<K, readonly string[]>>;
+
+/** With everything that the file leaves out filled in as built in. */
+export interface SpokenDialect {
+  readonly operations: Readonly<Record<string, Route | null>>;
+  readonly records: {
+    readonly vm: Places<"id" | "name" | "status" | "floating_ip" | "private_ip" | "volumes"> &
+      Partial<Places<"flavor" | "image" | "owner">> & { readonly volume_entry: Places<"id" | "root"> };
+    readonly volume: Places<"id" | "name" | "size" | "status" | "attached_to">;
+    readonly group: Places<"id" | "name" | "description" | "rules">;
+    readonly flavor: Places<"id" | "name">;
+    readonly image: Places<"id" | "name" | "status">;
+    readonly region: Places<"id" | "name">;
+    readonly snapshot: Places<"image">;
+  };
+  readonly states: {
+    readonly vm: Words<"running" | "stopped" | "verify_resize" | "ready" | "changing" | "failed" | "gone">;
+    readonly volume: Words<"ready" | "changing" | "failed" | "gone">;
+    readonly image: Words<"ready" | "failed">;
+  };
+  readonly pagination: Paging;
+  readonly rules: { readonly port_range: string | null };
+  readonly authorization: { readonly name: string; readonly header: string };
+  readonly answers: Readonly<Record<string, { readonly item: readonly Place[] } | undefined>>;
+  readonly envelope: {
+    readonly data: readonly Place[];
+    readonly error: { readonly code: readonly Place[]; readonly message: readonly Place[] };
+    readonly success?: { readonly value: string; readonly is: Scalar | readonly Scalar[] };
+  };
+  readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", NameRule>>>;
+  readonly values: Readonly<Record<string, Scalar>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly retry_after: string | null;
+  readonly errors: readonly RefusalRule[];
+}
+
+export const tokensOf = (pointer: string): readonly string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const first = <T>(value: T | readonly T[]): T | undefined => (Array.isArray(value) ? value[0] : (value as T));

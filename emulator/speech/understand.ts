@@ -1,0 +1,117 @@
+/** Which operation a request means in a dialect: by its method, path, query, headers and body. */
+import type { IncomingHttpHeaders } from "node:http";
+import { isMap, type Route, type Scalar, type SpokenDialect } from "./spoken";
+
+export interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+export interface Meaning {
+  readonly operation: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The one that says most of the request, where several fit. */
+export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undefined {
+  let best: (Meaning & { readonly score: number }) | undefined;
+  for (const [operation, route] of Object.entries(dialect.operations)) {
+    if (route === null || route.method !== heard.method) continue;
+    const params: Record<string, string> = {};
+    const fits = new Fitting(dialect.values, params);
+    if (!fits.path(route.path, heard.path)) continue;
+    if (!fits.query(route.query ?? {}, heard.query)) continue;
+    if (!fits.headers({ ...dialect.headers, ...route.headers }, heard.headers)) continue;
+    if (route.body !== undefined && !fits.body(route.body, heard.body)) continue;
+    if (best === undefined || fits.score > best.score) best = { operation, params, score: fits.score };
+  }
+  return best;
+}
+
+/** Whether the headers that every request carries are there. */
+export const hasHeaders = (dialect: SpokenDialect, heard: Heard): boolean =>
+  new Fitting(dialect.values, {}).headers(dialect.headers, heard.headers);
+
+class Fitting {
+  /** How much of what was said was fixed. */
+  score = 0;
+
+  constructor(
+    private readonly values: Readonly<Record<string, Scalar>>,
+    private readonly params: Record<string, string>,
+  ) {}
+
+  path(template: string, path: string): boolean {
+    const [wanted, given] = [template.split("/"), path.split("/")];
+    return (
+      wanted.length === given.length && wanted.every((part, index) => this.#text(part, decoded(given[index] ?? "")))
+    );
+  }
+
+  query(wanted: NonNullable<Route["query"]>, query: URLSearchParams): boolean {
+    return Object.entries(wanted).every(([name, template]) => {
+      const given = query.get(name);
+      return given !== null && this.#text(String(template), given);
+    });
+  }
+
+  headers(wanted: Readonly<Record<string, string>>, headers: IncomingHttpHeaders): boolean {
+    return Object.entries(wanted).every(([name, template]) => {
+      const given = headers[name.toLowerCase()];
+      return typeof given === "string" && this.#text(template, given);
+    });
+  }
+
+  /** What is more than the template has may be there: a page's number is. */
+  body(template: unknown, given: unknown): boolean {
+    if (typeof template === "string")
+      return (typeof given === "string" || typeof given === "number") && this.#text(template, String(given));
+    if (Array.isArray(template))
+      return (
+        Array.isArray(given) &&
+        given.length === template.length &&
+        template.every((one, index) => this.body(one, given[index]))
+      );
+    if (isMap(template)) {
+      const map = given === undefined ? {} : given;
+      return isMap(map) && Object.entries(template).every(([key, one]) => key in map && this.body(one, map[key]));
+    }
+    this.score++;
+    return template === given;
+  }
+
+  /** `{id}` stands for anything, `{project}` for its value. */
+  #text(template: string, given: string): boolean {
+    const names: string[] = [];
+    const pattern = template
+      .split(/(\{\w+\})/)
+      .map((piece) => {
+        const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+        if (name === undefined) return literal(piece);
+        if (Object.hasOwn(this.values, name)) return literal(String(this.values[name]));
+        names.push(name);
+        return "(.+)";
+      })
+      .join("");
+    const found = new RegExp(`^${pattern}$`, "s").exec(given);
+    if (found === null) return false;
+    if (names.length === 0) this.score++;
+    names.forEach((name, index) => {
+      this.params[name] = found[index + 1] ?? "";
+    });
+    return true;
+  }
+}
+
+const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

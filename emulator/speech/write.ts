@@ -1,0 +1,159 @@
+/** Writes a value where a place would find it. */
+import { first, isMap, type Place, type Scalar, type Selector, tokensOf } from "./spoken";
+
+/** A JSON value in the making. */
+export class Draft {
+  value: unknown;
+
+  /** At a pointer; `undefined` writes nothing but what leads there. */
+  set(pointer: string, value: unknown): void {
+    const tokens = tokensOf(pointer);
+    this.value = setAt(this.value, tokens, value);
+  }
+
+  /** An item of the list at a pointer: the one that has these fields already, or a new one. */
+  private item(pointer: string, fields: Readonly<Record<string, unknown>>, change: (item: unknown) => unknown): void {
+    // Of every member (`*`) one is enough.
+    const tokens = tokensOf(pointer).map((token) => (token === "*" ? "main" : token));
+    const list = getAt(this.value, tokens);
+    const items = Array.isArray(list) ? [...(list as unknown[])] : [];
+    const at = items.findIndex(
+      (item) => isMap(item) && Object.entries(fields).every(([key, value]) => getAt(item, keyTokens(key)) === value),
+    );
+    let item: unknown = at < 0 ? undefined : items[at];
+    for (const [key, value] of Object.entries(fields)) item = setAt(item, keyTokens(key), value);
+    item = change(item);
+    if (at < 0 || Object.keys(fields).length === 0) items.push(item);
+    else items[at] = item;
+    this.value = setAt(this.value, tokens, items);
+  }
+
+  /** What is there, or (`null`) that there is nothing. */
+  put(place: Place | undefined, value: Scalar | null): void {
+    if (place === undefined) return;
+    if (typeof place === "string") {
+      this.#putAtPointer(place, value);
+      return;
+    }
+    if (value === null) {
+      this.#putNothing(place);
+      return;
+    }
+    const written = asWritten(place, value);
+    const into = place.in;
+    if (into === undefined) {
+      this.#putJoined(place, written);
+      return;
+    }
+    this.item(into, wantedOf(place), (item) => {
+      const inner = new Draft();
+      inner.value = item;
+      inner.#putJoined(place, written);
+      return inner.value;
+    });
+  }
+
+  #putAtPointer(pointer: string, value: Scalar | null): void {
+    const tokens = tokensOf(pointer);
+    const index = tokens.findIndex((token) => /^\d+$/.test(token));
+    // A list that is there and has nothing in it says that there is nothing.
+    if (value === null && index > 0) {
+      const above = tokens.slice(0, index);
+      if (getAt(this.value, above) === undefined) this.value = setAt(this.value, above, []);
+    } else this.value = setAt(this.value, tokens, value);
+  }
+
+  #putNothing({ in: into, where, absent, value = "", join }: Selector): void {
+    if (absent === "none" || join !== undefined) return;
+    if (into === undefined) this.set(value, null);
+    else if (where === undefined && getAt(this.value, tokensOf(into)) === undefined)
+      this.value = setAt(this.value, tokensOf(into), []);
+  }
+
+  #putJoined({ join, value = "" }: Selector, written: Scalar): void {
+    if (join === undefined) {
+      this.set(value, written);
+      return;
+    }
+    const parts = String(written).split("/");
+    const fits = parts.length === join.length;
+    join.forEach((pointer, index) => {
+      if (fits) this.set(pointer, parts[index]);
+      else if (index === 0) this.set(pointer, written);
+    });
+  }
+}
+
+const keyTokens = (key: string): readonly string[] => (key.startsWith("/") ? tokensOf(key) : [key]);
+
+const wantedOf = ({ where = {} }: Selector): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(where).map(([key, scalars]) => [key, first(scalars)]));
+
+function asWritten({ cut, is, unit }: Selector, value: Scalar): Scalar {
+  if (is !== undefined) return value === true ? (first(is) ?? true) : otherThan(first(is));
+  if (unit !== undefined && typeof value === "number") return value * (unitsInGb[unit[0]?.toUpperCase() ?? "G"] ?? 1);
+  if (cut === undefined) return value;
+  const around = cut.startsWith("*")
+    ? `http://elsewhere.invalid/api${cut.slice(1).startsWith("/") ? "" : "/"}${cut.slice(1)}`
+    : cut;
+  return around.replace("{value}", () => String(value));
+}
+
+/** A size of 1 GB in each unit. */
+const unitsInGb: Readonly<Record<string, number>> = { B: 1024 ** 3, K: 1024 ** 2, M: 1024, G: 1, T: 1 / 1024 };
+
+function otherThan(word: Scalar | undefined): Scalar {
+  if (typeof word === "number") return word + 1;
+  if (typeof word === "boolean") return !word;
+  return word === undefined ? false : /a$/.test(word) ? word.replace(/a$/, "b") : `not-${word}`;
+}
+
+export function getAt(value: unknown, tokens: readonly string[]): unknown {
+  let at = value;
+  for (const token of tokens) {
+    if (Array.isArray(at)) at = at[Number(token)];
+    else if (isMap(at) && Object.hasOwn(at, token)) at = at[token];
+    else return undefined;
+  }
+  return at;
+}
+
+export function setAt(into: unknown, [token, ...rest]: readonly string[], value: unknown): unknown {
+  if (token === undefined) return value;
+  if (/^\d+$/.test(token) && !isMap(into)) {
+    const list = Array.isArray(into) ? [...(into as unknown[])] : [];
+    while (list.length < Number(token)) list.push(null);
+    list[Number(token)] = setAt(list[Number(token)] ?? undefined, rest, value);
+    return list;
+  }
+  const map = isMap(into) ? into : {};
+  return { ...map, [token]: setAt(map[token], rest, value) };
+}
+
+/** A list of records where a place would find it. */
+export function listAt(place: Place, records: readonly unknown[]): unknown {
+  const draft = new Draft();
+  if (typeof place === "string") {
+    draft.set(place, records);
+    return draft.value;
+  }
+  const wrapped = records.map((record) => {
+    const inner = new Draft();
+    if (place.value !== undefined) inner.set(place.value, record);
+    else inner.value = record;
+    for (const [key, value] of Object.entries(wantedOf(place))) inner.value = setAt(inner.value, keyTokens(key), value);
+    return inner.value;
+  });
+  const tokens = tokensOf(place.in ?? "").map((token) => (token === "*" ? "main" : token));
+  return setAt(undefined, tokens, place.keys === undefined ? wrapped : keyed(wrapped, place.keys));
+}
+
+function keyed(records: readonly unknown[], name: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    records.map((record) => {
+      if (!isMap(record)) return [String(record), {}];
+      const { [name]: key, ...rest } = record;
+      return [String(key), rest];
+    }),
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * The emulator in the words of a dialect, read by the same dialect: a whole life, in every style there is. The emulator
+ * reads the dialect by itself, from its documentation, so that both are not wrong together; the deployments of this
+ * folder, which know no dialect at all, hold the client to the same files.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
+import { deployments } from "../support/deployments/all";
+import { liveThrough } from "../support/deployments/life";
+
+let world: BenchWorld | undefined;
+afterEach(() => world?.close());
+
+const ready = (name: string): string => readFileSync(join(__dirname, `../../dialects/${name}.yaml`), "utf8");
+
+const dialects: readonly (readonly [name: string, text: string])[] = [
+  ...deployments.map(({ deployment, dialect }) => [deployment.title, dialect] as const),
+  ["openstack-like", `${ready("openstack-like")}`],
+  ["camel-case", ready("camel-case")],
+];
+
+test.each(dialects)("%s: made, changed, moved and gone, as the emulator speaks it", async (_, text) => {
+  const { dialect, diagnostics } = readDialectText(text, "dialect.yaml");
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  world = await startBenchWorld({ dialect, speaks: dialect, pageSize: 2 });
+  await liveThrough(world);
+});
+
+test("documented-only: what the contract alone can make and change", async () => {
+  const { dialect } = readDialectText(ready("documented-only"), "dialect.yaml");
+  world = await startBenchWorld({ dialect, speaks: dialect });
+  const desired = desiredOf(
+    JSON.stringify({
+      version: 1,
+      project: "acme",
+      region: "in-west-1",
+      volumes: { data: { size: 20 } },
+      groups: { front: { rules: [{ protocol: "tcp", dst_port: 443 }] } },
+    }),
+  );
+  await world.apply(desired);
+  expect((await world.plan(desired)).changes).toEqual([]);
+  const listed = await fetch(`${world.emulator.url}/api/v1/vm/list`, {
+    headers: { authorization: "Bearer ops-token" },
+  });
+  expect(listed.status).toBe(404);
+});
+
+test("a request in other words than the dialect's is not understood, and refused in the dialect's", async () => {
+  const { dialect } = readDialectText(
+    `
+operations: { vm.list: { method: POST, path: /api/v1/vm/search, body: { kind: all }, headers: { X-Kind: vm } } }
+authorization: { name: X-Auth-Token, header: "Key {token}" }
+envelope: { error: { code: /fault/code, message: /fault/reason } }
+names: { group: { longest: 5 } }
+`,
+    "dialect.yaml",
+  );
+  world = await startBenchWorld({ dialect, speaks: dialect });
+  const { url } = world.emulator;
+  const ask = async (path: string, init: RequestInit = {}, credential = "Key ops-token") => {
+    const { headers, ...rest } = init;
+    const answer = await fetch(url + path, { ...rest, headers: { "x-auth-token": credential, ...headers } });
+    return [answer.status, await answer.json()];
+  };
+  const json = { "content-type": "application/json" };
+  const search = { method: "POST", body: JSON.stringify({ kind: "all" }), headers: { ...json, "x-kind": "vm" } };
+  expect(await ask("/api/v1/vm/search", search)).toEqual([200, { data: [] }]);
+  for (const other of [
+    { ...search, headers: json },
+    { ...search, body: "{}" },
+    { ...search, method: "PUT" },
+  ])
+    expect(await ask("/api/v1/vm/search", other)).toEqual([404, { fault: expect.objectContaining({ code: 404 }) }]);
+  expect(await ask("/api/v1/vm/search", search, "ops-token")).toEqual([401, { fault: expect.anything() }]);
+  const group = { method: "POST", headers: json, body: JSON.stringify({ name: "too-long" }) };
+  expect(await ask("/api/v1/security-group", group)).toEqual([400, { fault: expect.anything() }]);
+});
+
+test("throttling is said in the dialect's words, and understood by them", async () => {
+  const { dialect } = readDialectText(
+    `
+errors: [{ is: throttled, status: 503, message: slow down }]
+retry_after: X-Wait
+`,
+    "dialect.yaml",
+  );
+  world = await startBenchWorld({ dialect, speaks: dialect });
+  world.emulator.setFaults([{ operation: "vm.list", kind: "status", code: 429, retry_after: 0, count: 1 }]);
+  const answer = await fetch(`${world.emulator.url}/api/v1/vm/list`, {
+    headers: { authorization: "Bearer ops-token" },
+  });
+  expect([answer.status, answer.headers.get("x-wait")]).toEqual([503, "0"]);
+  expect(JSON.stringify(await answer.json())).toContain("slow down");
+  world.emulator.setFaults([{ operation: "vm.list", kind: "status", code: 429, retry_after: 0, count: 1 }]);
+  expect(await world.client.listVms()).toEqual({ status: "accepted", value: [] });
+});
