@@ -43,6 +43,9 @@ const reads: ReadonlySet<string> = new Set([
 const others: ReadonlySet<string> = new Set(["has", "close"]);
 const removals: ReadonlySet<string> = new Set(["deleteVm", "renameVm", "deleteVolume", "deleteGroup", "updateGroup"]);
 
+const proves = (options: unknown): boolean =>
+  typeof options === "object" && options !== null && "proves" in options && options.proves === true;
+
 type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly value?: unknown }>;
 
 export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
@@ -109,10 +112,12 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
           };
         return (first?: unknown) => {
           const id = typeof first === "string" ? first : "";
-          const key = `${method} ${id}`;
+          // Who asks for a list that proves an absence is not served with one that was read for less.
+          const options = proves(first) ? [{ proves: true }] : [];
+          const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const known = answers.get(key);
           if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
-          const asked = look(key, id, () => (id === "" ? call() : call(id)));
+          const asked = look(key, id, () => (id === "" ? call(...options) : call(id)));
           if (isRecent) void asked.then(() => mark(key));
           return asked;
         };
