@@ -285,7 +285,7 @@ export const flagTable = {
   reverted: { type: "boolean", help: "you looked: the open resize was reverted" },
   attached: { type: "boolean", help: "you looked: the volume hangs on the VM" },
   detached: { type: "boolean", help: "you looked: the volume does not hang on the VM" },
-  force: { type: "boolean", help: "does it although the message says what speaks against it" },
+  force: { type: "boolean", help: "does it in spite of what the message warns of" },
   database: {
     type: "string",
     value: "URL",

@@ -106,7 +106,7 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
   if (group.proof?.holds === true && changesBoth(group))
     lines.push({
       sign: "=",
-      text: "proven for every order of its steps and wherever they stop: never more than before and after together, never less than both share",
+      text: "no order of its steps, and no interruption, ever opens more than the old and the new rules together, or less than both have in common (proved)",
     });
   for (const violation of group.proof?.violations ?? []) lines.push({ sign: "!", text: violationText(violation) });
   return lines;

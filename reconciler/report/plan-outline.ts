@@ -206,7 +206,7 @@ function stepRemarks(steps: readonly Step[]): string[] {
       case "vm.delete":
         remarks.push(
           action.deletesVolume === undefined
-            ? "strands volumes on it that are not declared"
+            ? "volumes on it that are not declared become orphans"
             : `its data volume ${action.deletesVolume.id} of ${action.deletesVolume.sizeGb} GB is deleted too`,
         );
         break;
@@ -324,7 +324,8 @@ export function summaryText(plan: Plan): string {
   }
   const words = changeWords(plan);
   const changes = words.length === 0 ? "no changes" : words.join(", ");
-  if (hasErrors(plan.diagnostics)) return `No plan: ${countOf(errors, "error")} in the way of ${changes}${scope}.`;
+  if (hasErrors(plan.diagnostics))
+    return `No plan, because of ${countOf(errors, "error")}. Without ${errors === 1 ? "it" : "them"}: ${changes}${scope}.`;
   const losing = plan.changes.filter((change) => change.losses.length > 0).length;
   const parts = [`Plan: ${changes}`];
   if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);

@@ -96,7 +96,7 @@ describe("who can reach what", () => {
       diagnostics: [{ code: "exposure/open-port", address: "group.web" }],
     });
     expect((await reconcile("exposure")).stdout.replaceAll(/\s+/g, " ")).toContain(
-      "= proven for every order of its steps",
+      "= no order of its steps, and no interruption",
     );
   });
 

@@ -98,7 +98,7 @@ describe("the last line of a plan", () => {
     [
       "a shrink is an error in the way",
       () => planFor({ applied: [volume("c")], desired: [volume("c", { sizeGb: 10 })] }),
-      "No plan: 1 error in the way of 1 to update.",
+      "No plan, because of 1 error. Without it: 1 to update.",
     ],
   ];
   for (const [title, plan, expected] of cases) it(title, () => expect(summaryText(plan())).toBe(expected));
