@@ -11,18 +11,17 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const typescript = createRequire(import.meta.url)("typescript");
 
-/** The table imports types alone, so that it is read without a build. */
-function readTable() {
-  const source = readFileSync(join(root, "reconciler/core/model/fields.ts"), "utf8");
-  const { outputText } = typescript.transpileModule(source, {
+/** The table and the little that it uses, as they are compiled, so that they are read without a build. */
+function load(path) {
+  const { outputText } = typescript.transpileModule(readFileSync(path, "utf8"), {
     compilerOptions: { module: typescript.ModuleKind.CommonJS },
   });
   const exports = {};
-  new Function("exports", outputText)(exports);
+  new Function("exports", "require", outputText)(exports, (name) => load(join(dirname(path), `${name}.ts`)));
   return exports;
 }
 
-const { fieldsOf, ignorable } = readTable();
+const { fieldsOf, ignorable } = load(join(root, "reconciler/core/model/fields.ts"));
 const ref = (name) => ({ $ref: `#/$defs/${name}` });
 const refs = { text: "text", remark: "text", name: "name", size: "size", flag: "boolean", reference: "reference" };
 

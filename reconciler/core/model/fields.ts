@@ -4,7 +4,7 @@
  * sent. The types of what is desired, recorded and observed, the reader of files, the checks of states and plans, the
  * schemas and the documents are made from these rows.
  *
- * This file imports types alone: the scripts that write the schemas read it without a build.
+ * The script that writes the schemas reads it without a build, and whatever it imports with it: keep that little.
  */
 import { keysOf } from "../text/objects";
 import type { Kind } from "./address";
