@@ -400,34 +400,40 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
   const problems: string[] = [];
   const known = new Set<string>(flags);
   for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const row = rowOf(token.name);
-    if (row === undefined || !known.has(token.name)) {
-      const near = nearestName(token.name, known);
-      problems.push(
-        `reconcile ${name} has no flag ${token.rawName}${near === undefined ? "" : `; did you mean --${near}?`}`,
-      );
-    } else if (row.type === "string" && (token.value === undefined || token.value === ""))
-      problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}`);
-    // `--out --json`: a file of that name is nobody's wish.
-    else if (
-      row.type === "string" &&
-      token.inlineValue !== true &&
-      token.value?.startsWith("--") === true &&
-      known.has(token.value.slice(2))
-    )
-      problems.push(`${token.rawName} needs a value: ${token.rawName} ${row.value ?? "VALUE"}, not ${token.value}`);
-    else if (row.oneOf !== undefined && !row.oneOf.includes(token.value ?? "")) {
-      const near = nearestName(token.value ?? "", row.oneOf);
-      problems.push(
-        `${token.rawName} is one of ${row.oneOf.join(", ")}, not ${token.value}${near === undefined ? "" : `; did you mean ${near}?`}`,
-      );
-    } else if (row.type === "boolean" && token.value !== undefined) problems.push(`${token.rawName} takes no value`);
+    const problem = token.kind === "option" ? flagProblem(token, name, known) : undefined;
+    if (problem !== undefined) problems.push(problem);
   }
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
   return { flags: values as Flags, args: positionals, problems };
+}
+
+/** What is wrong with one flag of a command. */
+function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<string>): string | undefined {
+  const { rawName, value } = token;
+  const row = rowOf(token.name);
+  if (row === undefined || !known.has(token.name)) {
+    const near = nearestName(token.name, known);
+    return `reconcile ${command} has no flag ${rawName}${near === undefined ? "" : `; did you mean --${near}?`}`;
+  }
+  if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
+  const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
+  if (value === undefined || value === "") return needed;
+  // `--out --json`: a file of that name is nobody's wish.
+  if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
+    return `${needed}, not ${value}`;
+  if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
+  const near = nearestName(value, row.oneOf);
+  const meant = near === undefined ? "" : `; did you mean ${near}?`;
+  return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
+}
+
+interface GivenFlag {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
 }
 
 /** `-f=a.yaml` is meant as `-f a.yaml`; what parses it takes the sign for the file's. */

@@ -50,16 +50,7 @@ export function readReachability(items: readonly ListItem[], context: Reachabili
 function readAssertion(subject: Subject, values: Values, { declared }: ReachabilityContext): Assertion | undefined {
   const given = kinds.filter((kind) => isGiven(values, kind));
   const [kind] = given;
-  if (kind === undefined || given.length > 1) {
-    subject.problems.add({
-      code: "config/missing",
-      summary:
-        kind === undefined ? "an assertion says never, always or only" : `an assertion says one of ${given.join(", ")}`,
-      fix: kind === undefined ? "write - never: { from: internet, to: group.KEY }" : "make two assertions of it",
-      at: subject.place([]),
-    });
-    return undefined;
-  }
+  if (kind === undefined || given.length > 1) return reportKinds(subject, given);
   const flow = fieldOf(values, kind);
   if (!isMap(flow)) return undefined;
   const before = subject.problems.reported;
@@ -73,19 +64,7 @@ function readAssertion(subject: Subject, values: Values, { declared }: Reachabil
     ["to", to],
   ] as const)
     if (parties.length === 0 && !isGiven(flow, key)) reportMissing(subject, key, `add ${key}:`, [kind]);
-  const subjectKey =
-    direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroup)) ? "from" : "to";
-  const subjects = subjectKey === "from" ? from : to;
-  if (subjects.length > 0 && !subjects.every((party) => isGroup(party) && !isForeign(party)))
-    reportValue(
-      subject,
-      [kind, subjectKey],
-      fieldOf(flow, subjectKey),
-      `group.KEY or group.*: the rules of the groups in this file are asked, those of \`${subjectKey}\` for ${subjectKey === "to" ? "ingress" : "egress"}`,
-      {
-        fix: subjectKey === "from" ? "name a group in from or in to" : "name a group in to, or write direction: egress",
-      },
-    );
+  checkAsked(subject, flow, { kind, from, to, direction });
   const because = readText(subject, values, "because");
   const except = listOf(subject, values, "except").map(
     ([item, path]): Exemption => ({
@@ -118,6 +97,38 @@ function readAssertion(subject: Subject, values: Values, { declared }: Reachabil
     ...(because === undefined ? {} : { because }),
     source: positionOf(subject.place([])),
   };
+}
+
+function reportKinds(subject: Subject, given: readonly string[]): undefined {
+  const isMissing = given.length === 0;
+  subject.problems.add({
+    code: "config/missing",
+    summary: isMissing ? "an assertion says never, always or only" : `an assertion says one of ${given.join(", ")}`,
+    fix: isMissing ? "write - never: { from: internet, to: group.KEY }" : "make two assertions of it",
+    at: subject.place([]),
+  });
+  return undefined;
+}
+
+/** The groups whose rules are asked have to be groups of the file. */
+function checkAsked(
+  subject: Subject,
+  flow: Values,
+  { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
+): void {
+  const subjectKey =
+    direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroup)) ? "from" : "to";
+  const subjects = subjectKey === "from" ? from : to;
+  if (subjects.length > 0 && !subjects.every((party) => isGroup(party) && !isForeign(party)))
+    reportValue(
+      subject,
+      [kind, subjectKey],
+      fieldOf(flow, subjectKey),
+      `group.KEY or group.*: the rules of the groups in this file are asked, those of \`${subjectKey}\` for ${subjectKey === "to" ? "ingress" : "egress"}`,
+      {
+        fix: subjectKey === "from" ? "name a group in from or in to" : "name a group in to, or write direction: egress",
+      },
+    );
 }
 
 function readAllowance(subject: Subject, item: Values, path: Path, declared: Declared): Allowance | undefined {

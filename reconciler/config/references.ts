@@ -91,69 +91,91 @@ export function readReference(
   return undefined;
 }
 
+interface Unknown {
+  readonly code: ConfigCode;
+  readonly summary: string;
+  readonly detail?: string;
+  readonly fix?: string;
+}
+
 /** Why an address names nothing, and what it might have meant. `full`: suggest addresses and not keys. */
-export function unknownAddress(
-  address: string,
-  kind: Kind,
-  declared: Declared,
-  full: boolean,
-): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
+export function unknownAddress(address: string, kind: Kind, declared: Declared, full: boolean): Unknown {
   const parts = parseAddress(address);
   const room = parts?.within === undefined ? declared.rooms.get("") : declared.rooms.get(parts.within);
   if (room === undefined) return unknownComponent(parts?.within ?? "", declared);
   if (room !== declared) return unknownAddress(address, kind, room, full);
   const { within } = declared;
-  const written = (each: string, key: string) =>
-    full ? formatAddress({ within, kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);
+  const written = (key: string, each: string | undefined): string => {
+    if (each === undefined) return full ? `${kind}.${key}` : key;
+    return full
+      ? formatAddress({ within, kind, key, each })
+      : formatAddress({ kind, key, each }).slice(kind.length + 1);
+  };
+  const named: Named = { address, kind, key: parts?.key ?? address.slice(kind.length + 1), each: parts?.each };
   const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
-  const keys = block?.eachKeys;
-  if (parts !== undefined && keys !== undefined) {
-    const nearest = parts.each === undefined ? keys[0] : (suggest(parts.each, keys, declared) ?? keys[0]);
-    return {
-      code: parts.each === undefined ? "config/reference-needs-key" : "config/unknown-reference",
-      summary:
-        parts.each === undefined
-          ? `${address} has a for_each: the reference must name one of its keys`
-          : `${address} is not declared`,
-      detail: keys.length === 0 ? "its for_each is empty" : `its keys are ${listed(keys)}`,
-      ...(nearest === undefined ? {} : { fix: `write ${written(nearest, parts.key)}` }),
-    };
-  }
-  if (block !== undefined)
-    return {
-      code: "config/unknown-reference",
-      summary: `${address} is not declared`,
-      detail: `${kind}.${parts!.key} has no for_each`,
-      fix: `write ${full ? `${kind}.${parts!.key}` : parts!.key}`,
-    };
-  const key = parts?.key ?? address.slice(kind.length + 1);
-  if (declared.disabled[kind].has(key))
+  if (block !== undefined) return unknownInstance(named, block.eachKeys, declared, written);
+  if (declared.disabled[kind].has(named.key))
     return {
       code: "config/unknown-reference",
       summary: `${address} is not enabled`,
       detail: "its block says enabled: false, as if it were not written",
       fix: "give what names it the same enabled, or enable it",
     };
-  const nearest = suggest(key, declared.blocks[kind].keys(), declared);
-  const nearestBlock = nearest === undefined ? undefined : declared.blocks[kind].get(nearest);
-  const each =
-    parts?.each !== undefined && nearestBlock?.eachKeys?.includes(parts.each)
-      ? parts.each
-      : nearestBlock?.eachKeys?.[0];
+  return unknownBlock(named, declared, written, full);
+}
+
+interface Named {
+  readonly address: string;
+  readonly kind: Kind;
+  readonly key: string;
+  readonly each: string | undefined;
+}
+
+type Written = (key: string, each: string | undefined) => string;
+
+/** The block is there, and the instance of it is not. */
+function unknownInstance(
+  { address, kind, key, each }: Named,
+  keys: readonly string[] | undefined,
+  declared: Declared,
+  written: Written,
+): Unknown {
+  if (keys === undefined)
+    return {
+      code: "config/unknown-reference",
+      summary: `${address} is not declared`,
+      detail: `${kind}.${key} has no for_each`,
+      fix: `write ${written(key, undefined)}`,
+    };
+  const nearest = each === undefined ? keys[0] : (suggest(each, keys, declared) ?? keys[0]);
+  return {
+    ...(each === undefined
+      ? {
+          code: "config/reference-needs-key",
+          summary: `${address} has a for_each: the reference must name one of its keys`,
+        }
+      : { code: "config/unknown-reference", summary: `${address} is not declared` }),
+    detail: keys.length === 0 ? "its for_each is empty" : `its keys are ${listed(keys)}`,
+    ...(nearest === undefined ? {} : { fix: `write ${written(key, nearest)}` }),
+  };
+}
+
+function unknownBlock(
+  { address, kind, key, each: wanted }: Named,
+  declared: Declared,
+  written: Written,
+  full: boolean,
+): Unknown {
+  const blocks = declared.blocks[kind];
+  const nearest = suggest(key, blocks.keys(), declared);
+  const keys = nearest === undefined ? undefined : blocks.get(nearest)?.eachKeys;
+  const each = wanted !== undefined && keys?.includes(wanted) ? wanted : keys?.[0];
   const declareFirst = `declare it under ${sectionOf[kind]}${full ? "" : ", or write { id: … } for one that is not managed here"}`;
-  const right =
-    nearest === undefined
-      ? undefined
-      : each === undefined
-        ? full
-          ? `${kind}.${nearest}`
-          : nearest
-        : written(each, nearest);
   return {
     code: "config/unknown-reference",
     summary: `${address} is not declared`,
-    ...(declared.blocks[kind].size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
-    fix: right === undefined ? declareFirst : `write ${right}`,
+    ...(blocks.size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
+    fix: nearest === undefined ? declareFirst : `write ${written(nearest, each)}`,
   };
 }
 

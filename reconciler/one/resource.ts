@@ -156,21 +156,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         claimSeen(service, thing(id), remembered.owner);
         context.notes?.forget();
       }
-      const changes: PropertyChange[] = [];
-      const known: Record<string, unknown> = { ...inputs };
-      for (const [name, property] of Object.entries(shape.inputs)) {
-        if (holdsUnknown(inputs[name])) {
-          changes.push({ property: name, replaces: property.replaces === true });
-          known[name] = before[name];
-        } else if (shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined)
-          changes.push({ property: name, replaces: false });
-        else if (property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]))
-          if (remembered.imported !== true || before[name] !== undefined)
-            // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
-            changes.push({ property: name, replaces: false });
-      }
-      for (const name of shape.emptied ?? [])
-        if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });
+      const { changes, known } = changedInputs(remembered, before, inputs);
       const { desired, address } = wanted(emptied(remembered, before, known));
       if (isPending(id)) return pendingDifference(context, id, remembered, known, changes);
       const record = recordIn(before, known);
@@ -181,18 +167,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         : await planAsRecorded(service, desired, state, address, context.signal);
       throwErrors(planned);
       const change = changeOf(planned);
-      const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
       // What up would refuse is refused here, before anything else is changed.
       if (change?.action === "update" && !observed && !holdsUnknown(inputs))
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
-      for (const field of change?.fields ?? []) {
-        const property = asProperty(field.field);
-        const replaces = replaced && (field.forces === "replace" || kind === "group");
-        const known = changes.find((one) => one.property === property);
-        if (known === undefined) changes.push({ property, replaces });
-      }
-      if (replaced && !changes.some(({ replaces }) => replaces))
-        changes.push({ property: recordedKey, replaces: true });
+      changes.push(...plannedChanges(change, changes));
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
@@ -261,6 +239,45 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       return exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
     },
   };
+
+  /** What the inputs themselves say: an unknown value, one that is stated now, another behaviour, a text that is emptied. */
+  function changedInputs(remembered: Remembered, before: Props, inputs: Props) {
+    const changes: PropertyChange[] = [];
+    const known: Record<string, unknown> = { ...inputs };
+    for (const [name, property] of Object.entries(shape.inputs)) {
+      if (holdsUnknown(inputs[name])) {
+        changes.push({ property: name, replaces: property.replaces === true });
+        known[name] = before[name];
+        continue;
+      }
+      const isStatedNow = shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined;
+      // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
+      const isComparable = remembered.imported !== true || before[name] !== undefined;
+      const behavesOtherwise = property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]);
+      if (isStatedNow || (behavesOtherwise && isComparable)) changes.push({ property: name, replaces: false });
+    }
+    for (const name of shape.emptied ?? [])
+      if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });
+    return { changes, known };
+  }
+
+  /** What the plan changes beside that. */
+  function plannedChanges(
+    change: ReturnType<typeof changeOf>,
+    stated: readonly PropertyChange[],
+  ): readonly PropertyChange[] {
+    const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
+    const changes: PropertyChange[] = [];
+    const isNamed = (property: string) => [...stated, ...changes].some((one) => one.property === property);
+    for (const field of change?.fields ?? []) {
+      const property = asProperty(field.field);
+      const replaces = replaced && (field.forces === "replace" || kind === "group");
+      if (!isNamed(property)) changes.push({ property, replaces });
+    }
+    if (replaced && ![...stated, ...changes].some(({ replaces }) => replaces))
+      changes.push({ property: recordedKey, replaces: true });
+    return changes;
+  }
 
   function isEmptied({ imported }: Remembered, name: string, before: Props, inputs: Props): boolean {
     const had = before[name];

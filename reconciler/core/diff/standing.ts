@@ -52,39 +52,52 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     if (resource !== undefined && isWritten(computed, resource)) return known(writtenText(computed, resource));
     if (difference?.diagnostics.some(({ severity }) => severity === "error") === true)
       return { is: "missing", why: `${address} cannot be planned`, quiet: true };
-    if (difference?.action === "create" || difference?.action === "replace") {
-      if (difference.kind === "vm" && !context.can.canFindCreated("vm"))
-        return {
-          is: "missing",
-          why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
-          fix: "operations: { vm.list: … } in the dialect, where the service has one",
-        };
-      if (attribute === "floating_ip" && difference.kind === "vm" && difference.desired.skipFloatingIp)
-        return withoutFloatingIp(address);
-      return { is: "open", computed };
-    }
+    if (difference?.action === "create" || difference?.action === "replace")
+      return ofNew(computed, difference, context);
     const id = difference?.change?.id ?? recorded?.id;
-    if (id === undefined)
-      return difference === undefined
-        ? {
-            is: "missing",
-            leftOut: true,
-            why: `${address} does not exist yet, and this plan leaves it out`,
-            fix: `--target ${address} as well, or plan everything`,
-          }
-        : { is: "missing", why: `nobody knows the id of ${address} yet`, fix: `reconcile import ${address} ID` };
+    if (id === undefined) return withoutId(address, difference !== undefined);
     if (attribute === "id") return known(id);
     const live = difference?.live ?? seen(address, id, context);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
-    if (attribute === "size") {
-      const size = live?.kind === "volume" ? live.sizeGb : undefined;
-      const told = size ?? (recorded?.kind === "volume" ? recorded.sizeGb : undefined);
-      return told === undefined
-        ? { is: "missing", why: `the service does not show the size of ${address}` }
-        : known(String(told));
-    }
+    if (attribute === "size") return sizeOf(address, live, recorded);
     return addressOf(computed, live?.kind === "vm" ? live : undefined, recorded, isYoung);
   };
+}
+
+/** Of what this plan makes. */
+function ofNew(
+  computed: Computed,
+  difference: VmDifference | VolumeDifference | GroupDifference,
+  { can }: DiffContext,
+): Standing {
+  const { address, attribute } = computed;
+  if (difference.kind === "vm" && !can.canFindCreated("vm"))
+    return {
+      is: "missing",
+      why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
+      fix: "operations: { vm.list: … } in the dialect, where the service has one",
+    };
+  if (attribute === "floating_ip" && difference.kind === "vm" && difference.desired?.skipFloatingIp === true)
+    return withoutFloatingIp(address);
+  return { is: "open", computed };
+}
+
+const withoutId = (address: Address, isPlanned: boolean): Standing =>
+  isPlanned
+    ? { is: "missing", why: `nobody knows the id of ${address} yet`, fix: `reconcile import ${address} ID` }
+    : {
+        is: "missing",
+        leftOut: true,
+        why: `${address} does not exist yet, and this plan leaves it out`,
+        fix: `--target ${address} as well, or plan everything`,
+      };
+
+function sizeOf(address: Address, live: ReturnType<typeof seen>, recorded: RecordedResource | undefined): Standing {
+  const size = live?.kind === "volume" ? live.sizeGb : undefined;
+  const told = size ?? (recorded?.kind === "volume" ? recorded.sizeGb : undefined);
+  return told === undefined
+    ? { is: "missing", why: `the service does not show the size of ${address}` }
+    : { is: "known", text: String(told) };
 }
 
 /** What the file itself says of it, and this plan makes true. */

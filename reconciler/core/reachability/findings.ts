@@ -169,87 +169,76 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     };
   };
 
-  return (verdict) => {
+  const violated = (verdict: Verdict): Finding[] => {
     const { query, set, change } = verdict;
     const { assertion, group } = query;
-    const place = { address: group, source: assertion.source };
-    const because = assertion.because === undefined ? "" : ` (${assertion.because})`;
-    const half = assertion.kind === "always" ? `; it is the ${query.direction} half, the rules of ${group}` : "";
-    if (verdict.verdict === "holds")
-      return verdict.onlyIn === undefined
-        ? []
-        : [
-            {
-              severity: "note",
-              code: "reachability/one-family",
-              summary: `${assertion.label}: it holds over ${verdict.onlyIn} alone`,
-              detail: `no rule of ${group} admits any of it over the other family`,
-              fix: `write ethertype: ${verdict.onlyIn} in the assertion, or add the rules`,
-              ...place,
-            },
-          ];
-    if (verdict.verdict === "unproven") {
-      const flow = flowIn(set);
-      return [
-        {
-          severity: verdict.why === undefined || !judge.world.fresh.has(group) ? "warning" : "note",
-          code: "reachability/unproven",
-          summary: `${assertion.label}: cannot be proved${because}`,
-          detail: `${verdict.why ?? `${setText(set)}: a rule admits addresses, and which addresses the members of a group have is not for rules to say`}${half}`,
-          fix: "name the group in remote_group instead of its addresses, or narrow the assertion",
-          ...place,
-          counterexample: { set: setText(set), witness: witnessOf(flow), rule: null, step: null },
-        },
-      ];
-    }
     const flow = flowIn(set);
     const facts = flow === undefined ? [] : admitting(flow, verdict, judge);
-    const told = when(assertion.kind === "always" || change !== "breaks" ? facts : onlyNew(facts), verdict);
+    const isAlways = assertion.kind === "always";
+    const told = when(isAlways || change !== "breaks" ? facts : onlyNew(facts), verdict);
     const fact = facts.find(({ addedBy }) => addedBy === told.step) ?? facts[0];
     const rule = fact === undefined ? undefined : rules(group, fact.rule);
     const way = query.direction === "ingress" ? "from" : "to";
-    const by = rule === undefined ? "" : assertion.kind === "always" ? `; it was admitted by ${rule}` : ` by ${rule}`;
-    const detail = [
-      `${flow === undefined ? "" : `${flow.service} ${way} ${flow.peer} `}${told.words}${by}${half}`,
-      `in all: ${setText(set)}`,
-      ...(judge.world.unobserved.has(group) ? ["its rules could not be read; what was recorded stands in"] : []),
-      ...(verdict.expired ? ["an exception that covered it has ended"] : []),
-    ].join("; ");
-    const counterexample: Counterexample = {
-      set: setText(set),
-      witness: witnessOf(flow),
-      rule: rule ?? null,
-      step: told.step ?? null,
+    const by = rule === undefined ? "" : isAlways ? `; it was admitted by ${rule}` : ` by ${rule}`;
+    const found = {
+      detail: [
+        `${flow === undefined ? "" : `${flow.service} ${way} ${flow.peer} `}${told.words}${by}${halfOf(query)}`,
+        `in all: ${setText(set)}`,
+        ...(judge.world.unobserved.has(group) ? ["its rules could not be read; what was recorded stands in"] : []),
+        ...(verdict.expired ? ["an exception that covered it has ended"] : []),
+      ].join("; "),
+      ...placeIn(query),
+      counterexample: { set: setText(set), witness: witnessOf(flow), rule: rule ?? null, step: told.step ?? null },
     };
-    if (change === "repairs")
-      return [
-        {
-          severity: "note",
-          code: "reachability/repaired",
-          summary: `${assertion.label}: the plan repairs it`,
-          detail,
-          ...place,
-          counterexample,
-        },
-      ];
+    if (change === "repairs") {
+      const summary = `${assertion.label}: the plan repairs it`;
+      return [{ severity: "note", code: "reachability/repaired", summary, ...found }];
+    }
     const refuses = (change === "breaks" && about !== "looked") || verdict.expired;
     return [
       {
         severity: refuses ? "error" : "warning",
         code: "reachability/violated",
-        summary: `${assertion.label}${because}`,
-        detail,
-        fix:
-          assertion.kind === "always"
-            ? `add the rule that admits it to ${missingFrom(query)}, or narrow the assertion`
-            : "narrow the rule, or add `allow: { from: …, until: …, reason: … }` to the assertion",
-        ...place,
-        counterexample,
+        summary: `${assertion.label}${becauseOf(query)}`,
+        fix: isAlways
+          ? `add the rule that admits it to ${missingFrom(query)}, or narrow the assertion`
+          : "narrow the rule, or add `allow: { from: …, until: …, reason: … }` to the assertion",
+        ...found,
         ...(refuses ? { refused: refusal(assertion) } : {}),
       },
     ];
   };
+
+  return (verdict) => {
+    if (verdict.verdict === "holds")
+      return verdict.onlyIn === undefined ? [] : [oneFamily(verdict.query, verdict.onlyIn)];
+    return verdict.verdict === "unproven" ? [unproven(verdict, judge)] : violated(verdict);
+  };
 }
+
+const placeIn = ({ group, assertion }: Query) => ({ address: group, source: assertion.source });
+const becauseOf = ({ assertion: { because } }: Query): string => (because === undefined ? "" : ` (${because})`);
+const halfOf = ({ assertion, direction, group }: Query): string =>
+  assertion.kind === "always" ? `; it is the ${direction} half, the rules of ${group}` : "";
+
+const oneFamily = (query: Query, family: string): Finding => ({
+  severity: "note",
+  code: "reachability/one-family",
+  summary: `${query.assertion.label}: it holds over ${family} alone`,
+  detail: `no rule of ${query.group} admits any of it over the other family`,
+  fix: `write ethertype: ${family} in the assertion, or add the rules`,
+  ...placeIn(query),
+});
+
+const unproven = ({ query, set, why }: Verdict, judge: Judge): Finding => ({
+  severity: why === undefined || !judge.world.fresh.has(query.group) ? "warning" : "note",
+  code: "reachability/unproven",
+  summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
+  detail: `${why ?? `${setText(set)}: a rule admits addresses, and which addresses the members of a group have is not for rules to say`}${halfOf(query)}`,
+  fix: "name the group in remote_group instead of its addresses, or narrow the assertion",
+  ...placeIn(query),
+  counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
+});
 
 const onlyNew = (facts: readonly Fact[]): readonly Fact[] => facts.filter(({ addedBy }) => addedBy !== undefined);
 

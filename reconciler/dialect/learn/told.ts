@@ -12,46 +12,44 @@ export interface ToldRequest {
 const methods: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const isMethod = (word: string): word is Method => methods.includes(word);
 
-/** `undefined`: it is no command for curl, or it names no URL. Ids in it become placeholders. */
-export function readCurl(
-  operation: AssumedOperation,
-  command: string,
-  base: string | undefined,
-  known: ReadonlySet<string>,
-): ToldRequest | undefined {
+/** What follows these is of no interest, and no URL. */
+const skipped = ["-u", "--user", "-o", "--output", "-A", "--user-agent", "--connect-timeout", "-m", "--cacert"];
+const carriers = /^(authorization|x-auth-token|x-api-key|api-key)$/i;
+const ofNoInterest = /^(content-type|accept|user-agent|cookie|host)$/i;
+
+interface CurlWords {
+  readonly method?: string;
+  readonly url?: string;
+  readonly data?: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** `undefined`: it is no command for curl. */
+function readWords(command: string): CurlWords | undefined {
   const words = wordsOf(command);
   if (words[0] !== "curl") return undefined;
-  let method: string | undefined;
-  let url: string | undefined;
-  let data: string | undefined;
+  const said: { method?: string; url?: string; data?: string } = {};
   const headers: [string, string][] = [];
   for (let index = 1; index < words.length; index++) {
     const word = words[index] ?? "";
     const next = (): string => words[++index] ?? "";
-    if (word === "-X" || word === "--request") method = next().toUpperCase();
+    if (word === "-X" || word === "--request") said.method = next().toUpperCase();
     else if (word === "-H" || word === "--header") {
       const [name = "", ...rest] = next().split(":");
       headers.push([name.trim(), rest.join(":").trim()]);
-    } else if (["-d", "--data", "--data-raw", "--data-binary", "--json"].includes(word)) data = next();
-    else if (word === "--url") url = next();
-    else if (
-      ["-u", "--user", "-o", "--output", "-A", "--user-agent", "--connect-timeout", "-m", "--cacert"].includes(word)
-    )
-      next();
-    else if (!word.startsWith("-")) url ??= word;
+    } else if (["-d", "--data", "--data-raw", "--data-binary", "--json"].includes(word)) said.data = next();
+    else if (word === "--url") said.url = next();
+    else if (skipped.includes(word)) next();
+    else if (!word.startsWith("-")) said.url ??= word;
   }
-  if (url === undefined) return undefined;
-  let at: URL;
-  try {
-    at = new URL(url, base ?? "http://service.invalid");
-  } catch {
-    return undefined;
-  }
-  const basePath = base === undefined ? "" : new URL(base).pathname.replace(/\/+$/, "");
-  const below = at.pathname.startsWith(`${basePath}/`) ? at.pathname.slice(basePath.length) : at.pathname;
+  return { ...said, headers };
+}
+
+/** The ids of a request become the placeholders of its operation, in their order; one id is one placeholder. */
+function placeholdersFor(operation: AssumedOperation, known: ReadonlySet<string>): (text: string) => string {
   const wanted = [...idsOf(operation)];
   const names = new Map<string, string>();
-  const asPlaceholder = (text: string): string => {
+  return (text) => {
     const told = names.get(text);
     if (told !== undefined) return told;
     const looksLikeId =
@@ -64,16 +62,32 @@ export function readCurl(
     names.set(text, `{${name}}`);
     return `{${name}}`;
   };
+}
+
+/** `undefined`: it is no command for curl, or it names no URL. Ids in it become placeholders. */
+export function readCurl(
+  operation: AssumedOperation,
+  command: string,
+  base: string | undefined,
+  known: ReadonlySet<string>,
+): ToldRequest | undefined {
+  const { url, data, method, headers = [] } = readWords(command) ?? {};
+  const within = base ?? "http://service.invalid";
+  if (url === undefined || !URL.canParse(url, within)) return undefined;
+  const at = new URL(url, within);
+  const basePath = base === undefined ? "" : new URL(base).pathname.replace(/\/+$/, "");
+  const below = at.pathname.startsWith(`${basePath}/`) ? at.pathname.slice(basePath.length) : at.pathname;
+  const asPlaceholder = placeholdersFor(operation, known);
   const path = below
     .split("/")
     .map((segment) => asPlaceholder(decodeURIComponent(segment)))
     .join("/");
-  const query = Object.fromEntries([...at.searchParams].map(([name, value]) => [name, asPlaceholder(value) as Scalar]));
-  const body = data === undefined ? undefined : placeholders(parsed(data), asPlaceholder);
-  const carrier = headers.find(([name]) => /^(authorization|x-auth-token|x-api-key|api-key)$/i.test(name));
-  const others = headers.filter(
-    ([name]) => name !== carrier?.[0] && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+  const query: Record<string, Scalar> = Object.fromEntries(
+    [...at.searchParams].map(([name, value]) => [name, asPlaceholder(value)]),
   );
+  const body = data === undefined ? undefined : placeholders(parsed(data), asPlaceholder);
+  const carrier = headers.find(([name]) => carriers.test(name));
+  const others = headers.filter(([name]) => name !== carrier?.[0] && !ofNoInterest.test(name));
   const verb = method ?? (data === undefined ? "GET" : "POST");
   if (!isMethod(verb)) return undefined;
   const scheme = /^(\S+)\s+\S/.exec(carrier?.[1] ?? "")?.[1];
