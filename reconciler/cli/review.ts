@@ -55,6 +55,10 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   };
 }
 
+/** For a reader who sees no plan in words: all of it but the consents, which have their own place. */
+export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
+  findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(asDiagnostic);
+
 /** `policy:` of the file: a program that reads the plan and answers with findings. */
 async function askPolicy(session: Session, plan: Plan, findings: readonly Finding[]): Promise<Finding[]> {
   const { workspace, service, store } = session;

@@ -55,6 +55,19 @@ describe("a port that a plan opens to the world", () => {
     const unfolded = markdown.slice(0, markdown.indexOf("<details>"));
     expect(unfolded).toContain("- **warning**");
     expect(unfolded).toContain("SSH (tcp 22) is now open to the world");
+    // Where no plan is shown in words, too.
+    for (const [command, exitCode] of [
+      [["graph", "--plan"], 0],
+      [["rehearse"], 0],
+      [["rehearse", "--deny", "exposure/open-port"], 3],
+    ] as const) {
+      const ran = await reconcile(...command, "--json");
+      expect([command, ran.exitCode]).toEqual([command, exitCode]);
+      expect(jsonLines(ran.stdout).filter(({ type }) => type === "finding")).toMatchObject([
+        { code: "exposure/open-port" },
+      ]);
+    }
+    expect((await reconcile("rehearse")).stderr).toContain(opened);
     expect((await reconcile("plan", "--annotations", "github")).stdout).toMatch(
       /^::warning file=reconcile\.yaml,line=5,(col=\d+,)?title=exposure\/open-port::group\.web/m,
     );

@@ -1,15 +1,15 @@
 /** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
 
-import { hasErrors } from "../../core/model/diagnostic";
 import { isOneOf } from "../../core/text/objects";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
+import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { commonFlags } from "../flags";
 import { planOptions, prepareBeside, withSession } from "../planning";
-import { allDiagnostics } from "../session";
+import { reviewPlan, withoutPlanText } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const graphCommand = command({
@@ -45,11 +45,15 @@ async function run(invocation: Invocation): Promise<number> {
 
 function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Format): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
-    const { plan } = await prepareBeside(session, planOptions(invocation.flags));
-    const diagnostics = allDiagnostics(session, plan);
-    const failed = hasErrors(diagnostics);
+    const prepared = await prepareBeside(session, planOptions(invocation.flags));
+    const { plan } = prepared;
+    const review = await reviewPlan(session, prepared);
+    const { findings, exitCode } = review;
+    // A plan that is refused can be looked at.
+    const failed = exitCode === 1;
     if (!failed) show(invocation, drawings[format](planGraph(plan)));
-    return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics, plan });
+    for (const finding of findings) invocation.output.event(findingEvent(finding));
+    return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics: withoutPlanText(review), plan, findings });
   });
 }
 

@@ -4,18 +4,19 @@
  */
 
 import { randomInt, randomUUID } from "node:crypto";
-import { hasErrors } from "../../core/model/diagnostic";
 import type { Prepared } from "../../engine/plan";
 import { runTrial } from "../../rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
+import { findingEvent } from "../../report/json-lines";
 import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
 import type { ServiceClient } from "../../service/client";
 import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
 import { planOptions, prepareBeside, withSession } from "../planning";
-import { allDiagnostics, type Session } from "../session";
+import { reviewPlan, withoutPlanText } from "../review";
+import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 
@@ -24,7 +25,19 @@ export const rehearseCommand = command({
   summary: "runs the plan on a twin of the live world first; the service is only read",
   section: "From a file to the service",
   examples: [["reconcile rehearse", "the real plan on a twin of what exists, before the service sees a single write"]],
-  flags: ["file", "target", "replace", "adopt", "accept-service", "destroy", "chaos", "seed", ...commonFlags],
+  flags: [
+    "file",
+    "target",
+    "replace",
+    "adopt",
+    "accept-service",
+    "destroy",
+    "chaos",
+    "seed",
+    "deny",
+    "strict",
+    ...commonFlags,
+  ],
   run,
 });
 
@@ -51,8 +64,11 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
   const stored = await store.read();
   const prepared = await withCatalogue(await prepareBeside(session, planOptions(flags)), service.client);
   const { plan } = prepared;
-  const diagnostics = allDiagnostics(session, plan);
-  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics, plan });
+  const review = await reviewPlan(session, prepared);
+  const { findings } = review;
+  const diagnostics = withoutPlanText(review);
+  for (const finding of findings) output.event(findingEvent(finding));
+  if (review.exitCode === 1) return output.finish({ exitCode: 1, diagnostics, plan, findings });
   const setting: TwinSetting = {
     prepared,
     stored,
@@ -69,9 +85,12 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     output.print(rehearsalText(rehearsal, plan.estimate, { colour: output.colour, width: output.width }));
     const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
     return output.finish({
-      exitCode: !held || rehearsal.verdict === "failed" ? 1 : rehearsal.verdict === "waits" ? 4 : 0,
+      // A twin carries out what the real run would refuse.
+      exitCode:
+        !held || rehearsal.verdict === "failed" ? 1 : review.exitCode || (rehearsal.verdict === "waits" ? 4 : 0),
       diagnostics: [...diagnostics, ...rehearsal.diagnostics],
       plan,
+      findings,
     });
   } finally {
     stop.close();
