@@ -103,7 +103,7 @@ function componentSchema(desired) {
   const { defaults, components, vms, volumes, groups, outputs } = desired.properties;
   const schema = {
     $schema: desired.$schema,
-    $id: "component.schema.json",
+    $id: desired.$id.replace("desired-state", "component"),
     title: "Component",
     description:
       "A part that desired states use more than once. Names within it are its own; in go its parameters, ${param.name}, and out come its outputs. ${component} is the key of its use.",

@@ -98,12 +98,14 @@ function findingsAt<A extends Area>(
   const missing = new Set<string>();
   const expected: string[] = [];
   const enums: string[] = [];
-  for (const { keyword, params } of errors) {
+  for (const { keyword, params, schemaPath } of errors) {
     if (keyword === "additionalProperties" || keyword === "unevaluatedProperties")
       unknownKeys.add(String(params.additionalProperty ?? params.unevaluatedProperty));
     else if (keyword === "propertyNames") badNames.add(String(params.propertyName));
-    else if (keyword === "required") missing.add(String(params.missingProperty));
-    else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
+    else if (keyword === "required") {
+      // Of several keys one: which, the reader says.
+      if (!/\/(?:oneOf|not|if)\b/.test(schemaPath)) missing.add(String(params.missingProperty));
+    } else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
     else if (keyword === "const") expected.push(String(params.allowedValue));
     else {
       const expectation = expectationOf(keyword, params, words);

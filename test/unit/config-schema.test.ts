@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { problemsOf } from "../../reconciler/config/generated/desired-state";
@@ -51,6 +51,36 @@ describe("schemas/desired-state.schema.json", () => {
     const fields = Object.keys(schema.$defs[kind]?.properties ?? {});
     expect(ignorable[kind].filter((name) => !fields.includes(name))).toEqual([]);
   });
+
+  it.each([
+    ["a rule with two remotes", { groups: { grp: { rules: [{ remote_ip: "10.0.0.0/8", remote_group: "grp" }] } } }],
+    ["icmp with a port", { groups: { grp: { rules: [{ protocol: "icmp", dst_port: 1 }] } } }],
+    ["an import of nothing", { imports: [{ to: "vm.www" }] }],
+    ["an import by id and name", { imports: [{ to: "vm.www", id: "1", name: "www" }] }],
+    ["a lookup of nothing", { lookups: { a: { vm: {} } } }],
+    ["an assertion of nothing", { reachability: [{ because: "x" }] }],
+    [
+      "two assertions in one",
+      { reachability: [{ never: { from: "internet", to: "group.grp" }, only: { from: "internet", to: "group.grp" } }] },
+    ],
+  ])("refuses %s, as an editor shows it, and the reader has one problem for it", (_, part) => {
+    const head = { version: 1, project: "acme", region: "here" };
+    const rest = "groups" in part ? {} : { groups: { grp: {} } };
+    const written = { ...head, ...rest, ...part };
+    expect(problemsOf(written)).not.toEqual([]);
+    const vms = { www: { owner: "o@x.example", user_id: "1", image_id: "i", flavor_id: "f", size: 10 } };
+    const { diagnostics } = readDesired([{ file: "x.yaml", text: JSON.stringify({ ...written, vms }) }]);
+    expect(diagnostics.map(({ summary }) => summary)).toHaveLength(1);
+  });
+
+  // yaml-language-server 1.25 takes a relative $id for the root of every $ref, and then finds nothing wrong at all.
+  it.each(readdirSync(join(__dirname, "../../schemas")).filter((name) => name.endsWith(".schema.json")))(
+    "%s has an absolute $id",
+    (name) => {
+      const { $id } = JSON.parse(readFileSync(join(__dirname, "../../schemas", name), "utf8")) as { $id: string };
+      expect($id).toBe(`https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/schemas/${name}`);
+    },
+  );
 
   it("allows an interpolation wherever a value is expected", () => {
     const value = {
