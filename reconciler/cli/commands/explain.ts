@@ -27,7 +27,7 @@ export const explainCommand = command({
       "the same for an address; also internet, anywhere, db:udp/53, db:icmp",
     ],
   ],
-  flags: ["file", "var", "var-file", "no-color", "json"],
+  flags: ["file", "env", "var", "var-file", "no-color", "json"],
   positionals: codeOrQuestion,
   complete: () => [
     ...Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),

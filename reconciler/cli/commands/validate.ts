@@ -14,6 +14,7 @@ import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { command, type Invocation } from "../command";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
+import { forEachEnvironment, isForAll } from "../each-environment";
 import { readWorkspace } from "../workspace";
 
 export const validateCommand = command({
@@ -22,17 +23,21 @@ export const validateCommand = command({
   section: "From a file to the service",
   examples: [
     ["reconcile validate", "needs neither a service nor a credential: good for a pre-commit hook"],
+    ["reconcile validate --env all", "each environment that the file declares"],
     ["reconcile validate --json", "the problems in the last line, each with file and line, for an editor or CI"],
   ],
-  flags: ["file", "dialect", "annotations", "var", "var-file", "json", "no-color"],
-  run: (invocation) => annotated(invocation, async () => validate(invocation)),
+  flags: ["file", "env", "dialect", "annotations", "var", "var-file", "json", "no-color"],
+  run: (invocation) => annotated(invocation, () => validateAll(invocation)),
 });
+
+const validateAll = async (invocation: Invocation): Promise<number> =>
+  isForAll(invocation) ? forEachEnvironment(invocation, async (own) => validate(own)) : validate(invocation);
 
 function validate(invocation: Invocation): number {
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation);
   const dialect = readDialect(workspace, invocation.flags);
-  const { resources, files } = workspace.desired;
+  const { resources, files, environment } = workspace.desired;
   const count = (kind: Kind, word: string): string =>
     countOf(resources.filter((resource) => resource.kind === kind).length, word);
   const { resources: all, deny = [], reachability } = workspace.desired;
@@ -47,7 +52,7 @@ function validate(invocation: Invocation): number {
   if (format !== undefined) printAnnotations(invocation, format, findings);
   else if (!isRefused(findings))
     invocation.output.print(
-      `Valid: ${count("vm", "VM")}, ${count("volume", "volume")} and ${count("group", "security group")} in ${countOf(files.length, "file")}.`,
+      `Valid: ${count("vm", "VM")}, ${count("volume", "volume")} and ${count("group", "security group")} in ${countOf(files.length, "file")}${environment === undefined ? "" : `, for ${environment}`}.`,
     );
   return invocation.output.finish({ exitCode: isRefused(findings) ? 3 : 0, diagnostics, findings });
 }
