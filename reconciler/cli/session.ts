@@ -22,3 +22,9 @@ export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
   ...session.service.diagnostics,
   ...plan.diagnostics,
 ];
+
+/** With more to say beside what the files gave cause to. */
+export const withNotes = (session: Session, notes: readonly Diagnostic[]): Session => ({
+  ...session,
+  workspace: { ...session.workspace, diagnostics: [...session.workspace.diagnostics, ...notes] },
+});

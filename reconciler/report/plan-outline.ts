@@ -324,8 +324,10 @@ export function summaryText(plan: Plan): string {
   }
   const words = changeWords(plan);
   const changes = words.length === 0 ? "no changes" : words.join(", ");
-  if (hasErrors(plan.diagnostics))
-    return `No plan, because of ${countOf(errors, "error")}. Without ${errors === 1 ? "it" : "them"}: ${changes}${scope}.`;
+  if (hasErrors(plan.diagnostics)) {
+    const failed = `No plan, because of ${countOf(errors, "error")}.`;
+    return words.length === 0 ? failed : `${failed} Without ${errors === 1 ? "it" : "them"}: ${changes}${scope}.`;
+  }
   const losing = plan.changes.filter((change) => change.losses.length > 0).length;
   const parts = [`Plan: ${changes}`];
   if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);

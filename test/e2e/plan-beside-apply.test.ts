@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { type Ran, runCli } from "../support/cli-process";
+import { type Ran, runCli, startCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
 let folder: string;
@@ -92,4 +93,23 @@ describe("plan beside an apply", () => {
     expect(made).toEqual(["a", "b", "c"]);
     expect(readFileSync(join(folder, "s.json"), "utf8")).toContain("app-c");
   });
+});
+
+it("says that a run is at it, where what that has begun looks unfinished", async () => {
+  const slow = await startEmulator({ timeScale: 20 });
+  try {
+    write("a.yaml", ["a"]);
+    const running = startCli(["apply", "a.yaml", "-y", "--state", join(folder, "s.json")], {
+      cwd: folder,
+      env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: slow.url },
+    });
+    await eventually("a VM that is being made", () => (slow.dump().vms.length > 0 ? true : undefined));
+    const planned = await reconcile(["plan", "a.yaml"], slow.url);
+    expect(planned.exitCode, planned.stderr).toBe(0);
+    expect(planned.stderr).toMatch(/warning\[plan\/run-under-way\]: another run is at it: .* reconcile apply\) since /);
+    expect((await running.finished).exitCode).toBe(0);
+    expect((await reconcile(["plan", "a.yaml"], slow.url)).stderr).not.toContain("run-under-way");
+  } finally {
+    await slow.close();
+  }
 });

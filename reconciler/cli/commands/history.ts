@@ -23,7 +23,7 @@ import {
 } from "../planning";
 import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
-import type { Session } from "../session";
+import { type Session, withNotes } from "../session";
 import { listenForStop } from "../stop-signals";
 import { readWorkspace } from "../workspace";
 
@@ -168,8 +168,3 @@ async function wayBack(
     ],
   };
 }
-
-const withNotes = (session: Session, notes: readonly Diagnostic[]): Session => ({
-  ...session,
-  workspace: { ...session.workspace, diagnostics: [...session.workspace.diagnostics, ...notes] },
-});

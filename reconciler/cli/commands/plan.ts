@@ -5,8 +5,11 @@ import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
 import type { Plan } from "../../core/plan/plan";
+import { printable } from "../../core/text/printable";
+import type { Prepared } from "../../engine/plan";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, failureMarkdown, markerOf, planMarkdown } from "../../report/markdown";
+import { describeHolder } from "../../store/store";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { changedProjects } from "../changed-projects";
 import { command, type Invocation } from "../command";
@@ -18,6 +21,7 @@ import type { Output } from "../output";
 import { planOptions, prepareBeside, showPlan, withSession } from "../planning";
 import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
+import { type Session, withNotes } from "../session";
 import { readWorkspace } from "../workspace";
 
 export const planCommand = command({
@@ -110,6 +114,21 @@ function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan):
   return diagnostics.filter(({ code }) => code !== "plan/group-names-unobserved");
 }
 
+/** What another run has begun looks unfinished as long as it is at it. */
+async function runBeside({ store }: Session, { plan: { changes } }: Prepared): Promise<readonly Diagnostic[]> {
+  const holder = changes.some(({ reason }) => reason === "interrupted") ? await store.holder() : undefined;
+  if (holder === undefined) return [];
+  return [
+    {
+      severity: "warning",
+      code: "plan/run-under-way",
+      summary: `another run is at it: ${printable(describeHolder(holder))}`,
+      detail: "what looks unfinished here may be what that run is doing",
+      fix: "plan again when it has ended",
+    },
+  ];
+}
+
 async function plan(invocation: Invocation, part?: Part): Promise<number> {
   const { flags, output } = invocation;
   const format = readAnnotations(invocation);
@@ -117,7 +136,7 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepareBeside(session, planOptions(flags));
     const { plan, desired } = prepared;
-    const review = await reviewPlan(session, prepared);
+    const review = await reviewPlan(withNotes(session, await runBeside(session, prepared)), prepared);
     const { findings, diagnostics } = review;
     if (format !== undefined) printAnnotations(invocation, format, findings);
     else if (flags.markdown === true) {

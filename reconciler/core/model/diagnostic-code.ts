@@ -185,6 +185,7 @@ export type DiagnosticCode =
   | "plan/rule-kept"
   | "plan/rule-stays"
   | "plan/rules-unobserved"
+  | "plan/run-under-way"
   | "plan/shown-again"
   | "plan/shrink"
   | "plan/stale"

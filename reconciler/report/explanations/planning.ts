@@ -95,6 +95,10 @@ export const planning = {
     "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is taken back should it show again.",
     "If it still exists, stop and check the credential before applying.",
   ),
+  "plan/run-under-way": row(
+    "Another run holds the lock of the state while this is planned, so what looks unfinished may be what it is doing.",
+    "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it.",
+  ),
   "plan/shown-again": row(
     "Something that was missing shows again. It is taken back where its address is declared and free; else it is an orphan like any other.",
     "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID.",
