@@ -14,6 +14,7 @@ export interface Selector {
   readonly is?: Scalar | readonly Scalar[];
   readonly unit?: string;
   readonly absent?: string;
+  readonly none?: Scalar | readonly Scalar[];
 }
 
 export type Place = string | Selector;

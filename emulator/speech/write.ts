@@ -35,11 +35,12 @@ export class Draft {
       this.#putAtPointer(place, value);
       return;
     }
-    if (value === null) {
+    const sign = place.none === undefined ? undefined : first(place.none);
+    if (value === null && sign === undefined) {
       this.#putNothing(place);
       return;
     }
-    const written = asWritten(place, value);
+    const written = value === null ? (sign ?? "") : asWritten(place, value);
     const into = place.in;
     if (into === undefined) {
       this.#putJoined(place, written);

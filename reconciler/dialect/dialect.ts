@@ -29,6 +29,8 @@ export interface Selector {
   readonly is?: Scalar | readonly Scalar[];
   readonly unit?: SizeUnit;
   readonly absent?: "none";
+  /** What stands there when there is nothing. */
+  readonly none?: Scalar | readonly Scalar[];
 }
 
 export type Place = Pointer | Selector;

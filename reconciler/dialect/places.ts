@@ -79,11 +79,12 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
 }
 
 function chooserOf(selector: Selector): Chooser {
-  const { keys, where = {}, join, cut, absent, unit } = selector;
+  const { keys, where = {}, join, cut, absent, unit, none } = selector;
   const into = selector.in === undefined ? undefined : tokensOf(selector.in);
   const wanted = Object.entries(where).map(([key, scalars]) => [keyTokens(key), textsOf(scalars)] as const);
   const at = tokensOf(selector.value ?? "");
   const joined = join?.map(tokensOf);
+  const nothings = none === undefined ? undefined : textsOf(none);
   const cutter = cut === undefined ? undefined : cutterOf(cut);
 
   function items(value: unknown): readonly unknown[] | undefined {
@@ -103,6 +104,7 @@ function chooserOf(selector: Selector): Chooser {
       return texts.length === 0 ? undefined : texts.join("/");
     }
     const found = findAt(item, at);
+    if (nothings !== undefined && nothings.includes(asText(found) ?? "")) return null;
     if (cutter === undefined || found === null || found === undefined) return found;
     return typeof found === "string" ? cutter(found) : undefined;
   }

@@ -21,10 +21,13 @@ import { type BenchWorld, startBenchWorld, token } from "../support/bench-world"
 import { deployments } from "../support/deployments/all";
 import { startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
+import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
 import { everything } from "../support/stories";
 
-type Known = (typeof deployments)[number];
+type Known = Pick<(typeof deployments)[number], "deployment" | "before" | "beforeTrial" | "afterTrial">;
+
+const all: readonly Known[] = [...deployments, ...others];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -186,7 +189,7 @@ const requests = new Map<string, number>();
 /** Two of them stand for all: one that is read record by record, and one that lists maps and answers 200 to everything. */
 const isKilled = (title: string): boolean => process.env["TRIAL_KILLS"] !== undefined || /OpenStack|200/.test(title);
 
-describe.each(deployments.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
+describe.each(all.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
   test("an empty project is enough: what is learnt carries a whole life with fewer lines left to a person", async () => {
     const standing = await stand(known);
     const { report, asked } = await tryIn(beforeOf(known), standing);

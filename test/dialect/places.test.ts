@@ -44,6 +44,8 @@ describe("selectors", () => {
     ["none fits", { in: "/tags", where: { key: "Owner" }, value: "/value" }, undefined],
     ["none fits, which means none", { in: "/tags", where: { key: "Owner" }, value: "/value", absent: "none" }, null],
     ["not shown", { in: "/labels", where: { key: "Name" }, value: "/value" }, undefined],
+    ["a sign for nothing", { value: "/diskMb", none: ["-", 20480] }, null],
+    ["another value than the sign", { value: "/status", none: 0 }, "ok"],
     ["not shown, which means none", { value: "/host", absent: "none" }, null],
     ["a list that is shown and empty", { in: "/attachments", value: "/server" }, null],
     ["any member", { in: "/addresses/*", where: { "OS-EXT-IPS:type": "floating" }, value: "/addr" }, "203.0.113.7"],

@@ -16,6 +16,7 @@ import {
   referenceIn,
   samePlace,
   withCut,
+  withNone,
 } from "./values";
 
 export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
@@ -67,20 +68,15 @@ interface Rule {
   readonly absentIsNone?: true;
 }
 
-const idNames = [
-  /^(id|uuid|uid|guid)$/,
-  /^(vm|server|instance|machine|volume|disk|drive|group|securitygroup|firewall|flavor|size|plan|type|image|template|region|zone)(id|uuid|uid)$/,
-  /^(ref|key|urn)$/,
-];
-const nameNames = [
-  /^(name|displayname)$/,
-  /^(vm|server|instance|machine|volume|disk|group|securitygroup|flavor|plan|image|region|zone)?name$/,
-  /^(title|label|hostname)$/,
-];
+/** What things are called, as the beginning of a key. */
+const noun =
+  "(vm|virtualmachine|server|instance|machine|volume|disk|drive|group|securitygroup|firewall|flavor|size|plan|type|image|template|system|region|zone|location|site)";
+const idNames = [/^(id|uuid|uid|guid)$/, new RegExp(`^${noun}(id|uuid|uid)$`), /^(ref|key|urn)$/];
+const nameNames = [/^(name|displayname)$/, new RegExp(`^${noun}?name$`), /^(title|label|hostname)$/];
 const stateNames = [
   /^(status|state|lifecyclestate)$/,
-  /^(vm|server|instance|machine|volume|image)?(status|state)(name|value|word)?$/,
-  /^(phase|power|powerstate|condition)$/,
+  new RegExp(`^${noun}?(status|state)(name|value|word)?$`),
+  /^(phase|power|powered|poweredon|powerstate|running|isrunning|condition|taskstate|taskstatus)$/,
   /^(status|state)code$/,
 ];
 const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\s/.test(text);
@@ -233,7 +229,10 @@ function learnPlace(
       const cuts = new Set(references.map((one) => one?.cut));
       if (cuts.size !== 1) return [];
       const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
-      return [{ place: withCut(place, [...cuts][0]), score: 200 + byName + simple, values: told }];
+      const cut = [...cuts][0];
+      const sign = shown.find((text) => saysNone.test(text));
+      const written = cut === undefined && sign !== undefined ? withNone(place, sign) : withCut(place, cut);
+      return [{ place: written, score: 200 + byName + simple, values: told }];
     }
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
     return byName === 0 && rule.byValue !== true ? [] : [{ place, score: byName + simple, values }];
@@ -357,6 +356,13 @@ const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>
     ({ value }) => typeof value === "string" && referenceIn(value, known) !== undefined,
   );
 
+/** The yes of a word for yes or no, as it is written there. */
+function affirmed(word: string): string {
+  const yes = /^(yes|no)$/i.test(word) ? "yes" : "true";
+  if (word === word.toUpperCase()) return yes.toUpperCase();
+  return word[0] === word[0]?.toUpperCase() ? yes[0]?.toUpperCase() + yes.slice(1) : yes;
+}
+
 /** What tells the root disk from the others: a flag, the first place in the order of booting, a device, a word. */
 function rootOf(entries: readonly (readonly Leaf[])[]): { readonly place: Place; readonly shows: string } | undefined {
   for (const leaf of entries.flat()) {
@@ -365,6 +371,9 @@ function rootOf(entries: readonly (readonly Leaf[])[]): { readonly place: Place;
     const shows = String(leaf.value);
     if (typeof leaf.value === "boolean" && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
       return { place: leaf.place, shows };
+    const word = String(leaf.value).toLowerCase();
+    if (/^(yes|no|true|false)$/.test(word) && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
+      return { place: { value: leaf.place, is: affirmed(shows) }, shows };
     if (typeof leaf.value === "number" && /^boot(index|order)$/.test(name))
       return { place: { value: leaf.place, is: 0 }, shows };
     if (typeof leaf.value === "string" && /^device(name)?$/.test(name) && /(vd|sd|xvd|hd)a\d?$/.test(leaf.value))

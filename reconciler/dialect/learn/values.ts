@@ -116,6 +116,11 @@ export function withCut(place: Place, cut: string | undefined): Place {
   return typeof place === "string" ? { value: place, cut } : { ...place, cut };
 }
 
+export const withNone = (place: Place, none: string): Place => ({
+  ...(typeof place === "string" ? { value: place } : place),
+  none: /^\d+$/.test(none) ? Number(none) : none,
+});
+
 export function absentIsNone(place: Place): Place {
   return typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
 }

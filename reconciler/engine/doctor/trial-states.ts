@@ -36,4 +36,6 @@ export function tellApart(records: readonly unknown[], given: Pointers): Told | 
 }
 
 const isOfStates = ({ names }: Leaf): boolean =>
-  names.some((name) => /(status|state|phase|power|running|condition|lifecycle|task)(name|code|value)?$/.test(name));
+  names.some((name) =>
+    /(status|state|phase|power|powered|poweredon|running|condition|lifecycle|task)(name|code|value)?$/.test(name),
+  );

@@ -34,6 +34,8 @@ export interface Meant {
 export interface Deployment {
   readonly title: string;
   readonly credential: { readonly name: string; readonly value: string };
+  /** Its ids are numbers. */
+  readonly numbered?: true;
   /** `undefined`: nothing is there. */
   understand(asked: Asked): Meant | undefined;
   /** A whole list, of which it shows a page. */
@@ -89,8 +91,26 @@ export interface RunningFront {
   close(): Promise<void>;
 }
 
+/** Ids that are numbers outside, and what they are behind. */
+function numbering(isNumbered: boolean) {
+  const ids: string[] = [];
+  const first = 100_001;
+  return {
+    own: (text: string): string =>
+      isNumbered ? text.replaceAll(/\b1\d{5}\b/g, (number) => ids[Number(number) - first] ?? number) : text,
+    shown: (text: string): string =>
+      isNumbered
+        ? text.replaceAll(/"([0-9a-f]{8}-[0-9a-f-]{27})"/g, (_, id: string) => {
+            if (!ids.includes(id)) ids.push(id);
+            return String(first + ids.indexOf(id));
+          })
+        : text,
+  };
+}
+
 export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
   const asked: string[] = [];
+  const numbers = numbering(deployment.numbered === true);
   const ask = async (method: string, path: string, body: unknown): Promise<{ status: number; body: unknown }> => {
     const answer = await fetch(emulator + path, {
       method,
@@ -135,9 +155,10 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
     const pieces: Buffer[] = [];
     incoming.on("data", (piece: Buffer) => pieces.push(piece));
     incoming.on("end", async () => {
-      const { method = "GET", url = "/", headers } = incoming;
-      asked.push(`${method} ${url}`);
-      const text = Buffer.concat(pieces).toString("utf8");
+      const { method = "GET", headers } = incoming;
+      asked.push(`${method} ${incoming.url ?? "/"}`);
+      const url = numbers.own(incoming.url ?? "/");
+      const text = numbers.own(Buffer.concat(pieces).toString("utf8"));
       const at = new URL(url, "http://inner");
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       try {
@@ -145,7 +166,7 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
         const path = decodeURI(at.pathname);
         const said = await respond({ method, path, query: at.searchParams, body, headers, base }, text, url);
         outgoing.writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers });
-        outgoing.end(said.body === undefined ? "" : JSON.stringify(said.body));
+        outgoing.end(said.body === undefined ? "" : numbers.shown(JSON.stringify(said.body)));
       } catch {
         incoming.socket.destroy();
       }
