@@ -51,7 +51,7 @@ export async function refresh(
   if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
   const judge = async () => {
     await lookForLeft(client, state, seen, findings, signalOf(options));
-    contradict(seen, findings);
+    contradict(state, seen, findings);
     const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
     const accepted = options.acceptService === true;
@@ -136,18 +136,29 @@ async function lookForLeft(
   await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
 }
 
-/** A volume that a VM's record names is there, and a VM that a volume's record names, whatever a list or a read said of it: two answers that differ prove nothing. */
-function contradict({ vm: { looks: vms }, volume: volumes }: Seen, findings: Diagnostic[]): void {
-  for (const [volume, look] of volumes.looks) {
-    const host = look.seen === "yes" ? look.value.attachedTo : undefined;
-    const seen = typeof host === "string" ? vms.get(host) : undefined;
-    if (typeof host !== "string" || seen?.seen !== "absent") continue;
-    vms.set(host, { seen: "unobserved", reason: `${seen.because}, and yet volume ${volume} says that it hangs on it` });
+/**
+ * A volume that a VM's record names is there, and a VM that its own data volume names, whatever a list or a read said of
+ * it: two answers that differ prove nothing. What was attached later may go on naming a VM that is gone.
+ */
+function contradict({ resources }: State, { vm: { looks: vms }, volume: volumes }: Seen, findings: Diagnostic[]): void {
+  for (const record of resources.values()) {
+    if (record.kind !== "vm" || record.id === undefined || record.deleting === true) continue;
+    const { id, address } = record;
+    const look = vms.get(id);
+    if (look?.seen !== "absent") continue;
+    const disk = disksOf(record).find((one) => {
+      const seen = volumes.looks.get(one.id);
+      return seen?.seen === "yes" && seen.value.attachedTo === id;
+    });
+    if (disk === undefined) continue;
+    const reason = `${look.because}, and yet its volume ${disk.id} says that it hangs on it`;
+    vms.set(id, { seen: "unobserved", reason });
     findings.push({
       severity: "warning",
       code: "plan/not-listed-yet",
-      summary: `VM ${host} counts as there: ${seen.because}, and yet volume ${volume} says that it hangs on it`,
-      fix: "plan again in a moment; if the VM is gone and the volume goes on saying so: reconcile state rm ADDR",
+      summary: `${address}: VM ${id} counts as there: ${reason}`,
+      fix: `plan again in a moment; if the VM is gone and the volume goes on saying so: reconcile state rm ${address}`,
+      address,
     });
   }
   for (const vm of vms.values()) {

@@ -235,9 +235,12 @@ describe("a service that moved", () => {
 describe("what is really gone", () => {
   const drop = (kind: "volume" | "vm", name: string): Promise<void> => {
     const world = emulator.dump();
+    const gone = world.vms.find((one) => kind === "vm" && one.name === name)?.id;
+    // Its volumes outlive it, and hang on nothing then.
+    const volumes = world.volumes.map((one) => (one.attached_to === gone ? { ...one, attached_to: null } : one));
     return emulator.load(
       kind === "vm"
-        ? { ...world, vms: world.vms.filter((one) => one.name !== name) }
+        ? { ...world, volumes, vms: world.vms.filter((one) => one.name !== name) }
         : { ...world, volumes: world.volumes.filter((one) => one.name !== name) },
     );
   };

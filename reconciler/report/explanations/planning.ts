@@ -136,8 +136,8 @@ export const planning = {
   ),
   "plan/import-not-found": row("What is to be imported is not shown by the service.", "Correct the id or name."),
   "plan/not-listed-yet": row(
-    "A VM is not in the list of VMs, and was created a moment ago, or a volume says that it hangs on it. A list may be behind, so the VM counts as there for now.",
-    "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. Of a VM that is gone while a volume goes on naming it: reconcile state rm ADDR.",
+    "A VM is not in the list of VMs, and was created a moment ago, or its own data volume says that it hangs on it. A list may be behind, so the VM counts as there for now.",
+    "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. Of a VM that is gone while its volume goes on naming it: reconcile state rm ADDR.",
   ),
   "plan/import-unseen": row(
     "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
