@@ -72,7 +72,7 @@ export const builtInDialect: Dialect = {
       ready: [],
       changing: [],
       failed: ["ERROR", "FAILED", "error", "failed"],
-      gone: ["DELETED", "TERMINATED", "deleted", "terminated"],
+      gone: inEitherCase("deleted", "terminated", "soft_deleted", "destroyed"),
     },
     volume: {
       ready: [],

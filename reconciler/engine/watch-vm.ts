@@ -80,7 +80,7 @@ export async function waitForVm(
         end: "failed",
         code: "apply/timeout",
         message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown})`}`,
-        fix: "run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more",
+        fix: `run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more${wait.for === "gone" && shown !== undefined ? `; if it is gone in the state ${shown}, in the dialect: states: { vm: { gone: [${shown}] } }` : ""}`,
       };
     case "aborted":
       return {
