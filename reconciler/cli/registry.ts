@@ -40,6 +40,7 @@ import { outputCommand } from "./commands/output";
 import { planCommand } from "./commands/plan";
 import { pullCommand } from "./commands/pull";
 import { rehearseCommand } from "./commands/rehearse";
+import { schemaCommand } from "./commands/schema";
 import { showCommand } from "./commands/show";
 import {
   stateListCommand,
@@ -60,6 +61,7 @@ import { watchCommand } from "./commands/watch";
 export const commands: Commands = {
   init: () => initCommand,
   fmt: () => fmtCommand,
+  schema: () => schemaCommand,
   validate: () => validateCommand,
   test: () => testCommand,
   plan: () => planCommand,

@@ -1,0 +1,81 @@
+/** `reconcile schema`: the schema of desired states with the keys of these files and the names that their service knows. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { withKnownWords } from "../../config/known-words";
+import { collectProblems } from "../../config/problems";
+import { readYaml } from "../../config/yaml-reader";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { CatalogueEntry } from "../../core/model/live";
+import type { Outcome } from "../../core/model/outcome";
+import { packageFolder } from "../../version";
+import { command, type Invocation } from "../command";
+import { openService } from "../compose";
+import { asDiagnostics } from "../crash";
+import { commonFlags } from "../flags";
+import { defaultFile, expandFolder, readSource, readWorkspace } from "../workspace";
+
+export const schemaCommand = command({
+  usage: "schema [FILE|DIR]… [--out FILE]",
+  summary: "the schema for your editor, which completes your own keys and what your service has",
+  section: "Looking",
+  examples: [
+    [
+      "reconcile schema --out .reconcile/schema.json",
+      "then # yaml-language-server: $schema=.reconcile/schema.json as the file's first line",
+    ],
+  ],
+  flags: ["file", "out", "no-refresh", ...commonFlags],
+  run,
+});
+
+async function run(invocation: Invocation): Promise<number> {
+  const { args, flags, output } = invocation;
+  const given = [...args, ...(flags.file ?? [])];
+  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+  // A file that somebody is writing has problems; its keys are there all the same.
+  const roots = paths.map((path) => readYaml(readSource(path), collectProblems()).root);
+  const { catalogue, diagnostics } = flags["no-refresh"] === true ? nothingSeen : await lookAt(invocation);
+  const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
+  const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
+  if (flags.out === undefined) output.print(text);
+  else {
+    // Made anew whenever somebody asks: it holds nothing that is not in the files and the service.
+    mkdirSync(dirname(flags.out), { recursive: true });
+    writeFileSync(flags.out, text);
+    output.note(`Wrote ${flags.out}`);
+  }
+  output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
+  return output.finish({ exitCode: 0, diagnostics });
+}
+
+interface Seen {
+  readonly catalogue: Readonly<Record<"flavors" | "images" | "regions", readonly string[]>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+const nothingSeen: Seen = { catalogue: { flavors: [], images: [], regions: [] }, diagnostics: [] };
+
+/** What the service lists; where it cannot be asked, the schema has the keys alone, and says so. */
+async function lookAt(invocation: Invocation): Promise<Seen> {
+  try {
+    const service = await openService(readWorkspace(invocation), invocation);
+    const { client } = service;
+    const names = async (can: boolean, list: () => Promise<Outcome<readonly CatalogueEntry[]>>): Promise<string[]> => {
+      const listed = can ? await list() : undefined;
+      return listed?.status === "accepted" ? listed.value.map(({ id, name }) => name ?? id) : [];
+    };
+    try {
+      const [flavors, images, regions] = await Promise.all([
+        names(client.can.listsFlavors, () => client.listFlavors()),
+        names(client.can.listsImages, () => client.listImages()),
+        names(client.can.listsRegions, () => client.listRegions()),
+      ]);
+      return { catalogue: { flavors, images, regions }, diagnostics: [] };
+    } finally {
+      await service.close();
+    }
+  } catch (error) {
+    const found = asDiagnostics(error);
+    if (found === undefined) throw error;
+    return { ...nothingSeen, diagnostics: found.map((one) => ({ ...one, severity: "warning" as const })) };
+  }
+}

@@ -1,0 +1,64 @@
+/** A schema in which an editor finds the keys of some files and the names of a service to choose from. It refuses nothing more. */
+import { type Kind, kinds, sectionOf } from "../core/model/address";
+import { isMap } from "./yaml-file";
+
+interface Known {
+  readonly flavors: readonly string[];
+  readonly images: readonly string[];
+  readonly regions: readonly string[];
+}
+
+export function withKnownWords(schema: unknown, roots: readonly unknown[], known: Known): unknown {
+  const keysOf = (kind: Kind): string[] =>
+    roots.flatMap((root) => keysIn(isMap(root) ? root[sectionOf[kind]] : undefined));
+  const [vms, groups] = [keysOf("vm"), keysOf("group")];
+  const addresses = kinds.flatMap((kind) => keysOf(kind).map((key) => `${kind}.${key}`));
+  const words: Readonly<Record<string, readonly string[]>> = {
+    attach_to: vms,
+    remote_group: groups,
+    flavor_id: known.flavors,
+    image_id: known.images,
+    region: known.regions,
+    to: addresses,
+  };
+  return offered(schema, words);
+}
+
+const mostInstances = 50;
+
+function keysIn(section: unknown): string[] {
+  if (!isMap(section)) return [];
+  return Object.entries(section).flatMap(([key, block]) => {
+    const each = isMap(block) ? block["for_each"] : undefined;
+    return each === undefined ? [key] : instancesOf(each).map((instance) => `${key}[${instance}]`);
+  });
+}
+
+/** As far as the file itself says them; what comes from a variable is for whoever writes to fill in. */
+function instancesOf(each: unknown): readonly unknown[] {
+  if (Array.isArray(each)) return each.slice(0, mostInstances);
+  if (isMap(each)) return Object.keys(each).slice(0, mostInstances);
+  const count = Number(each);
+  return Number.isInteger(count) ? Array.from({ length: Math.min(count, mostInstances) }, (_, index) => index) : [""];
+}
+
+/** Every field of one of these names offers them. */
+function offered(node: unknown, words: Readonly<Record<string, readonly string[]>>): unknown {
+  if (Array.isArray(node)) return node.map((item) => offered(item, words));
+  if (!isMap(node)) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === "properties" && isMap(value) ? fieldsWith(value, words) : offered(value, words),
+    ]),
+  );
+}
+
+const fieldsWith = (fields: Readonly<Record<string, unknown>>, words: Readonly<Record<string, readonly string[]>>) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const examples = Object.hasOwn(words, name) ? (words[name] ?? []) : [];
+      const inner = offered(field, words);
+      return [name, examples.length === 0 || !isMap(inner) ? inner : { ...inner, examples }];
+    }),
+  );

@@ -1,0 +1,41 @@
+/** `reconcile schema`: an editor's schema with the keys of a file and the names of its service. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const file = `version: 1
+project: acme
+region: in-west-1
+service: { base_url: embedded }
+vms: { app: {}, web: { for_each: 2 }, api: { for_each: [east, west] }, job: { for_each: "\${var.jobs}" } }
+groups: { front: {}, back: { rules: [ { protocol: tcp, remote_group: `;
+
+interface Schema {
+  readonly $defs: Record<string, { readonly properties: Record<string, { readonly examples?: readonly string[] }> }>;
+}
+
+it("offers the keys of a file that is half written, and what the service lists where the file can be read", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": `${file}front } ] } }\n` });
+  const told = await runCli(["schema", "--out", ".reconcile/schema.json"], { cwd });
+  expect([told.exitCode, told.stderr], told.stderr).toEqual([
+    0,
+    expect.stringContaining("Wrote .reconcile/schema.json"),
+  ]);
+  const { $defs }: Schema = JSON.parse(readFileSync(join(cwd, ".reconcile/schema.json"), "utf8"));
+  expect($defs["volume"]?.properties["attach_to"]?.examples).toEqual([
+    ...["app", "web[0]", "web[1]", "api[east]", "api[west]", "job[]"],
+  ]);
+  expect($defs["rule"]?.properties["remote_group"]?.examples).toEqual(["front", "back"]);
+  // The VMs have no owner yet: nobody is asked, which is a warning with what to mend.
+  expect($defs["vm"]?.properties["flavor_id"]?.examples).toBeUndefined();
+  expect(told.stderr).toContain("warning[config/missing]");
+  const whole = makeFolder({
+    "reconcile.yaml": "version: 1\nproject: acme\nservice: { base_url: embedded }\ngroups: { front: {} }\n",
+  });
+  const seen = await runCli(["schema"], { cwd: whole });
+  const offered: Schema = JSON.parse(seen.stdout);
+  expect(offered.$defs["vm"]?.properties["flavor_id"]?.examples).toContain("m1.small");
+  expect(offered.$defs["vm"]?.properties["image_id"]?.examples).toContain("ubuntu-24.04");
+});
