@@ -240,6 +240,11 @@ function createHttpServer(service: Service): Server {
 const taken = (host: string, port: number): string =>
   `${host}:${port} is taken by another program (EADDRINUSE); give another --port, or --port 0 for any that is free`;
 
+function portOf(address: AddressInfo | string | null): number {
+  if (typeof address === "object" && address !== null) return address.port;
+  throw new Error("the server does not listen on a port");
+}
+
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) =>
@@ -247,7 +252,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
     server.once("error", refused);
     server.listen(port, host, () => {
       server.off("error", refused);
-      resolve((server.address() as AddressInfo).port);
+      resolve(portOf(server.address()));
     });
   });
 }

@@ -56,10 +56,22 @@ const refuseStream = (call: { emit(event: "error", error: object): void }): void
   call.emit("error", { code: grpc.status.UNIMPLEMENTED, details: "not implemented" });
 };
 
-function asStatus(error: unknown): { readonly code: number; readonly details: string } {
-  const known = error as { code?: unknown; details?: unknown; message?: unknown } | undefined;
-  if (typeof known?.code === "number" && typeof known.details === "string")
-    return known as { code: number; details: string };
+interface Status {
+  readonly code: number;
+  readonly details: string;
+}
+
+const isStatus = (error: unknown): error is Status =>
+  typeof error === "object" &&
+  error !== null &&
+  "code" in error &&
+  typeof error.code === "number" &&
+  "details" in error &&
+  typeof error.details === "string";
+
+/** One that is a status already brings its metadata along. */
+function asStatus(error: unknown): Status {
+  if (isStatus(error)) return error;
   return { code: grpc.status.UNKNOWN, details: error instanceof Error ? error.message : String(error) };
 }
 

@@ -43,7 +43,7 @@ function withStackConfiguration(args: ServiceArgs): ServiceArgs {
   const config = new pulumi.Config(packageName);
   const found: { [K in keyof ServiceArgs]?: pulumi.Input<string> } = {};
   for (const name of settingNames) {
-    const isSecret = (secrets as readonly string[]).includes(name);
+    const isSecret = secrets.some((secret) => secret === name);
     const value = args[name] === undefined ? (isSecret ? config.getSecret(name) : config.get(name)) : undefined;
     if (value !== undefined) found[name] = value;
   }

@@ -45,7 +45,7 @@ export function readSettings(get: (name: SettingName) => unknown): Settings {
 function readMap(name: string, text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
     // Told below, in the words of the setting.
   }

@@ -31,7 +31,7 @@ import { readSettings, settingNames } from "../settings";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
-import { ownProps, readStruct, secretsIn, unwrap, wrapSecret, writeStruct } from "./wire";
+import { ownProps, readStruct, secretsIn, unwrapAll, wrapSecret, writeStruct } from "./wire";
 
 type Hide = (text: string) => string;
 
@@ -195,13 +195,13 @@ export function createService(log: Log) {
       const raw = readStruct(request.getNews());
       const response = new messages.CheckResponse();
       const failures = Object.keys(raw)
-        .filter((key) => !foreignSettings.includes(key) && !(settingNames as readonly string[]).includes(key))
+        .filter((key) => !foreignSettings.includes(key) && !settingNames.some((name) => name === key))
         .map((property) => ({ property, reason: `is no setting; there are ${settingNames.join(", ")}` }));
-      const plain = unwrap(raw) as Record<string, unknown>;
+      const plain = unwrapAll(raw);
       try {
         readSettings((name) => (plain[name] === unknownValue ? undefined : plain[name]));
       } catch (error) {
-        failures.push({ property: "", reason: (error as Error).message });
+        failures.push({ property: "", reason: error instanceof Error ? error.message : String(error) });
       }
       checkFailures(response, failures);
       for (const name of credentials) if (raw[name] !== undefined) raw[name] = wrapSecret(raw[name]);
@@ -211,8 +211,8 @@ export function createService(log: Log) {
     /** Another service has none of what the state knows: everything is made anew there, unless it has only moved. */
     async diffConfig(request: DiffRequest) {
       const response = new messages.DiffResponse();
-      const before = unwrap(readStruct(request.getOldInputs())) as Record<string, unknown>;
-      const after = unwrap(readStruct(request.getNews())) as Record<string, unknown>;
+      const before = unwrapAll(readStruct(request.getOldInputs()));
+      const after = unwrapAll(readStruct(request.getNews()));
       const differs = settingNames.some((name) => before[name] !== after[name]);
       response.setChanges(differs ? changesOf.some : changesOf.none);
       const moved = [before["baseUrl"], after["baseUrl"]];
@@ -222,7 +222,7 @@ export function createService(log: Log) {
       return response;
     },
     async configure(request: InstanceType<typeof messages.ConfigureRequest>) {
-      const plain = unwrap(readStruct(request.getArgs())) as Record<string, unknown>;
+      const plain = unwrapAll(readStruct(request.getArgs()));
       settings = readSettings((name) => plain[name]);
       const response = new messages.ConfigureResponse();
       response.setAcceptsecrets(true);

@@ -11,14 +11,21 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
 const isSecret = (value: unknown): value is { value: unknown } =>
   isMap(value) && value[signatureKey] === secretSignature;
 
-export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> =>
-  (struct?.toJavaScript() ?? {}) as Record<string, unknown>;
+export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> => ({
+  ...struct?.toJavaScript(),
+});
 
 /** The plain values, at every depth. */
 export function unwrap(value: unknown): unknown {
   if (isSecret(value)) return unwrap(value.value);
   if (Array.isArray(value)) return value.map(unwrap);
   return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
+}
+
+/** The plain values of a bag of properties. */
+export function unwrapAll(raw: Props): Record<string, unknown> {
+  const plain = unwrap(raw);
+  return isMap(plain) ? plain : {};
 }
 
 /** The plain values of everything that came wrapped. */
@@ -47,8 +54,4 @@ export function writeStruct(
 
 /** What belongs to the resource: Pulumi's own keys begin with two underscores. */
 export const ownProps = (raw: Record<string, unknown>): Props =>
-  Object.fromEntries(
-    Object.entries(unwrap(raw) as Record<string, unknown>).filter(
-      ([key, value]) => !key.startsWith("__") && value !== null,
-    ),
-  );
+  Object.fromEntries(Object.entries(unwrapAll(raw)).filter(([key, value]) => !key.startsWith("__") && value !== null));

@@ -1,6 +1,7 @@
 /** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
 
 import type { Diagnostic } from "../core/model/diagnostic";
+import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
 
@@ -24,7 +25,7 @@ const fixes: Record<string, string> = {
 
 /** `undefined`: a bug. */
 export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
-  const carried = (error as { diagnostics?: unknown }).diagnostics;
+  const carried = fieldsIn(error)["diagnostics"];
   if (Array.isArray(carried)) return carried as Diagnostic[];
   const { code, message } = error as Coded;
   if (isExplained(code))

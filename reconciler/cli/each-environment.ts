@@ -2,8 +2,10 @@
  * `--env all`: a command that only looks, run for each environment that the files declare, in their order, as one
  * report. One that fails does not keep the others from being looked at.
  */
+
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
+import { fieldsIn, keysOf } from "../core/text/objects";
 import type { Where } from "../report/json-lines";
 import type { Invocation } from "./command";
 import { asDiagnostics, CommandFailed } from "./crash";
@@ -56,7 +58,7 @@ export async function forEachPart<I extends Invocation>(
     } catch (error) {
       const diagnostics = asDiagnostics(error);
       if (diagnostics === undefined) throw error;
-      const { exitCode } = error as { readonly exitCode?: unknown };
+      const { exitCode } = fieldsIn(error);
       own.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
     }
   }
@@ -91,7 +93,7 @@ function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnosti
   const changes: Record<keyof ChangeCounts, number> = { ...countChanges([]) };
   const each = parts.map(({ name, where, exitCode, plan }) => {
     const counts = countChanges(plan?.changes ?? []);
-    for (const action of Object.keys(counts) as (keyof ChangeCounts)[]) changes[action] += counts[action];
+    for (const action of keysOf(counts)) changes[action] += counts[action];
     return {
       [sort]: name,
       exit_code: exitCode,

@@ -4,6 +4,7 @@
  */
 
 import { nearestName } from "../core/text/nearest";
+import { fieldsIn } from "../core/text/objects";
 import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
@@ -103,7 +104,7 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
   } catch (error) {
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
-    const { exitCode } = error as { readonly exitCode?: unknown };
+    const { exitCode } = fieldsIn(error);
     output ??= createOutput(name, { ...read.flags, "json-into": undefined });
     return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
   }

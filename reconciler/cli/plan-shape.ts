@@ -21,6 +21,7 @@ import {
   text,
 } from "../core/model/checks";
 import { groupFields, vmFields, volumeFields } from "../core/model/fields";
+import { fieldsIn } from "../core/text/objects";
 
 const anything: Check = () => true;
 const place = shape({ file: text, line: number, column: optional(number) });
@@ -69,7 +70,7 @@ const group = shape({
   source,
   inherited,
 });
-const kindFits: Check = (value) => kindOf((value as { address: string }).address) === (value as { kind: string }).kind;
+const kindFits: Check = (value) => kindOf(String(fieldsIn(value)["address"])) === fieldsIn(value)["kind"];
 const isResource = either(vm, volume, group);
 const resource: Check = (value) => isResource(value) && kindFits(value);
 
@@ -173,7 +174,6 @@ const parts: Readonly<Record<string, Check>> = {
 
 /** The part that cannot be read; `undefined` when all can. */
 export function unreadablePart(plan: object): string | undefined {
-  for (const [name, readable] of Object.entries(parts))
-    if (!readable((plan as Record<string, unknown>)[name])) return name;
+  for (const [name, readable] of Object.entries(parts)) if (!readable(fieldsIn(plan)[name])) return name;
   return undefined;
 }

@@ -2,6 +2,8 @@
  * The service's words made safe to show and to compare: no control characters or direction marks (a terminal would obey
  * them), one line, bounded.
  */
+import { fieldsIn } from "../core/text/objects";
+
 const longestMessage = 500;
 
 export function cleanMessage(text: string): string {
@@ -48,7 +50,5 @@ export function messageFits(text: string, pattern: string): boolean {
 }
 
 export function own(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
+  return Object.hasOwn(fieldsIn(value), key) ? fieldsIn(value)[key] : undefined;
 }

@@ -2,6 +2,7 @@
  * How the next page of a list is asked for. A link or a path is followed on the same origin alone (the credential goes
  * along); a token, a marker, a page's number and an offset are sent as the dialect's parameter, in the query or the body.
  */
+import { fieldsIn } from "../core/text/objects";
 import type { Paging } from "./dialect";
 import type { Sign } from "./page-signs";
 import { tokensOf } from "./places";
@@ -116,6 +117,6 @@ function withParameter(value: string, { origin, first, paging }: Reading): NextP
 
 function placed(body: unknown, [token, ...rest]: readonly string[], value: string): unknown {
   if (token === undefined) return value;
-  const held = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
-  return { ...held, [token]: placed((held as Record<string, unknown>)[token], rest, value) };
+  const held = fieldsIn(body);
+  return { ...held, [token]: placed(held[token], rest, value) };
 }

@@ -4,6 +4,7 @@
  * read to its end, so whatever looks as if it led on, and was not followed, makes it incomplete. Shy in one direction:
  * a key too many is told with the line of the dialect that ignores it, a key too few would be a lost volume.
  */
+import { fieldsIn } from "../core/text/objects";
 import { pointerTo } from "./likely-key";
 
 export type SignKind =
@@ -182,5 +183,4 @@ const plainKey = (key: string): string =>
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const read = (value: object, key: string): unknown =>
-  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+const read = (value: object, key: string): unknown => (Object.hasOwn(value, key) ? fieldsIn(value)[key] : undefined);

@@ -3,6 +3,7 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
+import { fieldsIn } from "../core/text/objects";
 import type { Place, Pointer, Pointers, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
@@ -72,7 +73,7 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
       at = at[Number(token)];
     } else {
       if (!Object.hasOwn(at, token)) return undefined;
-      at = (at as Record<string, unknown>)[token];
+      at = fieldsIn(at)[token];
     }
   }
   return at;

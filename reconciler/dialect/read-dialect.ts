@@ -2,6 +2,7 @@
  * Reads a user's dialect (a file's text, or the value written inside the desired state) over the built-in one. All
  * problems are collected, each at its place; with an error among them the built-in dialect comes back.
  */
+
 import type { ErrorObject } from "ajv";
 import { problemsOf } from "../config/generated/dialect";
 import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
@@ -11,6 +12,7 @@ import { readYaml } from "../config/yaml-reader";
 import { kinds } from "../core/model/address";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
+import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect } from "./dialect";
 import { mergeDialect, type PartialDialect } from "./merge-dialect";
@@ -98,7 +100,7 @@ const placeOf = (file: YamlFile, path: Path, on: "key" | "value") => ({
 const isDocumented = (error: ErrorObject): boolean =>
   error.instancePath === "/operations" &&
   error.keyword === "additionalProperties" &&
-  (documentedOperations as readonly string[]).includes(String(error.params["additionalProperty"]));
+  isOneOf(error.params["additionalProperty"], documentedOperations);
 
 const documentedProblems = (file: YamlFile): Problem[] =>
   documentedOperations

@@ -1,5 +1,7 @@
 /** Who may do what: a role for stacks by name. Tokens and sessions are kept as hashes only. */
+
 import { createHash, randomBytes } from "node:crypto";
+import { isOneOf } from "../core/text/objects";
 import { isMeant } from "./model";
 
 export const roles = ["viewer", "approver", "operator"] as const;
@@ -29,7 +31,7 @@ export const may = ({ role, stacks }: Visitor, act: Act, stack: string): boolean
 
 export const roleNeeded = (act: Act): Role => needs[act];
 
-export const isRole = (text: string): text is Role => (roles as readonly string[]).includes(text);
+export const isRole = (text: string): text is Role => isOneOf(text, roles);
 
 /** Of whoever sits at this machine, where nobody has to sign in. */
 export const localVisitor = (name: string): Visitor => ({ name, role: "operator", stacks: [] });

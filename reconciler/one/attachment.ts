@@ -1,8 +1,10 @@
 /** Where a volume hangs, as a resource of its own: the engine's volume with nothing managed but its place. */
+
 import { type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
 import { sightVm, sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
+import { fieldsIn } from "../core/text/objects";
 import { holding } from "./exclusion";
 import { assertSameService } from "./guards";
 import {
@@ -113,7 +115,7 @@ const flushMissing = (id: string): HandlerFailure =>
   ]);
 
 const asksForFlush = (props: Props): boolean =>
-  props["flushConfirmed"] !== true && ((props["flush"] as { via?: string } | undefined)?.via ?? "ask") === "ask";
+  props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
 
 export const attachmentHandler: Handler = {
   type: "VolumeAttachment",

@@ -1,9 +1,11 @@
 /** Security groups with their rules. */
+
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import { isPlatformShaped } from "../core/diff/group-rules";
 import { sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
+import { isObject } from "../core/text/objects";
 import { holdsUnknown, type Props } from "./handler";
 import { desiredOf, type Written } from "./one-desired";
 import { createHandler } from "./resource";
@@ -144,7 +146,5 @@ export const isOpen = (inputs: Props): boolean =>
 
 function rulesForFile(rules: unknown): unknown {
   if (!Array.isArray(rules)) return holdsUnknown(rules) ? undefined : rules;
-  return rules.map((rule: unknown, index) =>
-    typeof rule === "object" && rule !== null ? ruleForFile(rule as Props, `unknown-${index}`) : rule,
-  );
+  return rules.map((rule: unknown, index) => (isObject(rule) ? ruleForFile(rule, `unknown-${index}`) : rule));
 }

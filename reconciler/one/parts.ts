@@ -13,6 +13,7 @@ import type { Rule } from "../core/model/rule";
 import { computedOfResource } from "../core/plan/computed-of";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
+import { fieldsIn } from "../core/text/objects";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
 import { propertyValues } from "./row-properties";
@@ -46,11 +47,9 @@ export interface DesiredPart {
 
 export type DesiredParts = readonly DesiredPart[];
 
-export const isPartReference = (value: unknown): value is PartReference =>
-  typeof value === "object" && value !== null && typeof (value as { part?: unknown }).part === "string";
+export const isPartReference = (value: unknown): value is PartReference => typeof fieldsIn(value)["part"] === "string";
 
-export const isPartText = (value: unknown): value is PartText =>
-  typeof value === "object" && value !== null && Array.isArray((value as { pieces?: unknown }).pieces);
+export const isPartText = (value: unknown): value is PartText => Array.isArray(fieldsIn(value)["pieces"]);
 
 const propertyOf: Record<Attribute, PartProperty | undefined> = {
   id: undefined,

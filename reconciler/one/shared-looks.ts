@@ -4,6 +4,7 @@
  * is each call's own: what changes or deletes something looks afresh, a refresh reads each list once, and a create needs
  * no newer list than a plan of the whole file would.
  */
+import { fieldsIn } from "../core/text/objects";
 import { sharedLook } from "../engine/shared-look";
 import type { ServiceClient } from "../service/client";
 
@@ -102,8 +103,8 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
             countWrite(method, args);
             try {
               const outcome = await call(...args);
-              const made = outcome.value as { readonly id?: unknown; readonly changing?: true } | undefined;
-              if (method === "createVolume" && typeof made?.id === "string" && made.changing !== true)
+              const made = fieldsIn(outcome.value);
+              if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
                 take(`getVolume ${made.id}`, made.id, Promise.resolve(outcome));
               return outcome;
             } finally {

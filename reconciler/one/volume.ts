@@ -2,6 +2,7 @@
 
 import { sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
+import { fieldsIn } from "../core/text/objects";
 import { createHandler } from "./resource";
 import { adopt, flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
 
@@ -53,9 +54,7 @@ export const volumeHandler = createHandler<"volume">({
   outputsOf: () => ({}),
   hangsOn: (live) => live.attachedTo ?? undefined,
   standsOn: (live, inputs) =>
-    typeof live.attachedTo === "string" && (inputs["flush"] as { via?: string } | undefined)?.via === "stop"
-      ? [hostOf(live.attachedTo)]
-      : [],
+    typeof live.attachedTo === "string" && fieldsIn(inputs["flush"])["via"] === "stop" ? [hostOf(live.attachedTo)] : [],
   lossOfReplacing: ({ name }) =>
     `volume ${String(name)} is replaced by an empty one, and the one that is there is deleted with everything on it`,
   lostWith: ({ sizeGb }) => `, which is empty${sizeGb === undefined ? "" : `: the ${sizeGb} GB are lost`}`,

@@ -2,9 +2,11 @@
  * Reads the files that a desired state names: relative to the file that names them, or `npm:` in the packages that are
  * installed beside it. Nothing is fetched.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { OpenFile } from "../config/read-desired";
+import { errorCode, errorMessage } from "../core/text/errors";
 
 export const openBeside: OpenFile = (path, beside) => {
   const found = path.startsWith("npm:") ? findInPackages(path.slice("npm:".length), beside) : besideFile(path, beside);
@@ -12,10 +14,9 @@ export const openBeside: OpenFile = (path, beside) => {
   try {
     return { source: { file: relative(process.cwd(), found) || found, text: readFileSync(found, "utf8") } };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === "ENOENT"
+    return errorCode(error) === "ENOENT"
       ? { problem: `there is no file ${path}`, fix: `paths are relative to ${beside}: correct the path` }
-      : { problem: `${path} cannot be read: ${message}`, fix: "name a file, and check its rights" };
+      : { problem: `${path} cannot be read: ${errorMessage(error)}`, fix: "name a file, and check its rights" };
   }
 };
 

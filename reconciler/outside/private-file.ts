@@ -3,6 +3,7 @@
  * it, so they are for their owner alone; they appear whole or not at all; and a link that somebody else laid in the way
  * does not decide where they go.
  */
+
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
@@ -16,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { errorCode } from "../core/text/errors";
 
 export class FileNotWritten extends Error {
   override readonly name = "FileNotWritten";
@@ -52,9 +54,8 @@ function nameAsNew(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // A file system without links.
-    if (code === "EEXIST" || lookAt(path, lstatSync) !== undefined) throw error;
+    if (errorCode(error) === "EEXIST" || lookAt(path, lstatSync) !== undefined) throw error;
     renameSync(temporary, path);
   }
 }

@@ -135,13 +135,15 @@ const imageNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): s
 ];
 
 /** The caller leads the project; whoever owns a VM, or shall, is a member of it. */
+const localPart = (email: string): string => email.slice(0, email.indexOf("@"));
+
 function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]): User[] {
   const owners = new Set<string>(wanted.map((vm) => vm.owner));
   for (const vm of live.vms ?? []) if (vm.owner !== undefined) owners.add(vm.owner);
   for (const record of state.resources.values())
     if (record.kind === "vm" && record.owner !== undefined) owners.add(record.owner);
   const emails = distinct([...owners].filter((owner) => owner.includes("@")));
-  const known = new Set(emails.map((email) => (email.split("@")[0] as string).toLowerCase()));
+  const known = new Set(emails.map((email) => localPart(email).toLowerCase()));
   const names = distinct([...owners].filter((owner) => !owner.includes("@") && !known.has(owner.toLowerCase())));
   const member = [{ project_id: twinProject, role: "member", active: true }] as const;
   const caller: User = {
@@ -157,7 +159,7 @@ function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]
     ...[...emails, ...names.map((name) => `${name}@twin.invalid`)].map((email) => ({
       id: newId(),
       email,
-      username: email.split("@")[0] as string,
+      username: localPart(email),
       system_admin: false,
       memberships: member,
     })),

@@ -8,7 +8,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { certificateProblem } from "../core/text/certificate-problems";
-import { causeOf, errorCode } from "../core/text/errors";
+import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { isLoopbackHost } from "../core/text/loopback";
 import { fieldsIn, fieldsOfJson } from "../core/text/objects";
 import { readRetryAfter } from "../core/text/retry-after";
@@ -367,11 +367,10 @@ function problemOf(error: unknown): string {
     return error.retryAfterMs === undefined || error.retryAfterMs === 0
       ? `answers ${error.status}`
       : `answers ${error.status} and asks to come back in ${Math.ceil(error.retryAfterMs / 1000)} seconds`;
-  const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
+  if (fieldsIn(error)["name"] === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
   const certificate = certificateProblemOf(error);
   if (certificate !== undefined) return `is not believed: ${certificate}`;
-  return `cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
+  return `cannot be reached: ${errorCode(causeOf(error)) ?? errorMessage(causeOf(error) ?? error)}`;
 }
 
 function refusal(location: string, status: number): StoreFailed {

@@ -1,6 +1,8 @@
 /** `reconcile output`: what the project hands out, and its VMs for the tools that come next. Asks nothing of the service. */
+
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestName } from "../../core/text/nearest";
+import { isOneOf, keysOf } from "../../core/text/objects";
 import { openState } from "../../engine/plan";
 import {
   ansibleHost,
@@ -55,7 +57,11 @@ async function run(invocation: Of): Promise<number> {
   }
   const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
   const inventory = inventoryOf(state);
-  const text = formats[format as Format]?.({ invocation, outputs: asked, inventory });
+  const text = (isOneOf(format, keysOf(formats)) ? formats[format] : undefined)?.({
+    invocation,
+    outputs: asked,
+    inventory,
+  });
   if (text === undefined) throw badFormat(format);
   if (name !== undefined && format !== "env")
     throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
@@ -99,7 +105,6 @@ const formats = {
     return json(prometheusTargets(inventory, readPort(invocation.flags.port)));
   },
 } satisfies Record<string, (asked: Asked) => string>;
-type Format = keyof typeof formats;
 
 function show({ output }: Of, name: string | undefined, outputs: Outputs): number {
   const chosen = name === undefined ? outputs : pick(outputs, name);

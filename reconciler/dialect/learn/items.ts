@@ -1,4 +1,5 @@
 /** The list within an answer: the only array of objects, or map of objects, that there is. */
+import { fieldsIn } from "../../core/text/objects";
 import type { Place } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { compilePointers, findArray } from "../pointers";
@@ -29,7 +30,7 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
     }
     if (!isMap(value) || depth > deepest || isRecord(value)) return;
     if (isMapOfRecords(value)) {
-      const items = Object.entries(value).map(([id, member]) => ({ ...(member as object), id }));
+      const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
       maps.push({ place: { in: at, keys: "id" }, items });
       return;
     }
@@ -55,10 +56,10 @@ const lastKey = (place: Place): string =>
 
 /** `[{ "server": { … } }]`: each record within an object of its own. */
 function unwrapped(items: readonly unknown[], at: string): FoundItems {
-  const keys = new Set(items.flatMap((item) => Object.keys(item as object)));
+  const keys = new Set(items.flatMap((item) => Object.keys(fieldsIn(item))));
   const [key] = keys;
   if (keys.size !== 1 || key === undefined) return { place: at, items };
-  const inner = items.map((item) => (item as Readonly<Record<string, unknown>>)[key]);
+  const inner = items.map((item) => fieldsIn(item)[key]);
   return inner.every(isMap) ? { place: { in: at, value: pointerTo(key) }, items: inner } : { place: at, items };
 }
 
@@ -66,7 +67,7 @@ function unwrapped(items: readonly unknown[], at: string): FoundItems {
 function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
   const members = Object.entries(value);
   if (members.length === 0 || !members.every(([key, member]) => isMap(member) && /\d/.test(key))) return false;
-  const [first = [], ...rest] = members.map(([, member]) => Object.keys(member as object));
+  const [first = [], ...rest] = members.map(([, member]) => Object.keys(fieldsIn(member)));
   return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
 }
 

@@ -1,5 +1,7 @@
 /** What a person tells the doctor: a request as a command for curl, and a description of the service in OpenAPI. */
+
 import { type AssumedOperation, idsOf, type Method, rowOf } from "../../core/model/operation";
+import { fieldsIn, isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, ListRoute, Route, Scalar } from "../dialect";
 import { nouns } from "./where";
 
@@ -142,19 +144,19 @@ export interface ToldByDescription {
 
 /** What an OpenAPI document names, by the words of its paths. */
 export function readDescription(document: unknown): ToldByDescription | undefined {
-  const paths = (document as { paths?: unknown } | null)?.paths;
-  if (typeof paths !== "object" || paths === null) return undefined;
+  const { paths } = fieldsIn(document);
+  if (!isObject(paths)) return undefined;
   const reads: Partial<Record<AssumedOperation, string[]>> = {};
   const writes: Partial<Record<AssumedOperation, Route>> = {};
-  for (const [path, item] of Object.entries(paths as Record<string, unknown>)) {
-    if (typeof item !== "object" || item === null || !path.startsWith("/")) continue;
-    for (const [verb, operation] of Object.entries(item as Record<string, unknown>)) {
+  for (const [path, item] of Object.entries(paths)) {
+    if (!isObject(item) || !path.startsWith("/")) continue;
+    for (const [verb, operation] of Object.entries(item)) {
       const method = verb.toUpperCase();
       if (!isMethod(method)) continue;
       const meant = meaningOf(
         method,
         path,
-        `${(operation as { operationId?: string } | null)?.operationId ?? ""} ${(operation as { summary?: string } | null)?.summary ?? ""}`,
+        `${fieldsIn(operation)["operationId"] ?? ""} ${fieldsIn(operation)["summary"] ?? ""}`,
       );
       if (meant === undefined) continue;
       const ids = [...idsOf(meant)];
@@ -174,9 +176,7 @@ function meaningOf(method: string, path: string, words: string): AssumedOperatio
   const segments = path.split("/").filter((segment) => segment !== "");
   const fixed = segments.filter((segment) => !segment.startsWith("{"));
   const parameters = segments.length - fixed.length;
-  const kind = (Object.keys(nouns) as (keyof typeof nouns)[]).find((name) =>
-    fixed.some((segment) => nouns[name].includes(segment)),
-  );
+  const kind = keysOf(nouns).find((name) => fixed.some((segment) => nouns[name].includes(segment)));
   const said = `${path} ${words}`.toLowerCase();
   if (/rule/.test(said) && (method === "DELETE" || /remove|delete|revoke/.test(said))) return "group.rule.delete";
   if (method !== "GET" && kind === "vm" && /resize/.test(said) && /confirm|accept/.test(said))
@@ -196,15 +196,26 @@ function meaningOf(method: string, path: string, words: string): AssumedOperatio
     : undefined;
 }
 
+/** A list that was told has its items where they were, or where they usually are. */
+function toldRoutes(
+  { operations }: Dialect,
+  routes: Readonly<Partial<Record<AssumedOperation, Route>>>,
+): Partial<Dialect["operations"]> {
+  const told: Partial<Record<AssumedOperation, Route | ListRoute>> = {};
+  for (const operation of keysOf(routes)) {
+    const route = routes[operation];
+    if (route === undefined) continue;
+    const usual = rowOf(operation).items;
+    const former = operations[operation];
+    const items = former !== null && "items" in former ? former.items : usual;
+    told[operation] = usual === undefined || items === undefined ? route : { ...route, items };
+  }
+  // The row of a list has the place of its items, so that each list has one here.
+  return told as Partial<Dialect["operations"]>;
+}
+
 /** The dialect with what was told over it. */
 export const toldDialect = (dialect: Dialect, routes: Readonly<Partial<Record<AssumedOperation, Route>>>): Dialect => ({
   ...dialect,
-  operations: Object.fromEntries(
-    Object.entries(dialect.operations).map(([operation, route]) => {
-      const told = routes[operation as AssumedOperation];
-      if (told === undefined) return [operation, route];
-      const { items } = rowOf(operation as AssumedOperation);
-      return [operation, items === undefined ? told : { ...told, items: (route as ListRoute | null)?.items ?? items }];
-    }),
-  ) as unknown as Dialect["operations"],
+  operations: { ...dialect.operations, ...toldRoutes(dialect, routes) },
 });
