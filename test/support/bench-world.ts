@@ -20,6 +20,7 @@ import type { EngineEvent } from "../../reconciler/engine/events";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
+import { openBeside } from "../../reconciler/outside/beside";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { type Clock as ServiceClock, systemClock as serviceClock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
@@ -180,7 +181,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
 
 /** The desired state of a YAML text; its problems are the test's failure. */
 export function desiredOf(text: string): Desired {
-  const read = readDesired([{ file: "reconcile.yaml", text }]);
+  const read = readDesired([{ file: "reconcile.yaml", text }], { open: openBeside });
   if (read.desired === undefined)
     throw new Error(
       read.diagnostics.map((diagnostic: Diagnostic) => `${diagnostic.source?.line}: ${diagnostic.summary}`).join("\n"),

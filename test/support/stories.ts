@@ -3,6 +3,8 @@
  * takes is a place where a run may die or an answer may be lost. One story for each way in which something changes.
  */
 
+import { join } from "node:path";
+
 export interface Story {
   /** The file before: applied undisturbed. */
   readonly before: object;
@@ -47,6 +49,12 @@ const from = (group: string) => ({ remote_group: group });
 const ask = { flush: { via: "ask" } };
 const stop = { flush: { via: "stop" } };
 const command = { flush: { via: "command", command: ["true"] } };
+
+/** A component with all three kinds in it, whose addresses a group outside admits. */
+const tier = (webs: object) => ({
+  components: { shop: { from: join(__dirname, "components/tier.yaml"), with: { webs } } },
+  groups: { front: { rules: [tcp(443, { remote_ip: "${component.shop.addresses}" })] } },
+});
 
 /** One tier admits another by its addresses, which is the only way there is. */
 const admitted = (webs: readonly string[], more: object = {}) => ({
@@ -284,6 +292,11 @@ export const stories: Readonly<Record<string, Story>> = {
     before: file(admitted(["a", "b"])),
     after: file(admitted(["b", "c"])),
   },
+  "a tier in a component, which grows": {
+    before: file(tier({ a: 5 })),
+    after: file(tier({ a: 6, b: 5 })),
+  },
+  "destroy a tier in a component": { before: file(tier({ a: 5 })), after: file(tier({ a: 5 })), destroy: true },
   "resize where the service confirms by itself": {
     before: file({ vms: { web: {} } }),
     after: file({ vms: { web: { flavor_id: "m1.large" } } }),
