@@ -43,8 +43,6 @@ export async function measure({ scratch, full, note }) {
         tenThousand ??= apply;
         rows.push(
           number(`first apply of ${n} ${shape}, the service inside`, apply.ms / 1000, "s", {
-            most: 10.2,
-            floor: "10.2 s (Alchemy's figure without any API)",
             spread: `${Math.round(apply.peakMb)} MB with the service`,
           }),
         );

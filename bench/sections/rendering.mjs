@@ -47,6 +47,5 @@ export async function measure({ scratch, full, note }) {
       number("  growth, exponent to 50,000", Math.log(Math.max(0.1, grown)) / Math.log(5), "", { most: 1.1 }),
     );
   }
-  rows.push(number("first word of a plan of 10,000 resources", small.text.firstMs, "ms", { most: 200 }));
   return rows;
 }
