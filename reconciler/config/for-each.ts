@@ -14,6 +14,13 @@ export function expandForEach(
 ): Each[] {
   const fail = (summary: string, detail?: string, step: Path = [], fix?: string) =>
     problems.add({ code: "config/for-each", summary, detail, fix, at: at(step) });
+  const tooMany = (): void =>
+    fail(
+      "for_each makes too many instances",
+      `at most ${room} more are possible here`,
+      [],
+      "split them into projects, each in a folder and with a state of its own",
+    );
   const given = interpolate(written, scope, (problem, step) => problems.add({ ...problem, at: at(step) }));
   if (given === undefined) return [];
   // A variable given on the command line is text: 3, [a, b] and {a: 1} mean there what they mean in a file.
@@ -21,7 +28,7 @@ export function expandForEach(
   const expectation = "expected a list, a map or a whole number";
   if (typeof value === "number") {
     if (!Number.isInteger(value) || value < 0) fail(`for_each cannot be ${shown(value)}`, expectation);
-    else if (value > room) fail(`for_each makes too many instances`, `at most ${room} more are possible here`);
+    else if (value > room) tooMany();
     else return Array.from({ length: value }, (_, index) => ({ key: String(index), hasValue: false }));
     return [];
   }
@@ -66,6 +73,6 @@ export function expandForEach(
     seen.add(key);
   }
   if (items.length <= room) return items;
-  fail("for_each makes too many instances", `at most ${room} more are possible here`);
+  tooMany();
   return [];
 }

@@ -63,8 +63,21 @@ export interface ReadResult {
   readonly opened?: readonly ConfigSource[];
 }
 
+/** Characters: about a million resources, which no run could hold in its memory, however they are written. */
+const mostText = 64_000_000;
+
+const tooLarge = (characters: number): Diagnostic => ({
+  severity: "error",
+  code: "config/too-large",
+  summary: `the files of the desired state are too large: ${Math.round(characters / 1e6)} MB, and ${mostText / 1e6} MB are the most`,
+  detail: "A desired state is read and held as a whole, with its state: that many resources would take gigabytes.",
+  fix: "split it into projects, each in a folder and with a state of its own; what one needs of another it gets with outputs and reads",
+});
+
 export function readDesired(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions = {}): ReadResult {
   const problems = collectProblems();
+  const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters > mostText) return { diagnostics: [tooLarge(characters)] };
   const files = sources.map((source) => ("root" in source ? source : readYaml(source, problems)));
   // What cannot be read would make everything below it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {

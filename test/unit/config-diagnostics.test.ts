@@ -292,9 +292,19 @@ describe("variables and for_each", () => {
     ],
     "a number that would fill the memory": [
       "vms: { web: { for_each: 1e9 } }",
-      "for-each 1:25 | for_each makes too many instances",
+      "for-each 1:25 | for_each makes too many instances | split them into projects, each in a folder and with a state of its own",
     ],
     text: ["vms: { web: { for_each: abc } }", 'for-each 1:25 | for_each cannot be "abc" | write [abc]'],
+  });
+
+  it("a million resources in one file: refused before it is read, with the way", () => {
+    const started = performance.now();
+    const { desired, diagnostics } = readDesired([{ file: "million.yaml", text: "#".repeat(64_000_001) }]);
+    expect([desired, diagnostics.map(({ code, fix }) => [code, fix])]).toEqual([
+      undefined,
+      [["config/too-large", expect.stringMatching(/^split it into projects/)]],
+    ]);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   it("--var for a variable that is not declared", () => {

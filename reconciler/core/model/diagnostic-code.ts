@@ -79,6 +79,7 @@ export type DiagnosticCode =
   | "config/reserved-name"
   | "config/sensitive"
   | "config/size-over-limit"
+  | "config/too-large"
   | "config/unknown-key"
   | "config/unknown-reference"
   | "config/unknown-variable"

@@ -137,6 +137,10 @@ export const input = {
     "A volume is larger than the service's console accepts; the service itself may take it.",
     "A warning only.",
   ),
+  "config/too-large": row(
+    "The files of the desired state are larger than a run could hold in its memory.",
+    "Split them into projects, each in a folder and with a state of its own.",
+  ),
   "config/unknown-key": row("A key is not known here.", "The nearest right one is in the message."),
   "config/unknown-reference": row(
     "A reference names nothing that is declared.",
