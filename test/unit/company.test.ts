@@ -7,7 +7,9 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
+import { portsFromWord } from "../../reconciler/config/read-reachability";
 import type { Desired } from "../../reconciler/core/model/desired";
+import { explainReach } from "../../reconciler/core/reachability/explain";
 import { openBeside } from "../../reconciler/outside/beside";
 import { graphMermaid, resourceGraph } from "../../reconciler/report/graph";
 import { graphSvg } from "../../reconciler/report/graph-svg";
@@ -107,5 +109,16 @@ describe("what is made of its components", () => {
       for (const [name, value] of Object.entries(target.labels))
         expect([name, value]).toEqual([expect.stringMatching(/^__meta_reconcile_[a-z_]+$/), expect.any(String)]);
     }
+  });
+
+  it("who reaches whom, each family by itself where a name has a slash of its own", () => {
+    const party = (address: string) => ({ kind: "group" as const, group: { address } });
+    const ports = portsFromWord("22") ?? [];
+    const [half] = explainReach(staging, {
+      from: [party("desk/group.web")],
+      to: [party("shop/group.web")],
+      ports: Array.isArray(ports) ? ports : [ports],
+    });
+    expect(half?.missing).toBe("tcp 22 from desk/group.web (IPv4), tcp 22 from desk/group.web (IPv6)");
   });
 });

@@ -90,7 +90,7 @@ export function setText(traffic: Traffic): string {
     }
     for (const { service, peer, direction, ethertype } of describeTraffic(new Map([[key, entry]])))
       parts.push(
-        `${service} ${direction === "ingress" ? "from" : "to"} ${peer}${peer.includes("/") ? "" : ` (${ethertype})`}`,
+        `${service} ${direction === "ingress" ? "from" : "to"} ${peer}${space.group === undefined && peer.includes("/") ? "" : ` (${ethertype})`}`,
       );
   }
   return parts.length <= mostParts
