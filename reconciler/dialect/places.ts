@@ -3,7 +3,6 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
-import { fieldsIn } from "../core/text/objects";
 import type { Place, Pointer, Pointers, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
@@ -72,12 +71,15 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
       if (Number(token) >= at.length) return null;
       at = at[Number(token)];
     } else {
-      if (!Object.hasOwn(at, token)) return undefined;
-      at = fieldsIn(at)[token];
+      if (!hasOwn(at, token)) return undefined;
+      at = at[token];
     }
   }
   return at;
 }
+
+const hasOwn = <K extends string>(value: object, key: K): value is Readonly<Record<K, unknown>> =>
+  Object.hasOwn(value, key);
 
 function chooserOf(selector: Selector): Chooser {
   const { keys, where = {}, join, cut, absent, unit, none } = selector;
@@ -105,7 +107,7 @@ function chooserOf(selector: Selector): Chooser {
       return texts.length === 0 ? undefined : texts.join("/");
     }
     const found = findAt(item, at);
-    if (nothings !== undefined && nothings.includes(asText(found) ?? "")) return null;
+    if (nothings?.includes(asText(found) ?? "") === true) return null;
     if (cutter === undefined || found === null || found === undefined) return found;
     return typeof found === "string" ? cutter(found) : undefined;
   }

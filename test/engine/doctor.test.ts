@@ -151,6 +151,41 @@ describe("records", () => {
   });
 });
 
+describe("what is no service", () => {
+  const site = (text: string, status: number): DoctorPorts => ({
+    probe: async () => ({
+      outcome:
+        status < 300
+          ? { status: "accepted", value: JSON.parse(text) }
+          : { status: "rejected", condition: "not_proven", message: "Not Found", httpStatus: status },
+      answer: { status, text },
+    }),
+  });
+
+  test.each([
+    ["a site that answers 404 to everything in its own words", site('{"message":"Not Found"}', 404)],
+    ["one that names what was not found", site('{"title":"Not Found","detail":"no such page"}', 404)],
+    ["one that has an empty list for everything", site("[]", 200)],
+    ["one that answers nothing to everything", site("{}", 200)],
+  ])("%s", async (_, ports) => {
+    const report = await diagnoseService(ports, builtInDialect);
+    expect(report).toMatchObject({ reachable: false, operations: [] });
+    expect(report.diagnostics).toContainEqual(expect.objectContaining({ code: "service/not-this-service" }));
+  });
+
+  test("a service whose words for a missing volume are not those for a missing path is one", async () => {
+    const refusal = (message: string) => ({
+      outcome: { status: "rejected" as const, condition: "not_proven" as const, message, httpStatus: 404 },
+      answer: { status: 404, text: JSON.stringify({ message }) },
+    });
+    const report = await diagnoseService(
+      { probe: async ({ path }) => refusal(path.startsWith("/api/v1/volume/") ? "no such volume" : "no such path") },
+      builtInDialect,
+    );
+    expect(report.reachable).toBe(true);
+  });
+});
+
 describe("over HTTP", () => {
   const service: Script = (request, response, raw) => {
     const path = request.url;

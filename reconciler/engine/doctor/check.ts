@@ -91,7 +91,7 @@ export async function readByDialect(client: ServiceClient, recorded: readonly Re
           fix: "it may be gone (reconcile drift tells), or the list shows less than all: its path, query or pagination",
         });
     const one = known[0] ?? (ids === undefined ? undefined : [...ids][0]);
-    if (one !== undefined && read !== undefined) complain(`${kind}.get` as Operation, await read(one));
+    if (one !== undefined && read !== undefined) complain(`${kind}.get`, await read(one));
   };
   await idsOf("vm", "vm.list", () => client.listVms(), client.can.readsOneVm ? (id) => client.getVm(id) : undefined);
   await idsOf(

@@ -7,7 +7,7 @@
 import { type AssumedOperation, assumedOperations, rowOf } from "../../core/model/operation";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
-import { enter, judgeFirst, notThisService } from "./enter";
+import { enter, judgeFirst, notThisService, saysSoOfEverything } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readRules, readVolume } from "./find-one";
 import { fittingDialect } from "./fit";
@@ -44,7 +44,7 @@ export async function diagnoseService(
     };
   const learnings = new Learnings(ports, dialect, known);
   await examine(learnings, (operation) => !notAgain.has(operation));
-  return reportOf(learnings, first, seen, authorization);
+  return reportOf(learnings, first, seen, authorization, await saysSoOfEverything(ports, seen));
 }
 
 async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {
@@ -75,6 +75,7 @@ function reportOf(
   first: Pick<DoctorReport, "reachable" | "credential" | "diagnostics">,
   missing: Seen,
   authorization: DoctorReport["authorization"],
+  isSaidOfEverything: boolean,
 ): DoctorReport {
   const { given, samples } = learnings;
   const refusal = refusalOf(learnings, missing);
@@ -82,7 +83,10 @@ function reportOf(
     (operation) => learnings.findings.get(operation) ?? notTried(given, operation),
   );
   const isFound = findings.some(({ verdict }) => verdict === "found");
-  const isProven = first.credential === "accepted" || isFound || refusal !== undefined;
+  const isRead = [...learnings.lists.values()].some(({ items }) => items.length > 0);
+  const isProven = isSaidOfEverything
+    ? first.credential === "accepted" || isRead
+    : first.credential === "accepted" || isFound || refusal !== undefined;
   const { unknown, likely } = wordsSeen(learnings);
   const report = {
     ...first,

@@ -12,6 +12,18 @@ const nobody = "00000000-0000-0000-0000-000000000000";
 export const volumePath = (id: string): string =>
   operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
 
+/**
+ * Whether it says the same of a path that no service has: then what it says of a volume that nobody has means nothing.
+ * What is asked for stands in many messages, and is no difference.
+ */
+export async function saysSoOfEverything(ports: DoctorPorts, missing: Seen): Promise<boolean> {
+  const path = `/api/v1/${nobody}/${nobody}`;
+  const other = await look(ports, { operation: "volume.get", path });
+  const textOf = ({ status, body }: Seen, asked: string): string =>
+    JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
+  return other.status !== undefined && textOf(other, path) === textOf(missing, volumePath(nobody));
+}
+
 const otherWays: readonly (readonly [name: string, header: string])[] = [
   ["X-Auth-Token", "{token}"],
   ["Authorization", "Token {token}"],

@@ -1,5 +1,5 @@
 /** The dialect that was given, with what was found over it. */
-import type { AssumedRoutes, Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
+import type { AssumedRoutes, Dialect, ErrorRule, Place } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import type { Learnings } from "./learnings";
 import type { DoctorReport, OperationFinding } from "./report";
@@ -29,14 +29,14 @@ export function fittingDialect(
 
 /** What was tried and is not there is switched off; what is unclear stays as the dialect has it. */
 function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
-  const routes: Record<string, Route | null> = { ...dialect.operations };
+  let routes = dialect.operations;
   for (const { operation, verdict, route } of findings)
-    if (verdict === "found" || verdict === "missing") routes[operation] = route;
-  return routes as unknown as AssumedRoutes;
+    if (verdict === "found" || verdict === "missing") routes = { ...routes, [operation]: route };
+  return routes;
 }
 
 function fittingRecords({ given, records: found }: Learnings): Dialect["records"] {
-  const records: Record<string, object> = { ...given.records };
+  let { records } = given;
   for (const { record, fields } of found.values()) {
     const learnt = fields.filter(({ learnt, field }) => learnt === true && !field.includes("."));
     const entry = fields.filter(({ field, place }) => field.startsWith("volume_entry.") && place !== undefined);
@@ -44,7 +44,7 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
       field,
       also === undefined ? [place] : [place, also],
     ]);
-    records[record] = {
+    const fitting = {
       ...given.records[record],
       ...Object.fromEntries(placed),
       ...(entry.length > 0 && {
@@ -54,8 +54,9 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
         },
       }),
     };
+    records = { ...records, [record]: fitting };
   }
-  return records as unknown as Dialect["records"];
+  return records;
 }
 
 type Words = Readonly<Record<string, readonly string[]>>;

@@ -44,7 +44,8 @@ export async function readWhole(
     list.way === undefined ? [] : [translated(list.way, list.key, key)],
   );
   const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
-  for (const way of [{}, ...proven, ...ways] as readonly Way[]) {
+  const every: readonly Way[] = [{}, ...proven, ...ways];
+  for (const way of every) {
     const read = await follow(learnings, { ...given.pagination, ...route.pagination, ...way }, start);
     if (read === undefined) continue;
     const isSaidAlready = Object.keys(way).length === 0;

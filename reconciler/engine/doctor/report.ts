@@ -32,6 +32,9 @@ export interface OperationFinding {
   readonly fallback?: Fallback;
 }
 
+/** Changes that only a trial can find. */
+export type TriedOperation = "vm.resize.confirm" | "vm.resize.revert" | "volume.delete" | "group.rule.delete";
+
 export interface TrialFindings {
   /** What was seen, in sentences. */
   readonly seen: readonly string[];
@@ -41,9 +44,9 @@ export interface TrialFindings {
     >;
     readonly volume: Readonly<Partial<Record<"ready" | "changing" | "gone", readonly string[]>>>;
   };
-  readonly routes: Readonly<Partial<Record<AssumedOperation, Route | null>>>;
+  readonly routes: Readonly<Partial<Record<TriedOperation, Route>>>;
   /** Operations of which no usual way had its effect. */
-  readonly inVain: Readonly<Partial<Record<AssumedOperation, OperationFinding["tried"]>>>;
+  readonly inVain: Readonly<Partial<Record<TriedOperation, OperationFinding["tried"]>>>;
   readonly errors: readonly ErrorRule[];
   /** What could not be taken away again, and why. */
   readonly left: readonly string[];

@@ -1,15 +1,19 @@
 /** The doctor's report with what a trial learnt over it. */
-import type { Dialect } from "../../dialect/dialect";
+import type { AssumedOperation } from "../../core/model/operation";
+import { keysOf, tableOf } from "../../core/text/objects";
+import type { Dialect, Route } from "../../dialect/dialect";
 import { withWords } from "./fit";
 import { type DoctorReport, notFound, type OperationFinding, type TrialFindings } from "./report";
 import { leftToDo } from "./todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
+  const routes: Partial<Record<AssumedOperation, Route>> = trial.routes;
+  const vain: Partial<Record<AssumedOperation, OperationFinding["tried"]>> = trial.inVain;
   const operations = report.operations.map((finding): OperationFinding => {
-    const route = trial.routes[finding.operation];
-    const inVain = trial.inVain[finding.operation];
+    const route = routes[finding.operation];
+    const inVain = vain[finding.operation];
     if (route === undefined && inVain !== undefined) return notFound(finding.operation, null, inVain, false);
-    return route === undefined || route === null
+    return route === undefined
       ? finding
       : { operation: finding.operation, verdict: "found", route, tried: [], isTried: true };
   });
@@ -33,13 +37,15 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
 /** A word has one meaning: what was seen goes before what was guessed by the word alone. */
 function tried(dialect: Dialect, { states, routes, inVain, errors }: TrialFindings): Dialect {
   const seen = new Set(Object.values(states.vm).flat());
-  const guessed = Object.fromEntries(
-    Object.entries(dialect.states.vm).map(([phase, words]) => [phase, words.filter((word) => !seen.has(word))]),
-  ) as unknown as Dialect["states"]["vm"];
-  const without = Object.keys(inVain).map((operation) => [operation, null]);
+  const guessed = tableOf(keysOf(dialect.states.vm), (phase) =>
+    dialect.states.vm[phase].filter((word) => !seen.has(word)),
+  );
+  let operations: Dialect["operations"] = { ...dialect.operations, ...routes };
+  for (const operation of keysOf(inVain))
+    if (routes[operation] === undefined) operations = { ...operations, [operation]: null };
   return {
     ...dialect,
-    operations: { ...dialect.operations, ...Object.fromEntries(without), ...routes },
+    operations,
     states: {
       ...dialect.states,
       vm: withWords(guessed, states.vm),

@@ -6,7 +6,7 @@
  */
 import type { NewVm } from "../../core/model/desired";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { type AssumedOperation, operations } from "../../core/model/operation";
+import { operations } from "../../core/model/operation";
 import { type Condition, isGone, type Outcome } from "../../core/model/outcome";
 import type { Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
@@ -16,7 +16,7 @@ import type { ServiceClient } from "../../service/client";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
 import type { DoctorPorts, DoctorRequest } from "./look";
-import type { DoctorReport, OperationFinding, TrialFindings } from "./report";
+import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
 import { type Made, type Notebook, Notes, trialName } from "./trial-notes";
 import { tellApart } from "./trial-states";
 import { type Whereabouts, whereaboutsOf, writesFor } from "./trial-writes";
@@ -91,8 +91,8 @@ class Trial {
   readonly #seen: string[] = [];
   readonly #vmWords: Record<string, Set<string>> = {};
   readonly #volumeWords: Record<string, Set<string>> = {};
-  readonly #routes: Partial<Record<AssumedOperation, Route | null>> = {};
-  readonly #inVain: Partial<Record<AssumedOperation, OperationFinding["tried"]>> = {};
+  readonly #routes: Partial<Record<TriedOperation, Route>> = {};
+  readonly #inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly #errors: ErrorRule[] = [];
   readonly #left: string[] = [];
   /** Records of the VM as it ran, stopped and waited. */
@@ -622,7 +622,7 @@ class Trial {
 
   /** The first of the usual ways that has the effect; each is tried on what the trial made alone. */
   async #tryWrites(
-    operation: AssumedOperation,
+    operation: TriedOperation,
     kind: "vm" | "volume" | "group",
     ids: Ids,
     isDone: () => Promise<boolean>,
@@ -631,7 +631,7 @@ class Trial {
     const { dialect } = this.report;
     for (const route of writesFor(
       operation,
-      { ...dialect, operations: { ...dialect.operations, ...this.#routes } as Dialect["operations"] },
+      { ...dialect, operations: { ...dialect.operations, ...this.#routes } },
       this.#whereabouts(kind),
     )) {
       const filled = fillRoute(route, ids, dialect);

@@ -1,0 +1,178 @@
+/** A request as a command for curl tells it. */
+import { type AssumedOperation, idsOf, type Method } from "../../core/model/operation";
+import { isObject } from "../../core/text/objects";
+import type { Route, Scalar } from "../dialect";
+
+export interface ToldRequest {
+  readonly route: Route;
+  /** The header that carries the credential; its value is never taken over. */
+  readonly authorization?: { readonly name: string; readonly header: string };
+}
+
+const methods: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+export const isMethod = (word: string): word is Method => methods.includes(word);
+
+/** `undefined`: it is no command for curl, or it names no URL. Ids in it become placeholders. */
+export function readCurl(
+  operation: AssumedOperation,
+  command: string,
+  base: string | undefined,
+  known: ReadonlySet<string>,
+): ToldRequest | undefined {
+  const [program, ...words] = wordsOf(command);
+  const told = optionsOf(words);
+  const at = program === "curl" ? urlOf(told.url, base) : undefined;
+  const verb = told.method ?? (told.data === undefined ? "GET" : "POST");
+  if (at === undefined || !isMethod(verb)) return undefined;
+  const ids = new Placeholders(idsOf(operation), known);
+  const path = belowBase(at, base)
+    .split("/")
+    .map((segment) => ids.put(decodeURIComponent(segment)))
+    .join("/");
+  const query = Object.fromEntries(
+    [...at.searchParams].map(([name, value]): [string, Scalar] => [name, ids.put(value)]),
+  );
+  const carrier = told.headers.find(([name]) => /^(authorization|x-auth-token|x-api-key|api-key)$/i.test(name));
+  const others = told.headers.filter(
+    ([name]) => name !== carrier?.[0] && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+  );
+  return {
+    route: {
+      method: verb,
+      path,
+      ...(Object.keys(query).length > 0 && { query }),
+      ...(others.length > 0 && { headers: Object.fromEntries(others) }),
+      ...(told.data !== undefined && { body: ids.within(parsed(told.data)) }),
+    },
+    ...(carrier !== undefined && { authorization: { name: carrier[0], header: withoutToken(carrier[1]) } }),
+  };
+}
+
+type Header = readonly [name: string, value: string];
+
+interface Options {
+  readonly method?: string;
+  readonly url?: string;
+  readonly data?: string;
+  readonly headers: readonly Header[];
+}
+
+/** What the word after each option is. */
+const meanings: Readonly<Record<string, "method" | "header" | "data" | "url" | "nothing">> = {
+  ...{ "-X": "method", "--request": "method", "-H": "header", "--header": "header", "--url": "url" },
+  ...{ "-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--json": "data" },
+  ...{ "-u": "nothing", "--user": "nothing", "-o": "nothing", "--output": "nothing", "-A": "nothing" },
+  ...{ "--user-agent": "nothing", "--connect-timeout": "nothing", "-m": "nothing", "--cacert": "nothing" },
+};
+
+function optionsOf(words: readonly string[]): Options {
+  const found: Record<"method" | "url" | "data", string | undefined> = {
+    method: undefined,
+    url: undefined,
+    data: undefined,
+  };
+  const headers: Header[] = [];
+  let before: (typeof meanings)[string] | undefined;
+  for (const word of words) {
+    const meaning = before;
+    before = undefined;
+    if (meaning === "header") headers.push(headerIn(word));
+    else if (meaning === "method") found.method = word.toUpperCase();
+    else if (meaning === "data" || meaning === "url") found[meaning] = word;
+    else if (meaning === undefined) {
+      before = meanings[word];
+      if (before === undefined && !word.startsWith("-")) found.url ??= word;
+    }
+  }
+  const { method, url, data } = found;
+  return {
+    headers,
+    ...(method !== undefined && { method }),
+    ...(url !== undefined && { url }),
+    ...(data !== undefined && { data }),
+  };
+}
+
+function headerIn(word: string): Header {
+  const [name = "", ...rest] = word.split(":");
+  return [name.trim(), rest.join(":").trim()];
+}
+
+function urlOf(url: string | undefined, base: string | undefined): URL | undefined {
+  if (url === undefined) return undefined;
+  try {
+    return new URL(url, base ?? "http://service.invalid");
+  } catch {
+    return undefined;
+  }
+}
+
+function belowBase({ pathname }: URL, base: string | undefined): string {
+  const basePath = base === undefined ? "" : new URL(base).pathname.replace(/\/+$/, "");
+  return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
+}
+
+function withoutToken(value: string): string {
+  const scheme = /^(\S+)\s+\S/.exec(value)?.[1];
+  return scheme === undefined ? "{token}" : `${scheme} {token}`;
+}
+
+/** Puts `{id}` in the place of what looks like one: the ids that the operation has, in their order. */
+class Placeholders {
+  readonly #names = new Map<string, string>();
+  readonly #wanted: string[];
+
+  constructor(
+    wanted: readonly string[],
+    private readonly known: ReadonlySet<string>,
+  ) {
+    this.#wanted = [...wanted];
+  }
+
+  put(text: string): string {
+    const told = this.#names.get(text);
+    if (told !== undefined) return told;
+    const name = this.#looksLikeId(text) ? this.#wanted.shift() : undefined;
+    if (name === undefined) return text;
+    this.#names.set(text, `{${name}}`);
+    return `{${name}}`;
+  }
+
+  /** The same within a body. */
+  within(value: unknown): unknown {
+    if (typeof value === "string") return this.put(value);
+    if (Array.isArray(value)) return value.map((item) => this.within(item));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));
+  }
+
+  #looksLikeId(text: string): boolean {
+    const isAnId =
+      this.known.has(text) ||
+      /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text) ||
+      /^\d+$/.test(text) ||
+      /^(?=.*\d)[\w-]{6,}$/.test(text);
+    return isAnId && !/^v\d+$/.test(text);
+  }
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
+}
+
+/** As a shell cuts them; lines that end with a backslash go on. */
+function wordsOf(command: string): string[] {
+  const words: string[] = [];
+  const pattern =
+    /(?:'([^']*)'|"((?:\\.|[^"\\])*)"|((?:\\[^\n]|[^\s'"\\])+))(?=\s|$)|\$?'([^']*)'|"((?:\\.|[^"\\])*)"|((?:\\[^\n]|[^\s'"\\])+)/g;
+  for (const found of command.replaceAll(/\\\r?\n/g, " ").matchAll(pattern)) {
+    const [, single, double, bare, otherSingle, otherDouble, otherBare] = found;
+    const text = single ?? otherSingle ?? (double ?? otherDouble ?? bare ?? otherBare ?? "").replaceAll(/\\(.)/g, "$1");
+    words.push(text);
+  }
+  return words;
+}
