@@ -2,6 +2,7 @@
 import type { Kind } from "../core/model/address";
 import type { Text } from "../core/model/computed";
 import { type DesiredFields, type FieldRow, fieldsOf, type Rows } from "../core/model/fields";
+import { nearestName } from "../core/text/nearest";
 import type { Instance } from "./blocks";
 import {
   isGiven,
@@ -81,8 +82,14 @@ function readRow(row: FieldRow, type: PlainType, subject: Subject, instance: Ins
   if (typeof absent === "object") return absent.value;
   const inherited = absent === "inherited" ? top[row.field] : undefined;
   if (inherited !== undefined) return inherited;
-  if (!isGiven(instance.values, row.field)) reportMissingRow(row, subject, instance);
+  if (!isGiven(instance.values, row.field) && !isMisspelt(row, instance)) reportMissingRow(row, subject, instance);
   return typeof type === "string" ? standIns[type] : type[0];
+}
+
+/** A key that nobody knows, and that is told to be written like this one, is one mistake and not two. */
+function isMisspelt({ field }: FieldRow, { values, block: { kind } }: Instance): boolean {
+  const known = Object.values<FieldRow>(fieldsOf[kind]).map((row) => row.field);
+  return Object.keys(values).some((key) => !known.includes(key) && nearestName(key, known) === field);
 }
 
 function reportMissingRow({ field, absent, hint }: FieldRow, subject: Subject, { block: { kind } }: Instance): void {

@@ -23,6 +23,10 @@ describe("shape", () => {
       "vms: { web: { flavour_id: x } }",
       "unknown-key 1:15 | the key flavour_id is not known here | write flavor_id",
     ],
+    "a misspelt key that is needed, once": [
+      "volumes: { data: { sise: 1 } }",
+      "unknown-key 1:20 | the key sise is not known here | write size",
+    ],
     "a misspelt key far inside": [
       "vms: { web: { lifecycle: { verify_resize: { check: { tpc: 22 } } } } }",
       "unknown-key 1:54 | the key tpc is not known here | write tcp",
