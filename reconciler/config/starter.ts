@@ -1,23 +1,37 @@
-/** The file that `reconcile init` writes: valid as it is, small enough to read, with the next things to try as comments. */
+/**
+ * The file that `reconcile init` writes: valid as it is and in the usual form, small enough to read, with the next things to
+ * try as comments.
+ */
 export const starterText = (schema: string): string => `# yaml-language-server: $schema=${schema}
 # What should exist. \`reconcile plan\` shows what that would change, \`reconcile apply\` does it.
 version: 1
 project: my-project
-region: in-west-1                 # one the service lists; the embedded service has this one
+region: in-west-1 # one the service lists; the embedded service has this one
 
 service:
-  base_url: embedded              # the service inside this program, for trying; or the https:// URL of yours
+  base_url: embedded # the service inside this program, for trying; or the https:// URL of yours
 
 vars:
-  env: { default: dev, description: Which environment this is }    # reconcile plan --var env=prod
+  env: { default: dev, description: Which environment this is } # reconcile plan --var env=prod
 
 defaults:
   vm:
-    owner: me@example.com         # username or e-mail address
-    user_id: "1"                  # your user id in the service
-    flavor_id: m1.small           # flavor name or id
-    image_id: ubuntu-24.04        # image id or name
-    size: 10                      # GB, the data volume that is made with the VM
+    flavor_id: m1.small # flavor name or id
+    image_id: ubuntu-24.04 # image id or name
+    owner: me@example.com # username or e-mail address
+    user_id: "1" # your user id in the service
+    size: 10 # GB, the data volume that is made with the VM
+
+vms:
+  web:
+    for_each: [a, b] # vm.web[a] and vm.web[b]
+    name: web-\${var.env}-\${each}
+    lifecycle: { prevent_destroy: false }
+
+volumes:
+  data:
+    size: 20 # GB; grows in place
+    attach_to: web[a]
 
 groups:
   web:
@@ -26,15 +40,4 @@ groups:
     rules:
       - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }
       - { protocol: tcp, dst_port: 5432, remote_group: self }
-
-vms:
-  web:
-    for_each: [a, b]              # vm.web[a] and vm.web[b]
-    name: web-\${var.env}-\${each}
-    lifecycle: { prevent_destroy: false }
-
-volumes:
-  data:
-    size: 20                      # GB; grows in place
-    attach_to: web[a]
 `;

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const applied = await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "200" } });
   expect(applied.exitCode, applied.stderr).toBe(0);
   const yaml = join(folder, "reconcile.yaml");
-  writeFileSync(yaml, `${readFileSync(yaml, "utf8")}  later: { size: 5 }\n`);
+  writeFileSync(yaml, readFileSync(yaml, "utf8").replace("volumes:\n", "volumes:\n  later: { size: 5 }\n"));
   for (const shell of ["bash", "zsh", "fish"])
     writeFileSync(join(folder, `complete.${shell}`), (await runCli(["completion", shell], { cwd: folder })).stdout);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { formatYaml } from "../../reconciler/config/format";
 import { readDesired } from "../../reconciler/config/read-desired";
+import { starterText } from "../../reconciler/config/starter";
 
 const textOf = (text: string): string => {
   const formatted = formatYaml(text);
@@ -78,6 +79,11 @@ describe("a file in its usual form", () => {
       expect(read(formatted), name).toBe(read(text));
       for (const comment of text.match(/(?<=^|\s)# .+$/gm) ?? []) expect(formatted).toContain(comment.trim());
     }
+  });
+
+  it("is the form of the file that init writes", () => {
+    const starter = starterText("x");
+    expect(textOf(starter)).toBe(starter);
   });
 
   it("leaves the order of a file with aliases, and a file that is no YAML, as they are", () => {

@@ -85,6 +85,7 @@ function remove(invocation: Invocation): Promise<number> {
     const { state } = openState(await store.read(), store.location, newLineage());
     assertSameService(state, scopeOf(client, workspace.desired));
     const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanOf(id, state));
+    if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
     const asked: Asked = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
     const groups = wanted.filter((orphan) => orphan.kind === "group" && isThere(orphan));

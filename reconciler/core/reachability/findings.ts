@@ -257,6 +257,9 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
     const at = group?.rules.findIndex((one) => ruleKey(one, world.identify) === key) ?? -1;
     const place = group?.rulePlaces?.[at];
     const words = `{ ${ruleWords(rule)} }`;
+    // Where each rule stands is known only in a file with assertions.
+    if (group !== undefined && at >= 0 && place === undefined)
+      return `a rule of ${address} ${words} (${placeOf(group.source)})`;
     return place === undefined
       ? `a rule of ${address} that the file does not declare ${words}`
       : `${address} rules[${place.index}] ${words} (${placeOf(place.source)})`;
