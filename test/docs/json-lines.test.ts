@@ -68,6 +68,12 @@ groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }
         ["export pulumi", 0],
         ["version", 0],
         ["explain", 0],
+        ["explain vm.size", 0],
+        ["vm list", 0],
+        ["history", 0],
+        ["fmt --check", 2],
+        ["docs safety", 0],
+        ["docs flush volume", 0],
         ["destroy", 3],
         ["destroy -y --allow-data-loss", 0],
       ] as const) {
@@ -82,7 +88,7 @@ groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }
         expect(lines.at(-1)).toMatchObject({ type: "summary" });
       }
       expect(problems).toEqual([]);
-      expect(seen.size).toBeGreaterThan(12);
+      expect(seen.size).toBeGreaterThan(18);
     } finally {
       await emulator.close();
     }
