@@ -127,6 +127,10 @@ describe("reconcile import", () => {
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.stdout).toContain(`vm.db is ${ids["vm.db"]} now.`);
     expect(first.stdout).toContain("vms:\n  db:\n    name: db-1\n");
+    // What is pulled next to it names what this project has already.
+    expect((await reconcile("pull")).stdout).toContain(
+      `# managed by this project already, take it out of here: ${ids["vm.db"]} is vm.db\n`,
+    );
     for (const address of ["vm.app", "volume.data", "volume.spare", "group.web", "group.db"])
       expect((await reconcile("import", address, ids[address]!)).exitCode).toBe(0);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);

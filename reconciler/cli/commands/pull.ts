@@ -7,13 +7,15 @@ import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Assertion } from "../../core/model/assertion";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { judgeFile } from "../../core/reachability/findings";
 import { proposeAssertions } from "../../core/reachability/propose";
-import { pullWorld, type Wanted } from "../../engine/pull";
+import { openState } from "../../engine/plan";
+import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
-import { openService } from "../compose";
+import { openService, openStore } from "../compose";
 import { commonFlags } from "../flags";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
@@ -57,6 +59,9 @@ async function run(invocation: Invocation): Promise<number> {
       ...(missing.length === 0
         ? []
         : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
+      ...(await managedHere(workspace, flags, pulled)).map(
+        ({ address, id }) => `managed by this project already, take it out of here: ${id} is ${address}`,
+      ),
       ...left,
       ...pulled.unseen.map((what) => `not seen: ${what}`),
     ];
@@ -84,6 +89,22 @@ async function run(invocation: Invocation): Promise<number> {
     return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled, ...unseen] });
   } finally {
     await service.close();
+  }
+}
+
+/** What the state of this project has, in components too; a state that cannot be read says nothing of it. */
+async function managedHere(
+  workspace: Workspace,
+  flags: Invocation["flags"],
+  { vms, volumes, groups }: Pulled,
+): Promise<readonly RecordedResource[]> {
+  const found = new Set([...vms.map(({ vm }) => vm.id), ...volumes.map(({ id }) => id), ...groups.map(({ id }) => id)]);
+  try {
+    const store = openStore(workspace, flags);
+    const { state } = openState(await store.read(), store.location, "none");
+    return [...state.resources.values()].filter(({ id }) => id !== undefined && found.has(id));
+  } catch {
+    return [];
   }
 }
 
