@@ -169,6 +169,7 @@ export async function prepare(
       clock: systemClock,
       lineage: newLineage(),
       observe,
+      ...(session.memory === undefined ? {} : { memory: session.memory }),
       discoveryWindowMs: service.timing.discoveryWindowMs,
       ...(session.signal === undefined ? {} : { signal: session.signal }),
       emit: (event) => {

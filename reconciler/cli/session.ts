@@ -1,5 +1,6 @@
 /** What a command works on once it is open: its files, its service and its state. */
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { LookMemory } from "../core/plan/memory";
 import type { Plan } from "../core/plan/plan";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
@@ -13,6 +14,8 @@ export interface Session {
   readonly store: StateStore;
   /** The plan as it was saved and reviewed; absent when it is made on the spot. */
   readonly savedPlanId?: string;
+  /** Of a command that plans again and again from memory. */
+  readonly memory?: LookMemory;
   /** Ends what only looks. */
   readonly signal?: AbortSignal;
 }

@@ -3,6 +3,7 @@ import { canonicalLiveRule, describeRule } from "../core/canonical/rules";
 import type { Change, FieldValue } from "../core/diff/changes";
 import type { PlanOptions } from "../core/diff/context";
 import { compareAddresses } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
@@ -12,7 +13,8 @@ import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
-import { refresh } from "./refresh";
+import { readCatalogue } from "./observe-catalogue";
+import { type Refreshed, refresh } from "./refresh";
 import { assertSameService, assertShown, scopeOf } from "./scope";
 
 export interface Drift {
@@ -48,10 +50,15 @@ export async function findDrift(
   client: ServiceClient,
   state: State,
   { acceptService = false }: Pick<PlanOptions, "acceptService"> = {},
+  /** What somebody has seen of the same state just now; left out, it is looked at. */
+  already?: Live,
 ): Promise<DriftReport> {
   const desired = desiredAsRecorded(state);
   if (!acceptService) assertSameService(state, scopeOf(client, desired));
-  const seen = await refresh(client, desired, state, { acceptService });
+  const seen =
+    already === undefined
+      ? await refresh(client, desired, state, { acceptService })
+      : await withCatalogue(client, desired, state, already);
   assertShown(state, seen.live);
   const plan = makePlan({
     desired,
@@ -104,6 +111,13 @@ export async function findDrift(
     diagnostics,
     seen: { live: seen.live, plan: { ...plan, changes: [], steps: [] } },
   };
+}
+
+/** What a file spells alike, the state may spell in another way: then it takes a list that nobody has read yet. */
+async function withCatalogue(client: ServiceClient, desired: Desired, state: State, live: Live): Promise<Refreshed> {
+  const findings: Diagnostic[] = [];
+  const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, {});
+  return { live: { ...live, catalogue }, findings };
 }
 
 /** The live rule that the change shows as this text. */

@@ -5,7 +5,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live } from "../core/model/live";
 import type { Scope } from "../core/model/recorded";
-import { type Sightings, sightingsIn } from "../core/plan/memory";
+import { type LookMemory, remembering, type Sightings, sightingsIn } from "../core/plan/memory";
 import { type Part, partChanged, partTargeted, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
 import type { FoldedState } from "../core/state/fold";
@@ -94,6 +94,8 @@ export interface PreparePlan {
   readonly signal?: AbortSignal;
   /** How long after its create a list may be without a VM. */
   readonly discoveryWindowMs?: number;
+  /** Of whoever plans again and again. */
+  readonly memory?: LookMemory;
 }
 
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
@@ -116,10 +118,11 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     assertShown(state, seen.live);
     return seen;
   };
+  const known = input.memory === undefined ? state : remembering(state, input.memory);
   const planFrom = (seen: Refreshed) =>
     makePlan({
       desired,
-      state,
+      state: known,
       live: seen.live,
       can: client.can,
       takesPortRanges: client.takesPortRanges,
@@ -132,7 +135,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   let part =
     options.maxAgeMs === undefined || !input.observe
       ? partTargeted(desired, state, options)
-      : partChanged(fromState(), desired, state, started);
+      : partChanged(fromState(), desired, known, started, input.memory);
   const resources = part?.addresses.size ?? state.resources.size;
   input.emit?.({ type: "refresh", status: "started", resources, elapsedMs: 0 });
   let seen = input.observe ? await look(part) : { live: unobserved, findings: [] };
@@ -152,7 +155,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     elapsedMs: input.clock.now() - started,
   });
   const scope = scopeToRemember(state, now, seen.live, accepted, part !== undefined);
-  const sightings = sightingsIn(state, seen.live, options, started);
+  const sightings = sightingsIn(known, seen.live, options, started);
   return {
     desired,
     state,

@@ -1,7 +1,10 @@
 /** `--refresh=changed`: what was seen not long ago is taken from memory, and whatever a plan touches is looked at first. */
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../reconciler/core/model/desired";
+import type { LookMemory } from "../../reconciler/core/plan/memory";
+import { seenNow } from "../../reconciler/core/state/fold";
 import { rememberSeen } from "../../reconciler/engine/apply";
+import { preparePlan } from "../../reconciler/engine/plan";
 import { desiredOf } from "../support/bench-world";
 import { virtualWorld } from "../support/virtual-world";
 
@@ -121,6 +124,27 @@ describe("a plan of what changed", () => {
     await record([{ type: "intent", address: "vm.new", intent: { ...intent, sentAt, idsBefore: [] } }]);
     await plan();
     expect(takeReads()).toContain("vm.list");
+  });
+
+  it("looks at its share of everything in each of many rounds, so that all is seen in time and no round is a peak", async () => {
+    const { plan: _, ...stage } = await standing();
+    let memory: LookMemory = { seen: undefined, again: new Set(), share: 1 / 8 };
+    const looked: number[] = [];
+    const seen = new Set<string>();
+    for (let round = 0; round < 8; round++) {
+      await stage.clock.sleep(hour);
+      const prepared = await preparePlan({
+        ...{ desired: file(), store: stage.store, client: stage.client, clock: stage.clock },
+        ...{ options: { maxAgeMs: 8 * hour }, lineage: "story", observe: true, memory },
+      });
+      const { sightings } = prepared;
+      const addresses = sightings?.addresses ?? [...prepared.state.resources.keys()];
+      looked.push(addresses.length);
+      for (const address of addresses) seen.add(address);
+      memory = { ...memory, seen: sightings === undefined ? memory.seen : seenNow(memory.seen, sightings) };
+    }
+    expect(Math.max(...looked)).toBeLessThanOrEqual(5);
+    expect(seen.size).toBe(23);
   });
 
   it("believes no time that is still to come", async () => {

@@ -7,9 +7,12 @@
 import { readFileSync } from "node:fs";
 import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
+import type { Address } from "../../core/model/address";
 import { missingConsents } from "../../core/plan/consent";
+import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
 import { judgeReachability } from "../../core/reachability/findings";
+import { seenNow } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { findDrift } from "../../engine/drift";
@@ -37,13 +40,18 @@ export const watchCommand = command({
   usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
   summary: "looks again and again; corrects with --apply; health and metrics",
   section: "From a file to the service",
-  examples: [["reconcile watch --interval 10m", "looks every ten minutes, until it is stopped"]],
+  examples: [
+    ["reconcile watch --interval 10m", "looks every ten minutes, until it is stopped"],
+    ["reconcile watch --refresh=changed --max-age 2h", "in each round at what changed, and at its share of the rest"],
+  ],
   longRunning: true,
   flags: [
     "file",
     "interval",
     "apply",
     "listen",
+    "refresh",
+    "max-age",
     "adopt",
     "accept-service",
     "deny",
@@ -63,12 +71,15 @@ async function run(invocation: Invocation): Promise<number> {
   const intervalMs = parseDuration(flags.interval ?? "10m");
   if (intervalMs === undefined)
     throw fail("cli/bad-flag", `--interval ${flags.interval} is no duration`, "--interval 10m (30s, 1h, …)");
+  if (flags.refresh === "none")
+    throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
   // What is wrong with the files now is told now, not in an hour's log.
   const first = readWorkspace(invocation);
   const store = openStore(first, flags);
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
   const stop = listenForStop(output);
   let present = startStatus(Date.now(), intervalMs);
+  const memory = rememberRounds(planOptions(flags).maxAgeMs, intervalMs);
   const listen = flags.listen ?? "127.0.0.1:9464";
   const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
   const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
@@ -85,7 +96,7 @@ async function run(invocation: Invocation): Promise<number> {
         withRoundTrace(
           "reconcile watch round",
           () =>
-            oneRound(invocation, store, lease, stop, (event) => {
+            oneRound(invocation, store, lease, memory, stop, (event) => {
               if (event.type === "step") present = afterStep(present, event);
             }),
           ({ result }) => result,
@@ -122,6 +133,7 @@ async function oneRound(
   invocation: Invocation,
   store: StateStore,
   lease: Lease | undefined,
+  memory: RoundMemory | undefined,
   stop: Stop,
   listen: Listener,
 ): Promise<Ended> {
@@ -133,7 +145,8 @@ async function oneRound(
     });
     const service = await openService(workspace, invocation);
     try {
-      return await look({ invocation, workspace, service, store: held, signal: stop.soft }, stop, listen);
+      const session = { invocation, workspace, service, store: held, signal: stop.soft };
+      return await look(session, memory, stop, listen);
     } finally {
       await service.close();
     }
@@ -150,7 +163,28 @@ async function oneRound(
   }
 }
 
-async function look(session: Session, stop: Stop, listen: Listener): Promise<Ended> {
+/** What the rounds before this one have seen, so that a round need not look at everything. */
+interface RoundMemory {
+  readonly now: () => LookMemory;
+  noteRound(prepared: Prepared, drifted: readonly Address[]): void;
+}
+
+/** Each round looks at its share of everything, so that all is seen once in the time it may be old, without peaks. */
+function rememberRounds(maxAgeMs: number | undefined, intervalMs: number): RoundMemory | undefined {
+  if (maxAgeMs === undefined) return undefined;
+  let memory: LookMemory = { seen: undefined, again: new Set(), share: Math.min(1, intervalMs / maxAgeMs) };
+  return {
+    now: () => memory,
+    noteRound({ sightings, plan }, drifted) {
+      const seen = sightings === undefined ? memory.seen : seenNow(memory.seen, sightings);
+      // What differs is looked at until it does not.
+      memory = { ...memory, seen, again: new Set([...drifted, ...plan.changes.map(({ address }) => address)]) };
+    },
+  };
+}
+
+async function look(opened: Session, memory: RoundMemory | undefined, stop: Stop, listen: Listener): Promise<Ended> {
+  const session = memory === undefined ? opened : { ...opened, memory: memory.now() };
   const { invocation, store, service, workspace } = session;
   const applies = invocation.flags.apply === true;
   if (applies) {
@@ -158,11 +192,10 @@ async function look(session: Session, stop: Stop, listen: Listener): Promise<End
     await awaitInterrupted(store, service.client, ports, newLineage(), stop.soft);
   }
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
-  const drift = await findDrift(service.client, prepared.state, prepared.plan.options);
-  const seen = observation(
-    prepared,
-    drift.drifts.map(({ address }) => address),
-  );
+  const drift = await findDrift(service.client, prepared.state, prepared.plan.options, prepared.live);
+  const drifted = drift.drifts.map(({ address }) => address);
+  memory?.noteRound(prepared, drifted);
+  const seen = observation(prepared, drifted);
   const review = await reviewPlan(session, prepared);
   const problems = review.diagnostics.filter(({ severity }) => severity === "error");
   if (review.exitCode === 1)

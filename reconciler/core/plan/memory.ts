@@ -6,7 +6,7 @@ import type { PlanOptions } from "../diff/context";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import { type Live, sight } from "../model/live";
-import type { State } from "../model/recorded";
+import type { LastSeen, State } from "../model/recorded";
 
 /** Taken as it was seen last. */
 export interface Remembered {
@@ -26,6 +26,36 @@ export function tooOld(state: State, maxAgeMs: number, now: number): ReadonlySet
     if (at === undefined || !(Date.parse(at) <= now && now - Date.parse(at) < maxAgeMs)) old.add(address);
   }
   return old;
+}
+
+/** Of somebody who plans again and again, beside what the state keeps. */
+export interface LookMemory {
+  readonly seen: LastSeen | undefined;
+  /** These are looked at in any case. */
+  readonly again: ReadonlySet<Address>;
+  /** So much of everything, what was not seen for longest first: so nothing gets too old at one time with much else. */
+  readonly share: number;
+}
+
+/** The state with whichever is the later note of when things were seen. */
+export function remembering(state: State, { seen }: LookMemory): State {
+  if (seen === undefined) return state;
+  const later = (one = "", other = ""): string => (one > other ? one : other);
+  const each: Record<Address, string> = {};
+  const known: State = { ...state, seen };
+  for (const address of state.resources.keys()) {
+    const at = later(lastSeen(state, address), lastSeen(known, address));
+    if (at !== "") each[address] = at;
+  }
+  return { ...state, seen: { each } };
+}
+
+/** What was not seen for longest; what was never seen comes first. */
+export function oldest(state: State, count: number): readonly Address[] {
+  const at = (address: Address): string => lastSeen(state, address) ?? "";
+  return [...state.resources.keys()]
+    .sort((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : a < b ? -1 : 1))
+    .slice(0, count);
 }
 
 export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live): Remembered[] {

@@ -13,7 +13,7 @@ import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
 import { computedInShaped } from "../model/output";
 import type { RecordedResource, State } from "../model/recorded";
-import { tooOld } from "./memory";
+import { type LookMemory, oldest, tooOld } from "./memory";
 import { nameGiven } from "./names-taken";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
@@ -33,11 +33,14 @@ export function partTargeted(desired: Desired, state: State, options: PlanOption
 }
 
 /** Where to look: at what a plan from the state alone touches, at what is open, and at what is too old. */
-export function partChanged(fromState: Plan, desired: Desired, before: State, now: number): Part {
+export function partChanged(fromState: Plan, desired: Desired, before: State, now: number, memory?: LookMemory): Part {
   const { options } = fromState;
   const { pairs, state } = pairResources(whatIsMeant(desired, options), before);
   const start = new Set<Address>([...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
   for (const { address } of [...fromState.changes, ...fromState.steps]) start.add(address);
+  if (memory !== undefined)
+    for (const address of [...memory.again, ...oldest(before, Math.ceil(before.resources.size * memory.share))])
+      start.add(address);
   for (const { address, severity } of fromState.diagnostics)
     if (address !== undefined && severity === "error") start.add(address);
   const targeted = partTargeted(desired, before, options);

@@ -143,9 +143,9 @@ export function applyChange(state: MutableState, change: StateChange): void {
   }
 }
 
-const seenNow = (
+export const seenNow = (
   before: LastSeen | undefined,
-  { at, addresses }: Extract<StateChange, { readonly type: "seen" }>,
+  { at, addresses }: { readonly at: string; readonly addresses?: readonly Address[] },
 ): LastSeen =>
   addresses === undefined
     ? { all: at }
