@@ -1,6 +1,6 @@
 // The whole comparison: what is measured, beside its floor, in one run. `npm run bench`, `npm run bench -- --full`,
 // `npm run bench -- --only plan,refresh`, `--out FOLDER` for the JSON, Markdown and SVG (default bench/out).
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -53,7 +53,19 @@ writeFileSync(
   join(values.out, "performance.json"),
   `${JSON.stringify({ machine, full: values.full, rows }, undefined, 1)}\n`,
 );
-writeFileSync(join(values.out, "performance-table.md"), `${tableMarkdown(rows)}\n`);
+writeTable(join(values.out, "performance.md"));
 writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
+/** Into the page that has one, where everything was measured; else beside the figures. */
+function writeTable(page) {
+  const table = tableMarkdown(rows);
+  const text = values.only === undefined && existsSync(page) ? readFileSync(page, "utf8") : undefined;
+  if (text === undefined) writeFileSync(join(values.out, "performance-table.md"), `${table}\n`);
+  else
+    writeFileSync(
+      page,
+      text.replace(/^\| what \| figure \|.*\n(?:\|.*\n)*/m, () => `${table}\n`),
+    );
+}
+
 const missed = rows.filter(({ met }) => met === false);
 note(missed.length === 0 ? "Every goal is met." : `Not met: ${missed.map(({ what }) => what.trim()).join("; ")}`);
