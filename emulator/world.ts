@@ -207,7 +207,7 @@ export function dumpWorld(world: World, now: number): WorldDump {
   const dump: Record<string, unknown> = { version: 1 };
   for (const kind of kinds) dump[`${kind}s`] = [...world.tables[kind].values()];
   dump["vms"] = [...world.tables.vm.values()].map((vm) => settleVm(vm, now));
-  return dump as unknown as WorldDump;
+  return dump as WorldDump;
 }
 
 /** The changes that make a new world of a dump. */

@@ -89,21 +89,21 @@ export class DesiredState extends pulumi.ComponentResource {
   }
 
   vm(key: string): Vm {
-    return this.find(`vm.${key}`) as Vm;
+    return this.find(`vm.${key}`, Vm);
   }
 
   volume(key: string): Volume {
-    return this.find(`volume.${key}`) as Volume;
+    return this.find(`volume.${key}`, Volume);
   }
 
   group(key: string): SecurityGroup {
-    return this.find(`group.${key}`) as SecurityGroup;
+    return this.find(`group.${key}`, SecurityGroup);
   }
 
   /** Of a resource in a component the whole address: `shop/vm.web[0]`. */
-  private find(wanted: string): AnyResource {
+  private find<T extends AnyResource>(wanted: string, type: new (...args: never[]) => T): T {
     const resource = this.resources[wanted] ?? this.resources[wanted.slice(wanted.indexOf(".") + 1)];
-    if (resource === undefined)
+    if (!(resource instanceof type))
       throw new pulumi.RunError(`the file declares no ${wanted}; it has ${Object.keys(this.resources).join(", ")}`);
     return resource;
   }

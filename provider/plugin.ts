@@ -11,7 +11,7 @@ type Handle = (request: never) => Promise<unknown>;
 
 export async function main(args: readonly string[]): Promise<void> {
   const { isIdle, ...calls } = createService(logOf(args.find((arg) => !arg.startsWith("-"))));
-  const service = calls as unknown as Record<string, Handle>;
+  const service = calls as Record<string, Handle>;
   endWithEngine(isIdle);
   const server = new grpc.Server(channelOptions);
   const methods = Object.entries(ResourceProviderService as unknown as Record<string, { responseStream: boolean }>).map(

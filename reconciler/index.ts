@@ -5,9 +5,10 @@
 
 import { type Cloud, openCloud } from "./cloud";
 import type { Settings } from "./connect";
+import { isOneOf, keysOf } from "./core/text/objects";
 import type { Handler } from "./one/handler";
 import { type Lookup, lookups } from "./one/lookups";
-import { type HandlerType, handlers } from "./one/table";
+import { handlers } from "./one/table";
 import { openProtectedStore } from "./store/open";
 import type { StateStore } from "./store/store";
 
@@ -229,7 +230,7 @@ export const openState = (location: string): StateStore => openProtectedStore(lo
  * await cloud.close();
  */
 export const handlerOf = (type: string): Handler | undefined =>
-  Object.hasOwn(handlers, type) ? handlers[type as HandlerType] : undefined;
+  isOneOf(type, keysOf(handlers)) ? handlers[type] : undefined;
 
 /**
  * The handlers there are, one for each type of resource.

@@ -1,13 +1,10 @@
 /** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
 
 import type { Diagnostic } from "../core/model/diagnostic";
+import { errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
-
-interface Coded extends Error {
-  readonly code?: unknown;
-}
 
 const fixes: Record<string, string> = {
   "state/locked": "wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock",
@@ -27,7 +24,8 @@ const fixes: Record<string, string> = {
 export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
   const carried = fieldsIn(error)["diagnostics"];
   if (Array.isArray(carried)) return carried as Diagnostic[];
-  const { code, message } = error as Coded;
+  const code = errorCode(error);
+  const message = errorMessage(error);
   if (isExplained(code))
     return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))

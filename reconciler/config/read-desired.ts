@@ -170,7 +170,7 @@ function readMerged(
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
   const external = readExternal(merged.reads, merged.lookups, scope, problems);
-  const used = { reads: {} as Parts, lookups: {} as Parts };
+  const used: Record<"reads" | "lookups", Parts> = { reads: {}, lookups: {} };
   const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
     used[of][name] = { ...used[of][name], [part]: value };
   };

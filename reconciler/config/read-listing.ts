@@ -110,7 +110,7 @@ function listAt(object: Json, key: string, at: string, problems: string[]): read
 
 function portAt(object: Json, key: string, at: string, problems: string[]): number | undefined {
   const value = own(object, key) ?? undefined;
-  if (value === undefined || Number.isInteger(value)) return value as number | undefined;
+  if (value === undefined || (typeof value === "number" && Number.isInteger(value))) return value;
   problems.push(`${at}.${key} must be a whole number`);
   return undefined;
 }

@@ -6,7 +6,7 @@ import { interpolate, type Scope } from "./interpolation";
 import { openText } from "./open-text";
 import type { Problems } from "./problems";
 import { type Entry, placeOf } from "./sources";
-import { isMap, type Path, positionOf } from "./yaml-file";
+import { isMap, positionOf } from "./yaml-file";
 
 const keys = ["value", "description", "sensitive"];
 
@@ -75,7 +75,7 @@ function readOutput({ key: name, value: written, source }: Entry, scope: Scope, 
 
 function reportKey(key: string, subject: Subject): void {
   const near = nearestName(key, keys);
-  reportValue(subject, [key] as Path, key, "value, description or sensitive", {
+  reportValue(subject, [key], key, "value, description or sensitive", {
     code: "config/unknown-key",
     fix: near === undefined ? "put what it holds under value:" : `write ${near}`,
   });

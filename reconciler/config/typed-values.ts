@@ -89,7 +89,8 @@ const expectations: Record<ValueType, string> = {
 export function typeOf(value: unknown): ValueType {
   if (Array.isArray(value)) return "list";
   if (typeof value === "object" && value !== null) return "map";
-  if (typeof value === "number" || typeof value === "boolean") return typeof value as "number" | "boolean";
+  if (typeof value === "number") return "number";
+  if (typeof value === "boolean") return "boolean";
   return "text";
 }
 

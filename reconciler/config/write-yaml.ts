@@ -46,7 +46,7 @@ export function writeYaml(file: YamlFile): string {
   if (file.reachability !== undefined && file.reachability.length > 0) contents["reachability"] = file.reachability;
 
   const document = new Document(escapeAll(contents));
-  const root = document.contents as unknown as YAMLMap;
+  const root = document.contents as YAMLMap;
   for (const block of file.blocks) describeBlock(root, block);
   for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
   for (const entry of itemsOf(root.get("reachability", true)))

@@ -58,12 +58,12 @@ export function mergeDialect(given: PartialDialect): Dialect {
     authorization: { ...authorization, ...(given.authorization as Partial<Dialect["authorization"]>) },
     answers: Object.fromEntries(
       Object.entries(given.answers ?? {}).flatMap(([operation, answer]) =>
-        answer?.item === undefined ? [] : [[operation, { item: listOf(answer.item as Place) }]],
+        answer?.item === undefined ? [] : [[operation, { item: listOf<Place>(answer.item) }]],
       ),
     ),
     envelope: {
-      data: listOf(data as Place),
-      error: { code: listOf(error?.code as Place), message: listOf(error?.message as Place) },
+      data: listOf<Place>(data),
+      error: { code: listOf<Place>(error?.code), message: listOf<Place>(error?.message) },
       ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
     },
     names: given.names ?? {},
@@ -75,7 +75,9 @@ export function mergeDialect(given: PartialDialect): Dialect {
 }
 
 const listOf = <T>(given: T | readonly T[] | undefined): readonly T[] =>
-  given === undefined ? [] : Array.isArray(given) ? (given as readonly T[]) : [given as T];
+  given === undefined ? [] : isList(given) ? given : [given];
+
+const isList = <T>(given: T | readonly T[]): given is readonly T[] => Array.isArray(given);
 
 /** Every place of a record as a list of places; what is a record of its own is left out. */
 function lists<T extends object>(given: T | undefined): { readonly [K in keyof T]?: Pointers } {
@@ -92,12 +94,12 @@ const words = <T extends object>(given: T | undefined): { readonly [K in keyof T
 
 function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
   if (given === undefined) return {};
-  const { next, marker, ignore, ...rest } = given as { [K in keyof Paging]?: unknown };
+  const { next, marker, ignore, ...rest } = given;
   return {
-    ...(rest as Partial<Paging>),
-    ...(next !== undefined && { next: listOf(next as Place) }),
-    ...(marker !== undefined && { marker: listOf(marker as Place) }),
-    ...(ignore !== undefined && { ignore: listOf(ignore as string) }),
+    ...rest,
+    ...(next !== undefined && { next: listOf<Place>(next) }),
+    ...(marker !== undefined && { marker: listOf<Place>(marker) }),
+    ...(ignore !== undefined && { ignore: listOf<string>(ignore) }),
   };
 }
 
@@ -119,7 +121,7 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
       ...(pagination !== undefined && { pagination: mergePaging(pagination) }),
     };
   }
-  return routes as unknown as Dialect["operations"];
+  return routes as Dialect["operations"];
 }
 
 /** A word that the user gives one meaning loses the one it is built in with. */

@@ -140,7 +140,7 @@ export const isStateError = (error: unknown): error is Error & { readonly code: 
 
 /** A record after a step: what it was, with what became true. */
 export function patchRecord<R extends RecordedResource>(before: R, patch: Partial<R>): R {
-  const merged: Record<string, unknown> = { ...before, ...patch };
-  for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
-  return merged as unknown as R;
+  const merged: R = { ...before, ...patch };
+  for (const key in merged) if (merged[key] === undefined) Reflect.deleteProperty(merged, key);
+  return merged;
 }

@@ -205,11 +205,8 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
      SELECT moved.finish, moved.weight, before.served FROM moved, before`,
     [tenant],
   );
-  const [finish, weight, served] = ["finish", "weight", "served"].map((key) => Number(row?.[key] ?? 1)) as [
-    number,
-    number,
-    number,
-  ];
+  const numberIn = (column: string): number => Number(row?.[column] ?? 1);
+  const [finish, weight, served] = [numberIn("finish"), numberIn("weight"), numberIn("served")];
   if (clockIsFar(served)) await setBack(database, served);
   return { start: finish - 1 / weight, finish };
 }

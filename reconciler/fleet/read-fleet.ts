@@ -12,6 +12,7 @@ import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
+import { fieldsIn } from "../core/text/objects";
 import type {
   Approve,
   Fleet,
@@ -446,8 +447,7 @@ function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem[] {
 function placesOf(parts: readonly Part[]): (section: string, name: string) => Problem["at"] {
   return (section, name) => {
     for (const { file } of [...parts].reverse()) {
-      const root = file.root as Record<string, Record<string, unknown> | undefined> | undefined;
-      if (root?.[section] !== undefined && Object.hasOwn(root[section], name))
+      if (Object.hasOwn(fieldsIn(fieldsIn(file.root)[section]), name))
         return { source: file, offset: offsetAt(file.root, [section, name], "key").offset };
     }
     return undefined;

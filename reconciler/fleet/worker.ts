@@ -265,7 +265,7 @@ async function settle(
     await wakeDependents(setting, stack.name, changed, before.appliedRevision === null);
   const next =
     stop.drain.aborted && result.end === "failed"
-      ? { at: new Date(), cause: "retry" as Cause }
+      ? { at: new Date(), cause: "retry" as const }
       : nextOf(stack, status, result);
   await records.saveNext(stack.name, next.at);
   await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });

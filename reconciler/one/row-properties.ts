@@ -1,5 +1,7 @@
 /** The fields of the table as properties of a program: `flavor_id` is `flavorId`. */
+
 import type { FieldRow, Rows } from "../core/model/fields";
+import { isOneOf, keysOf } from "../core/text/objects";
 import type { Property, Props } from "./handler";
 import { asProperty } from "./one-desired";
 
@@ -24,7 +26,7 @@ export function rowProperties<F extends Rows>(
 }
 
 function propertyOf({ type, absent, effect }: FieldRow): Omit<Property, "description"> {
-  const plain = typeof type === "string" && type in types ? types[type as keyof typeof types] : undefined;
+  const plain = isOneOf(type, keysOf(types)) ? types[type] : undefined;
   return {
     type: plain ?? "string",
     ...(absent !== "unset" && typeof absent === "string" ? { required: true } : {}),

@@ -12,6 +12,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
+import { keysOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
@@ -297,10 +298,10 @@ export function graphMermaid(graph: Graph): string {
     );
   }
   const used = new Set(graph.nodes.map((node) => node.tone));
-  for (const [tone, colour] of Object.entries(toneColours))
-    if (used.has(tone as Tone))
+  for (const tone of keysOf(toneColours))
+    if (used.has(tone))
       lines.push(
-        `  classDef ${tone} stroke:${colour},stroke-width:2px${tone === "wait" ? ",stroke-dasharray:4 3" : ""}`,
+        `  classDef ${tone} stroke:${toneColours[tone]},stroke-width:2px${tone === "wait" ? ",stroke-dasharray:4 3" : ""}`,
       );
   return `${lines.join("\n")}\n`;
 }

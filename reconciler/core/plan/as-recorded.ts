@@ -2,6 +2,7 @@
  * The state read as if it were the wish: what differs from it in the service is drift, found by the same diff that
  * plans. A field the record does not know is not compared.
  */
+
 import {
   type Desired,
   type DesiredGroup,
@@ -20,6 +21,7 @@ import {
   volumeFields,
 } from "../model/fields";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume, State } from "../model/recorded";
+import { fieldsIn, isOneOf, keysOf } from "../text/objects";
 
 const source = { file: "state", line: 1 };
 
@@ -44,7 +46,7 @@ export function recordAsDesired(record: RecordedResource): DesiredResource {
 /** What stands for a field that the record does not know, and that is not compared for that. */
 const blank = { text: "", remark: "", name: "", size: 0, flag: false };
 const blankOf = ({ type, absent }: FieldRow): unknown =>
-  absent !== "unset" && typeof type === "string" && type in blank ? blank[type as keyof typeof blank] : undefined;
+  absent !== "unset" && isOneOf(type, keysOf(blank)) ? blank[type] : undefined;
 
 interface Known<F extends Rows> {
   readonly fields: Pick<DesiredFields<F>, keyof DesiredFields<F> & keyof RecordedFields<F>>;
@@ -55,7 +57,7 @@ interface Known<F extends Rows> {
 function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Known<F> {
   const fields: Record<string, unknown> = {};
   const unknown: string[] = [];
-  const known = record as Readonly<Record<string, unknown>>;
+  const known = fieldsIn(record);
   for (const [key, row] of Object.entries(rows)) {
     if (row.recorded === "never") continue;
     const value = known[key] ?? blankOf(row);

@@ -9,7 +9,7 @@ import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFie
 import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
-import { keysOf } from "../text/objects";
+import { fieldsIn, keysOf } from "../text/objects";
 
 export type Unidentified<T> = Omit<T, "id">;
 
@@ -106,12 +106,12 @@ export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
   const table: Record<string, readonly string[]> = recordFields[next.kind];
   for (const field of pending) {
     for (const key of table[field] ?? []) {
-      const value = (previous as Record<string, unknown>)[key];
+      const value = fieldsIn(previous)[key];
       if (value === undefined) delete held[key];
       else held[key] = value;
     }
   }
-  return held as unknown as T;
+  return held as T;
 }
 
 /** What a step makes true: the record fields behind some fields of the file. */
@@ -121,6 +121,6 @@ export function patchFor<T extends RecordedVm | RecordedVolume | RecordedGroup>(
 ): Partial<T> {
   const patch: Record<string, unknown> = {};
   const table: Record<string, readonly string[]> = recordFields[next.kind];
-  for (const field of fields) for (const key of table[field] ?? []) patch[key] = (next as Record<string, unknown>)[key];
+  for (const field of fields) for (const key of table[field] ?? []) patch[key] = fieldsIn(next)[key];
   return patch as Partial<T>;
 }

@@ -152,7 +152,7 @@ function readEntry(line: string): Entry | string {
   const parsed = parseJson(body);
   if (!isObject(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isObject(parsed.c))
     return "is not an entry";
-  const change = parsed.c as unknown as StateChange;
+  const change = parsed.c as StateChange;
   const problem = changeProblem(change);
   return problem ?? { serial: parsed.n, epoch: parsed.e, change };
 }
@@ -191,13 +191,14 @@ const addressIn = (text: string): string | undefined =>
 
 function readSnapshot(text: string): FoldedState | string {
   const whole = parseJson(text);
-  const document = isObject(whole) ? { head: whole, broken: [] as Quarantined[] } : salvage(text);
+  const document = isObject(whole) ? { head: whole, broken: [] } : salvage(text);
   if (document === undefined) return "it is not a JSON document of this tool";
   const { head, broken } = document;
   if (head.format !== stateFormat) return `its format is ${JSON.stringify(head.format ?? null)}, not ${stateFormat}`;
   if (head.version !== 1)
     return `its version is ${JSON.stringify(head.version ?? null)}; this reconcile reads version 1`;
-  if (typeof head.lineage !== "string" || !Number.isSafeInteger(head.serial)) return "its lineage or serial is missing";
+  if (typeof head.lineage !== "string" || typeof head.serial !== "number" || !Number.isSafeInteger(head.serial))
+    return "its lineage or serial is missing";
   // All three are always written: one that is missing was lost, and an empty one would look as if nothing existed.
   for (const section of sections) if (!isObject(head[section])) return `its ${section} are missing`;
   const quarantined: Quarantined[] = [...broken];
@@ -221,7 +222,7 @@ function readSnapshot(text: string): FoldedState | string {
   };
   return {
     lineage: head.lineage,
-    serial: head.serial as number,
+    serial: head.serial,
     epoch: typeof head.epoch === "number" ? head.epoch : 0,
     journalled: 0,
     resources: keep<RecordedResource>("resources", recordProblem),

@@ -3,6 +3,7 @@
  * flavor must be in the list of flavors, an attachment must be a VM's id), and by the words of a key last. What cannot
  * be told is left open and never guessed at.
  */
+import { fieldsIn } from "../../core/text/objects";
 import type { Dialect, Place, Pointers } from "../dialect";
 import { asText, findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
@@ -152,7 +153,7 @@ export function learnRecord(
   const looked = records.slice(0, mostLooked);
   const leaves = looked.map((record) => (isMap(record) ? leavesOf(record) : []));
   const keys = [...new Set(looked.flatMap((record) => (isMap(record) ? Object.keys(record) : [])))].sort();
-  const said = dialect.records[kind] as unknown as Readonly<Record<string, Pointers>>;
+  const said = dialect.records[kind] as Readonly<Record<string, Pointers>>;
   const fields = Object.entries(rules[kind]).map(([field, rule]): FieldFinding => {
     const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);
     if (known !== undefined) return { field, ...known };
@@ -314,7 +315,7 @@ function volumesOfVm(
         if (Object.keys(member).some((id) => volumes.has(id)) || volumes.size === 0)
           add(
             { in: here, keys: "id" },
-            Object.entries(member).map(([id, entry]) => ({ ...(entry as object), id })),
+            Object.entries(member).map(([id, entry]) => ({ ...fieldsIn(entry), id })),
           );
         else visit(member, here, depth + 1);
       else visit(member, here, depth + 1);

@@ -95,10 +95,32 @@ export const createRecords = (database: Database) => ({
 });
 export type Records = ReturnType<typeof createRecords>;
 
+/** What this program alone writes into columns that hold more than a word, by table and column. */
+interface Columns {
+  readonly "documents.body": Settings;
+  readonly "plans.body": PlanBody;
+  readonly "stacks.approval": Approval | null;
+  readonly "stacks.spec": StackSpec;
+  readonly "stacks.status": Partial<Status>;
+  readonly "stacks.outputs": Record<string, unknown>;
+  readonly "stacks.outputs_used": Record<string, unknown>;
+  readonly "stacks.files": string[];
+  readonly "run_lines.body": Row;
+  readonly "runs.counts": Record<string, number> | null;
+  readonly "runs.result": RunResult | null;
+  readonly "runs.approval": Approval | null;
+  readonly "tokens.stacks": string[];
+  readonly "workers.doing": WorkerRecord["doing"];
+}
+
+// The database gives back what was written, and nothing else writes there.
+const written = <C extends keyof Columns>(row: Row, column: C): Columns[C] =>
+  row[column.slice(column.indexOf(".") + 1)] as Columns[C];
+
 const stackStatements = ({ query }: Database) => ({
   async settings(): Promise<Settings> {
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
-    return (rows[0]?.["body"] as Settings | undefined) ?? noSettings;
+    return rows[0] === undefined ? noSettings : written(rows[0], "documents.body");
   },
   async saveSettings(settings: Settings): Promise<void> {
     await query(
@@ -194,7 +216,7 @@ const stackStatements = ({ query }: Database) => ({
       stack: textOf(row["stack"]),
       digest: textOf(row["digest"]),
       revision: textOf(row["revision"]),
-      body: row["body"] as PlanBody,
+      body: written(row, "plans.body"),
       madeAt: timeOf(row["made_at"]),
     }))[0];
   },
@@ -214,17 +236,17 @@ const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause,
   FROM ${schema}.stacks s LEFT JOIN LATERAL (SELECT * FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true`;
 
 function stackOf(row: Row): StackRecord {
-  const approval = (row["approval"] ?? undefined) as Approval | undefined;
+  const approval = written(row, "stacks.approval") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
   return {
     name: textOf(row["name"]),
-    spec: row["spec"] as StackSpec,
-    status: { ...newStatus, ...(row["status"] as Partial<Status>) },
+    spec: written(row, "stacks.spec"),
+    status: { ...newStatus, ...written(row, "stacks.status") },
     paused: row["paused"] === true,
     jitter: Number(row["jitter"]),
-    outputs: row["outputs"] as Record<string, unknown>,
-    outputsUsed: row["outputs_used"] as Record<string, unknown>,
-    files: row["files"] as string[],
+    outputs: written(row, "stacks.outputs"),
+    outputsUsed: written(row, "stacks.outputs_used"),
+    files: written(row, "stacks.files"),
     leaving: row["leaving"] != null,
     ...(approval === undefined ? {} : { approval }),
     ...(nextAt === undefined ? {} : { nextAt }),
@@ -295,7 +317,11 @@ const runStatements = ({ query }: Database) => ({
       `SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 AND line > $2 ORDER BY line LIMIT 5000`,
       [run, after],
     );
-    return rows.map((row) => ({ line: Number(row["line"]), at: timeOf(row["at"]), body: row["body"] as Row }));
+    return rows.map((row) => ({
+      line: Number(row["line"]),
+      at: timeOf(row["at"]),
+      body: written(row, "run_lines.body"),
+    }));
   },
   async runs(stack: string | undefined, most: number): Promise<readonly RunRecord[]> {
     const rows = await query(
@@ -319,6 +345,8 @@ const runStatements = ({ query }: Database) => ({
 });
 
 function runOf(row: Row): RunRecord {
+  const result = written(row, "runs.result");
+  const approval = written(row, "runs.approval");
   const endedAt = maybeTime(row["ended_at"]);
   const [startedBy, reason, revision, plan] = ["started_by", "reason", "revision", "plan"].map((key) =>
     maybeText(row[key]),
@@ -329,14 +357,14 @@ function runOf(row: Row): RunRecord {
     cause: textOf(row["cause"]),
     worker: textOf(row["worker"]),
     startedAt: timeOf(row["started_at"]),
-    counts: (row["counts"] ?? {}) as Record<string, number>,
+    counts: written(row, "runs.counts") ?? {},
     ...(startedBy === undefined ? {} : { startedBy }),
     ...(endedAt === undefined ? {} : { endedAt }),
-    ...(row["result"] == null ? {} : { result: row["result"] as RunResult }),
+    ...(result == null ? {} : { result }),
     ...(reason === undefined ? {} : { reason }),
     ...(revision === undefined ? {} : { revision }),
     ...(plan === undefined ? {} : { plan }),
-    ...(row["approval"] == null ? {} : { approval: row["approval"] as Approval }),
+    ...(approval == null ? {} : { approval }),
   };
 }
 
@@ -409,7 +437,7 @@ const workerStatements = ({ query }: Database) => ({
     return rows.map((row) => ({
       name: textOf(row["name"]),
       role: textOf(row["role"]),
-      stacks: row["stacks"] as string[],
+      stacks: written(row, "tokens.stacks"),
     }))[0];
   },
   async anyToken(): Promise<boolean> {
@@ -458,7 +486,7 @@ const workerStatements = ({ query }: Database) => ({
       aliveAt: timeOf(row["alive_at"]),
       version: textOf(row["version"]),
       concurrency: Number(row["concurrency"]),
-      doing: row["doing"] as WorkerRecord["doing"],
+      doing: written(row, "workers.doing"),
       draining: row["draining"] === true,
     }));
   },
