@@ -107,7 +107,8 @@ export async function runTrial(
   try {
     const { report: after, findings } = await tryOut(
       {
-        doctor: ports,
+        // In the words, and with the credential, that the looking has learnt.
+        doctor: { ...portsIn(service, report), ...(ports.baseUrl !== undefined && { baseUrl: ports.baseUrl }) },
         clientIn: (dialect) => service.inDialect(dialect).client,
         notebook,
         clock: systemClock,
@@ -133,6 +134,11 @@ export async function runTrial(
       "reconcile doctor --trial takes it away, once the service answers",
     );
   }
+}
+
+function portsIn(service: Service, { dialect }: DoctorReport): DoctorPorts {
+  const { client } = service.inDialect(dialect);
+  return { probe: (request) => client.probe(request) };
 }
 
 /** As small as it can be: what it is like costs, and no address is needed. */

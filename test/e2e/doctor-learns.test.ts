@@ -128,3 +128,41 @@ test("the dialects that are ready pass their tests, and a case that does not hol
   expect(stderr).toContain("shows no name");
   expect(stdout).toContain("0 of 2 answers");
 });
+
+test("a trial sends nothing without its consent, and learns and leaves nothing with it", async () => {
+  writeFileSync(
+    join(folder, "reconcile.yaml"),
+    `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms, discovery_window: 200ms } }
+vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.example, user_id: "1042", size: 10 } }
+`,
+  );
+  const refused = await doctor("reconcile.yaml", "--trial");
+  expect([refused.exitCode, front.asked]).toEqual([3, []]);
+  expect(refused.stderr).toContain("--allow-trial m1.small");
+  expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.large")).exitCode).toBe(3);
+
+  const done = await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small,m1.medium", "--out", "learnt.yaml");
+  expect([done.exitCode, done.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+  const learnt = written("learnt.yaml");
+  expect(learnt).toContain("stopped: [SHUTOFF]   # seen in a trial");
+  expect(learnt).toMatch(/vm\.resize\.confirm: {3}# tried, and seen to work/);
+  expect(learnt).not.toContain("todo:");
+  const { vms, volumes } = emulator.dump() as unknown as Record<"vms" | "volumes", readonly unknown[] | undefined>;
+  expect([vms ?? [], volumes ?? [], readdirSync(join(folder, ".reconcile"))]).toEqual([[], [], []]);
+
+  writeFileSync(
+    join(folder, ".reconcile", "trial.json"),
+    JSON.stringify({
+      version: 1,
+      service: front.url,
+      made: [{ kind: "group", id: "00000000-0000-4000-8009-000000000000", askedAt: 0 }],
+    }),
+  );
+  const warned = await doctor("reconcile.yaml", "--json");
+  expect(warned.stdout).toContain("service/trial-left");
+  expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small")).exitCode).toBe(0);
+  expect(readdirSync(join(folder, ".reconcile"))).toEqual([]);
+});
