@@ -21,8 +21,14 @@ export type FoundId = { readonly id: string } | { readonly problem: string } | u
 export function findId(value: unknown, paths: readonly Path[]): FoundId {
   const text = findText(value, paths);
   if (!text) return undefined;
-  const number = paths.map((path) => findAtPath(value, path)).find((found) => typeof found === "number");
-  const isRounded = number !== undefined && String(number) === text && !Number.isSafeInteger(number);
+  const number = Number(text);
+  const isRounded =
+    Number.isFinite(number) &&
+    !Number.isSafeInteger(number) &&
+    paths.some((path) => {
+      const found = findAtPath(value, path);
+      return typeof found === "number" && String(found) === text;
+    });
   const problem = isRounded ? "is a number that is not written as a whole one" : idProblem(text);
   return problem === undefined ? { id: text } : { problem };
 }
