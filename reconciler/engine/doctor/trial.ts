@@ -708,8 +708,9 @@ class Trial {
   async #deleteVolume(id: string): Promise<string | undefined> {
     const before = await this.#look("volume", id);
     if (before === undefined) return undefined;
-    if (!isLiveVm(before.live) && before.live.attachedTo !== undefined && before.live.attachedTo !== null) {
-      const vm = before.live.attachedTo;
+    const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
+    // What names no VM that is there, such as 0, is no attachment.
+    if (vm !== undefined && vm !== null && (await this.#isListed("vm", vm)) !== false) {
       // Of a VM that is not the trial's it is not taken off: somebody wants it there.
       if (!this.#notes.made.some((one) => one.id === vm)) return `it hangs on ${vm}, which the trial did not make`;
       await this.#client.detachVolume(id, vm, true);
