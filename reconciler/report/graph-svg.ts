@@ -44,6 +44,9 @@ export function graphSvg(graph: Graph): string {
     `<rect class="paper" width="${width}" height="${height}"/>`,
   ];
   for (const frame of layout.frames) lines.push(...frameLines(frame, place(frame)));
+  const taken = areas();
+  for (const box of boxes)
+    taken.add({ ...place(mustGet(layout.places, box.id)), width: box.width, height: box.height });
   const labels: string[] = [];
   graph.edges.forEach((edge, index) => {
     const from = boxById.get(edge.from);
@@ -53,7 +56,7 @@ export function graphSvg(graph: Graph): string {
     lines.push(
       `<path class="edge${edge.conditional === true ? " maybe" : ""}" d="${curve(points)}" marker-end="url(#tip)"/>`,
     );
-    if (edge.label !== undefined) labels.push(labelAt(edge.label, points));
+    if (edge.label !== undefined) labels.push(labelAt(edge.label, points, taken));
   });
   for (const box of boxes) lines.push(...boxLines(box, place(mustGet(layout.places, box.id))));
   lines.push(...labels);
@@ -220,12 +223,68 @@ function curve(points: readonly Point[]): string {
   return path;
 }
 
-function labelAt(label: string, points: readonly Point[]): string {
-  const from = itemAt(points, Math.floor((points.length - 1) / 2));
-  const to = itemAt(points, Math.floor((points.length - 1) / 2) + 1);
-  const x = round((from.x + to.x) / 2);
-  const y = round((from.y + to.y) / 2 + (to.x < from.x ? 15 : -5));
-  return `<text class="label" x="${x}" y="${y}" text-anchor="middle">${escapeXml(label)}</text>`;
+interface Area extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+interface Areas {
+  readonly add: (area: Area) => void;
+  readonly isFree: (area: Area) => boolean;
+}
+
+/** Areas that are taken, found by the squares of the sheet that they touch. */
+function areas(): Areas {
+  const square = 128;
+  const bySquare = new Map<string, Area[]>();
+  const squaresOf = ({ x, y, width, height }: Area): string[] => {
+    const squares: string[] = [];
+    for (let column = Math.floor(x / square); column * square < x + width; column++)
+      for (let row = Math.floor(y / square); row * square < y + height; row++) squares.push(`${column} ${row}`);
+    return squares;
+  };
+  const meet = (a: Area, b: Area): boolean =>
+    a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+  return {
+    add: (area) => {
+      for (const name of squaresOf(area)) bySquare.set(name, [...(bySquare.get(name) ?? []), area]);
+    },
+    isFree: (area) => squaresOf(area).every((name) => !bySquare.get(name)?.some((other) => meet(area, other))),
+  };
+}
+
+/** How far along a piece of its edge a label may stand, the best place first. */
+const alongPiece = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
+
+/** In the middle of its edge; where a box or another label is, elsewhere along the edge, above the line or below it. */
+function labelAt(label: string, points: readonly Point[], taken: Areas): string {
+  const width = columnsOf(label) * labelColumn;
+  const areaAt = ({ x, y }: Point): Area => ({ x: x - width / 2, y: y - 11, width, height: 14 });
+  const candidates = [...placesOnEdge(points, width)];
+  const at = candidates.find((one) => taken.isFree(areaAt(one))) ?? itemAt(candidates, 0);
+  taken.add(areaAt(at));
+  return `<text class="label" x="${round(at.x)}" y="${round(at.y)}" text-anchor="middle">${escapeXml(label)}</text>`;
+}
+
+function* placesOnEdge(points: readonly Point[], width: number): Iterable<Point> {
+  const middle = Math.floor((points.length - 1) / 2);
+  const pieces = points.slice(1).map((to, index) => ({ from: itemAt(points, index), to }));
+  const byDistance = pieces
+    .map((piece, index) => ({ piece, far: Math.abs(index - middle) }))
+    .sort((a, b) => a.far - b.far);
+  for (const { piece } of byDistance) {
+    const { from, to } = piece;
+    // Beside an edge that leads to its own box, there is no room above the line.
+    if (from.x === to.x) yield { x: from.x + 6 + width / 2, y: (from.y + to.y) / 2 + 4 };
+    const sides = to.x < from.x ? [15, -5] : [-5, 15];
+    for (const t of alongPiece)
+      for (const side of sides) {
+        // The curve leaves and arrives level: both of its middle points have the middle x.
+        const bend = t * t * (3 - 2 * t);
+        const across = 1.5 * t * (1 - t) + t * t * t;
+        yield { x: from.x + (to.x - from.x) * across, y: from.y + (to.y - from.y) * bend + side };
+      }
+  }
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;

@@ -105,6 +105,47 @@ describe("the layout", () => {
     expect([x("a") < x("b"), x("b") < x("c"), x("c") < x("d")]).toEqual([true, true, true]);
   });
 
+  it("writes no label over another or over a box, as long as there is room on the edge", () => {
+    const node = (id: string) => ({ id, head: `group.${id}`, lines: ["group, 2 rules"], tone: "group" as const });
+    const svg = graphSvg({
+      title: "t",
+      description: "d",
+      nodes: ["back", "front", "outside", "other"].map(node),
+      edges: [
+        { from: "back", to: "back", label: "tcp 7946" },
+        { from: "back", to: "front", label: "tcp 8080" },
+        { from: "front", to: "back", label: "tcp 9100" },
+        { from: "outside", to: "front", label: "2 × tcp 443" },
+        { from: "other", to: "front", label: "tcp 22" },
+      ],
+    });
+    const number = (text: string, name: string): number => Number(new RegExp(` ${name}="([^"]+)"`).exec(text)?.[1]);
+    const boxes = [...svg.matchAll(/<rect class="box"[^>]*>/g)].map(([rect]) => ({
+      x: number(rect, "x"),
+      y: number(rect, "y"),
+      width: number(rect, "width"),
+      height: number(rect, "height"),
+      what: rect,
+    }));
+    const labels = [...svg.matchAll(/<text class="label"[^>]*>([^<]*)/g)].map(([text, words = ""]) => {
+      const width = words.length * 6.6;
+      return { x: number(text, "x") - width / 2, y: number(text, "y") - 10, width, height: 12, what: words };
+    });
+    expect([boxes.length, labels.length]).toEqual([4, 5]);
+    const meet = labels.flatMap((label, index) =>
+      [...boxes, ...labels.slice(index + 1)]
+        .filter(
+          (other) =>
+            label.x < other.x + other.width &&
+            other.x < label.x + label.width &&
+            label.y < other.y + other.height &&
+            other.y < label.y + label.height,
+        )
+        .map((other) => [label.what, other.what]),
+    );
+    expect(meet).toEqual([]);
+  });
+
   it("takes a graph without nodes", () => {
     expect(graphSvg(resourceGraph([]))).toMatch(/<svg [^>]*width="\d+" height="\d+"/);
   });
