@@ -75,7 +75,7 @@ function terminal(text) {
 </style>
 <rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${colours.paper[0]}" stroke="#d0d7de"/>
 ${[22, 42, 62].map((x) => `<circle class="edge" cx="${x}" cy="18" r="6" fill="${colours.edge[0]}"/>`).join("")}
-<g class="ink" fill="${colours.ink[0]}">
+<g class="ink" fill="${colours.ink[0]}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
 ${rows.join("\n")}
 </g>
 </svg>
