@@ -361,13 +361,15 @@ const exposureOfReview = ({ exposure }: Review) => (exposure === undefined ? {} 
 /** `--report FILE`, however it ended: the page is what a pipeline keeps. */
 function writeReport(
   { service, invocation: { command, flags, output } }: Session,
-  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded" | "where">,
+  finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded" | "where" | "who">,
 ): void {
   if (flags.report === undefined) return;
   const { embedded } = service;
   const { where } = output;
+  const { who, host } = holderOf(command);
   const page = htmlReport({
     ...finished,
+    who: `${who} on ${host}`,
     ...(where === undefined ? {} : { where: whereText(where) }),
     command,
     version,

@@ -35,6 +35,8 @@ export interface HtmlReport {
   readonly embedded?: boolean;
   /** Which service, project, environment and state it was for. */
   readonly where?: string;
+  /** Who ran the command. */
+  readonly who?: string;
 }
 
 /** A picture of more steps is no picture; the table of steps has them all. */
@@ -112,7 +114,7 @@ function header(report: HtmlReport): string {
     "<header>",
     `<h1>reconcile ${escapeHtml(report.command)}</h1>`,
     ...(report.where === undefined ? [] : [`<p>${escapeHtml(report.where)}</p>`]),
-    `<p class="r-quiet">${escapeHtml(report.at)} · reconcile ${escapeHtml(report.version)} · state ${code(plan.lineage)}, serial ${plan.serial}</p>`,
+    `<p class="r-quiet">${escapeHtml(report.at)}${report.who === undefined ? "" : ` · by ${escapeHtml(report.who)}`} · reconcile ${escapeHtml(report.version)} · state ${code(plan.lineage)}, serial ${plan.serial}</p>`,
     `<p class="r-verdict r-${hue}" role="status">${escapeHtml(word)}</p>`,
     `<p>${escapeHtml(summaryText(plan))}</p>`,
     facts.length === 0 ? "" : `<ul class="r-facts">${facts.map((fact) => `<li>${fact}</li>`).join("")}</ul>`,

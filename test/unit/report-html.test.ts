@@ -115,6 +115,12 @@ describe("the page", () => {
     expect(page).not.toMatch(/ on[a-z]+="/);
   });
 
+  it("says where it was, who ran it and from which commit, with what is in those names escaped", () => {
+    const html = htmlReport(reportOf({ where: "project shop · commit 1a2b3c4d5e6f", who: "ann<b> on build-7" }));
+    expect(html).toContain("project shop · commit 1a2b3c4d5e6f");
+    expect(html).toContain("by ann&#60;b&#62; on build-7");
+  });
+
   it("says the outcome, what failed with its fix, every change and every step", () => {
     expect(page).toContain("quota exceeded");
     expect(page).toContain("→ ask for more");
