@@ -17,9 +17,11 @@ function keepHere(file) {
   const added = new Map();
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (text, path) {
-    if (!path.includes("node_modules") || text.startsWith("#!")) return compile.call(this, text, path);
+    // An import() that is evaluated finds its loader only in what Node compiled.
+    if (!path.includes("node_modules") || text.startsWith("#!") || text.includes('eval)("u=>import'))
+      return compile.call(this, text, path);
     const cachedData = known.get(path);
-    const script = new Script(Module.wrap(text), { filename: path, ...(cachedData && { cachedData }) });
+    const script = new Script(Module.wrap(text), { filename: path, cachedData });
     if (cachedData === undefined || script.cachedDataRejected) added.set(path, script);
     const find = (name) => this.require(name);
     Object.assign(find, {
