@@ -20,7 +20,7 @@ export default defineConfig({
     globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
     ...patience,
     sequence: { sequencer: SlowFirst },
-    // Two cores are what CI has; more forks only make processes that the tests start wait for each other.
-    maxWorkers: 2,
+    // Two cores are what CI has. The third fork has something to do while others wait for a timer or a lock.
+    maxWorkers: 3,
   },
 });
