@@ -191,7 +191,7 @@ function bodyOf(text, resolve) {
     },
   });
   return marked
-    .parse(withoutRemarks(text))
+    .parse(withoutRemarks(text), { async: false })
     .replaceAll("<table>", '<div class="wide"><table>')
     .replaceAll("</table>", "</table></div>");
 }
