@@ -45,13 +45,14 @@ const rowOf = (vm: LiveVm, address: Address | null): VmRow => ({
   ...{ private_ip: vm.privateIp ?? null, floating_ip: vm.floatingIp ?? null },
 });
 
-export function vmListText(rows: readonly VmRow[]): string {
+/** `flavors`: their names by their ids, as far as the service lists them. */
+export function vmListText(rows: readonly VmRow[], flavors: ReadonlyMap<string, string>): string {
   if (rows.length === 0) return "There are no VMs.\n";
   const lines = rows.map((row) => [
     row.address ?? "",
     row.name ?? "",
     row.status ?? (row.id === null ? "(not known)" : "(not seen)"),
-    row.flavor ?? "",
+    row.flavor === null ? "" : (flavors.get(row.flavor) ?? row.flavor),
     row.private_ip ?? "",
     row.floating_ip ?? "",
     row.id ?? "",

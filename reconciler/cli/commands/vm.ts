@@ -148,14 +148,20 @@ function list(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async ({ store, service }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
-    const listed = service.client.can.seesVms === "list" ? await service.client.listVms({}) : undefined;
+    const { client } = service;
+    const [listed, flavors] = await Promise.all([
+      client.can.seesVms === "list" ? client.listVms({}) : undefined,
+      client.can.listsFlavors && !output.json ? client.listFlavors() : undefined,
+    ]);
     if (listed !== undefined && listed.status !== "accepted") {
       const { code = "service/unavailable", message = "the VMs could not be listed", fix } = failedBy(listed);
       throw fail(code, `the VMs could not be listed: ${message}`, fix);
     }
     const rows = vmRows(state, listed?.value);
     for (const row of rows) output.event({ type: "vm", ...row });
-    output.print(vmListText(rows));
+    // Names are for people: without the list of flavors, their ids are shown.
+    const names = flavors?.status === "accepted" ? flavors.value : [];
+    output.print(vmListText(rows, new Map(names.map(({ id, name = id }) => [id, name]))));
     if (listed === undefined) output.note("This service has no list of VMs: these are as the state remembers them.");
     return output.finish({ exitCode: 0, diagnostics: service.diagnostics });
   });
