@@ -170,6 +170,7 @@ export async function prepare(
       lineage: newLineage(),
       observe,
       ...(session.memory === undefined ? {} : { memory: session.memory }),
+      ...(session.swept === undefined ? {} : { swept: session.swept }),
       discoveryWindowMs: service.timing.discoveryWindowMs,
       ...(session.signal === undefined ? {} : { signal: session.signal }),
       emit: (event) => {

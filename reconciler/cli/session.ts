@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { LookMemory } from "../core/plan/memory";
 import type { Plan } from "../core/plan/plan";
+import type { Swept } from "../core/plan/sweep";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import type { Service } from "./compose";
@@ -16,6 +17,8 @@ export interface Session {
   readonly savedPlanId?: string;
   /** Of a command that plans again and again from memory. */
   readonly memory?: LookMemory;
+  /** What was seen between the rounds of a watch. */
+  readonly swept?: Swept;
   /** Ends what only looks. */
   readonly signal?: AbortSignal;
 }

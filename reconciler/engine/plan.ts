@@ -3,18 +3,19 @@
 import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Live } from "../core/model/live";
+import { type Live, notSeen } from "../core/model/live";
 import type { Scope } from "../core/model/recorded";
 import { type LookMemory, remembering, type Sightings, sightingsIn } from "../core/plan/memory";
-import { type Part, partChanged, partTargeted, widened } from "../core/plan/part";
+import { type Part, partChanged, partTargeted, partUnswept, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
+import { laidOver, type Swept, sweptWith } from "../core/plan/sweep";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
 import type { ServiceClient } from "../service/client";
 import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import type { Clock } from "./ports";
-import { type Refreshed, refresh, unobserved } from "./refresh";
+import { type Refreshed, refresh } from "./refresh";
 import { assertSameService, assertShown, scopeOf, scopeToRemember } from "./scope";
 
 export interface Prepared {
@@ -26,6 +27,8 @@ export interface Prepared {
   readonly scope?: Scope;
   /** What the state is to remember of what was seen; absent where nobody plans from memory. */
   readonly sightings?: Sightings;
+  /** Everything that was seen, for whoever plans again; absent where nobody does. */
+  readonly swept?: Swept;
 }
 
 class UnreadableState extends Error {
@@ -96,10 +99,13 @@ export interface PreparePlan {
   readonly discoveryWindowMs?: number;
   /** Of whoever plans again and again. */
   readonly memory?: LookMemory;
+  /** What was seen since the last plan, which counts as a look: a plan looks at the rest, and at what it touches. */
+  readonly swept?: Swept;
 }
 
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
-  const { desired, client, options } = input;
+  const { desired, client, options, swept } = input;
+  const before = swept === undefined || swept.at.size === 0 ? undefined : swept;
   const { state, notes } = openState(await input.store.read(), input.store.location, input.lineage);
   const accepted = options.acceptService === true;
   const now = scopeOf(client, desired);
@@ -112,6 +118,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       acceptService: accepted,
       ...(input.signal === undefined ? {} : { signal: input.signal }),
       ...(part === undefined ? {} : { part }),
+      ...(before === undefined ? {} : { before }),
     });
     // Whoever stopped the look knows why it shows nothing.
     if (input.signal?.aborted !== true) assertReached(client.origin, seen);
@@ -119,11 +126,12 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     return seen;
   };
   const known = input.memory === undefined ? state : remembering(state, input.memory);
+  const wholeOf = (live: Live): Live => (before === undefined ? live : laidOver(live, before));
   const planFrom = (seen: Refreshed) =>
     makePlan({
       desired,
       state: known,
-      live: seen.live,
+      live: wholeOf(seen.live),
       can: client.can,
       takesPortRanges: client.takesPortRanges,
       ...(client.names === undefined ? {} : { names: client.names }),
@@ -131,14 +139,16 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       isYoung,
       findings: [...notes, ...seen.findings],
     });
-  const fromState = (): Plan => planFrom({ live: unobserved, findings: [] });
+  const fromState = (): Plan => planFrom({ live: notSeen, findings: [] });
   let part =
     options.maxAgeMs === undefined || !input.observe
-      ? partTargeted(desired, state, options)
+      ? before === undefined
+        ? partTargeted(desired, state, options)
+        : partUnswept(fromState(), desired, state, before)
       : partChanged(fromState(), desired, known, started, input.memory);
   const resources = part?.addresses.size ?? state.resources.size;
   input.emit?.({ type: "refresh", status: "started", resources, elapsedMs: 0 });
-  let seen = input.observe ? await look(part) : { live: unobserved, findings: [] };
+  let seen = input.observe ? await look(part) : { live: notSeen, findings: [] };
   let plan = planFrom(seen);
   // What a narrow plan turns out to touch is looked at as well, before anything of it counts.
   for (;;) {
@@ -159,9 +169,10 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   return {
     desired,
     state,
-    live: seen.live,
+    live: wholeOf(seen.live),
     plan,
     ...(scope === undefined ? {} : { scope }),
     ...(sightings === undefined ? {} : { sightings }),
+    ...(swept === undefined ? {} : { swept: sweptWith(swept, seen.live, state, started) }),
   };
 }

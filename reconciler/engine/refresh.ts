@@ -6,10 +6,11 @@ import { type Address, type Kind, kinds, parseAddress } from "../core/model/addr
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
-import { isDoubt, judgeScope, type Look, notLookedAt, type Sighting, weigh } from "../core/model/evidence";
+import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
+import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
 import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
 import { cannotLook, type Options, observeEach, wordOf } from "./observe";
@@ -30,6 +31,8 @@ export interface RefreshOptions {
   readonly acceptService?: boolean;
   /** Only this is looked at, and of everything else nothing is said. Left out: everything. */
   readonly part?: Part;
+  /** Seen not long ago: names in it are compared as well. */
+  readonly before?: Swept;
 }
 
 export async function refresh(
@@ -90,8 +93,10 @@ export async function refresh(
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
   findings.push(...addressNotes(wanted.vm, live.vmById));
-  const meant = part === undefined ? desired : within(desired, part);
-  const catalogue = await readCatalogue(client, meant, state, live.vms, live.vmById, findings, signalOf(options));
+  const { before } = options;
+  const meant = part === undefined || before !== undefined ? desired : within(desired, part);
+  const { vmById } = before === undefined ? live : laidOver(live, before);
+  const catalogue = await readCatalogue(client, meant, state, live.vms, vmById, findings, signalOf(options));
   return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
 }
 
@@ -253,17 +258,6 @@ async function witnessesOf(
 }
 
 const mostWitnesses = 3;
-
-/** Nothing is asked: everything is as recorded. */
-export const unobserved: Live = {
-  vmById: new Map(),
-  volumes: new Map(),
-  volumesListed: false,
-  groups: new Map(),
-  groupsListed: false,
-  unlisted: { vm: notLookedAt, volume: notLookedAt, group: notLookedAt },
-  catalogue: {},
-};
 
 /** The data volumes that go with their VM, which a plan names by their size as it is now. */
 function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {

@@ -44,6 +44,8 @@ export interface WatchSetting {
   readonly signal: AbortSignal;
   readonly round: () => Promise<{ readonly result: RoundResult; readonly seen?: Observation }>;
   readonly ended: (round: Round, nextInMs: number) => void;
+  /** What is done until the next round, for so long at the most. Left out: nothing. */
+  readonly between?: (pauseMs: number) => Promise<void>;
 }
 
 /** How much longer a pause may be than its interval, so that watchers started together drift apart. */
@@ -69,6 +71,6 @@ export async function watch(setting: WatchSetting): Promise<void> {
     failures = result.end === "failed" ? failures + 1 : 0;
     const pause = pauseMs(setting.intervalMs, failures, result.end, setting.random());
     setting.ended({ at, durationMs: clock.now() - at, result, ...(seen === undefined ? {} : { seen }) }, pause);
-    await clock.sleep(pause, signal);
+    await (setting.between?.(pause) ?? clock.sleep(pause, signal));
   }
 }

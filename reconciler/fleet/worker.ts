@@ -310,7 +310,7 @@ function nextOf(
   const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
   if (result.end === "failed") return after(afterFailure(spec.retry, status.failures, jitter), "retry");
   if (result.end === "blocked" && result.waitingFor.what === "lock") return after(lockedMs, "retry");
-  const usual = afterSuccess(spec.intervalMs, jitter);
+  const usual = afterSuccess(spec.intervalMs, jitter, Date.now());
   const until = status.waitingFor?.until;
   if (until === undefined) return after(usual, "interval");
   return after(Math.min(usual, Math.max(0, Date.parse(until) - Date.now())), "window");

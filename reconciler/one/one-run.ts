@@ -6,7 +6,7 @@ import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Live, notSeen, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import type { Intent, RecordedResource, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
@@ -14,7 +14,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
-import { refresh, unobserved } from "../engine/refresh";
+import { refresh } from "../engine/refresh";
 import { type RunReport, runPlan } from "../engine/run-plan";
 import type { ServiceClient } from "../service/client";
 import type { StateSession } from "../store/store";
@@ -71,11 +71,11 @@ export async function planAsRecorded(
   signal: AbortSignal,
 ): Promise<PlannedOne> {
   const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
-  const planned = plan(service, desired, state, address, { ...unobserved, catalogue: spelled }, [], {});
+  const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, [], {});
   if (changeOf(planned)?.action !== "replace" || kindOf(address) !== "vm") return planned;
   // As for one that is not there yet: every list.
   const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
-  return plan(service, desired, state, address, { ...unobserved, catalogue }, [], {});
+  return plan(service, desired, state, address, { ...notSeen, catalogue }, [], {});
 }
 
 /** Nothing has to be looked up: every flavor and image is written as it was. */

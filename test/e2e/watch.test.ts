@@ -89,6 +89,22 @@ it("--apply corrects drift, follows the file as it changes, and stops cleanly on
   expect(existsSync(join(cwd, "reconcile.state.json.lock"))).toBe(false);
 });
 
+it("looks at everything once, and from then on between the rounds; a round begins when something is not as it was", async () => {
+  const { emulator, run, watcher, driftOnce } = await setUp();
+  expect((await run("apply", "-y")).exitCode).toBe(0);
+  const { child, finished, round } = watcher("--json", "--interval", "3s");
+  await round("in_sync");
+  const looks = () => emulator.requests().log.filter(({ operation }) => operation === "group.rule.list").length;
+  const before = looks();
+  await round("in_sync", 1);
+  // By a slice, and not by the round again.
+  expect(looks() - before).toBe(1);
+  await driftOnce();
+  expect(await round("pending")).toMatchObject({ drifted: ["vm.web"] });
+  child.kill("SIGTERM");
+  expect((await finished).exitCode).toBe(0);
+});
+
 it("--apply without the consent is blocked, names the flag, and sends nothing", async () => {
   const { emulator, cwd, run, watcher } = await setUp();
   expect((await run("apply", "-y")).exitCode).toBe(0);

@@ -69,14 +69,28 @@ describe("when a stack is looked at again", () => {
     [8, 3_600_000],
     [80, 3_600_000],
   ])("after %i failures it waits %i ms", (failures, ms) => expect(afterFailure(retry, failures, 0)).toBe(ms));
-  test("the jitter adds a tenth at most", () => {
+  test("it is looked at again within its interval and a tenth, and from then on once in each", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1000, max: 1e8 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (ms, jitter) => {
-        const next = afterSuccess(ms, jitter);
-        expect(next).toBeGreaterThanOrEqual(ms);
-        expect(next).toBeLessThanOrEqual(Math.ceil(ms * 1.1));
-      }),
+      fc.property(
+        fc.integer({ min: 1000, max: 1e8 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.integer({ min: 0, max: 2e12 }),
+        (ms, jitter, now) => {
+          const first = afterSuccess(ms, jitter, now);
+          expect(first).toBeGreaterThanOrEqual(Math.floor(ms * 0.1));
+          expect(first).toBeLessThanOrEqual(Math.ceil(ms * 1.1) + 1);
+          // A round takes a little itself.
+          expect(Math.abs(afterSuccess(ms, jitter, now + first + 5) + 5 - ms)).toBeLessThanOrEqual(2);
+        },
+      ),
     );
+  });
+  test("a thousand stacks that begin at once are looked at evenly", () => {
+    const minute = 60_000;
+    const at = Array.from({ length: 1000 }, (_, index) => afterSuccess(10 * minute, index / 1000, 1_800_000_000_123));
+    const inEach = Array.from({ length: 11 }, (_, n) => at.filter((ms) => Math.floor(ms / minute) === n).length);
+    expect(inEach[0]).toBe(0);
+    for (const count of inEach.slice(1)) expect(Math.abs(count - 100)).toBeLessThanOrEqual(1);
   });
 });
 

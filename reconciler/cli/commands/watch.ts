@@ -11,6 +11,7 @@ import type { Address } from "../../core/model/address";
 import { missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
+import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
 import { judgeReachability } from "../../core/reachability/findings";
 import { seenNow } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
@@ -19,12 +20,13 @@ import { findDrift } from "../../engine/drift";
 import type { Prepared } from "../../engine/plan";
 import type { RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
+import { isWorthSpreading, sweepDuring } from "../../engine/sweep";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { todayUtc } from "../../outside/clock";
 import { afterRound, afterStep, roundEvent, roundLine, startStatus } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
-import { createPorts, fail, holderOf, newLineage, openService, openStore, systemClock } from "../compose";
+import { createPorts, fail, holderOf, newLineage, openService, openStore, type Service, systemClock } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags, consentFlags } from "../flags";
 import { carryOut, grantsOf, planOptions, prepareBeside } from "../planning";
@@ -79,7 +81,7 @@ async function run(invocation: Invocation): Promise<number> {
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
   const stop = listenForStop(output);
   let present = startStatus(Date.now(), intervalMs);
-  const memory = rememberRounds(planOptions(flags).maxAgeMs, intervalMs);
+  const memory = rememberRounds(invocation, intervalMs, stop.soft);
   const listen = flags.listen ?? "127.0.0.1:9464";
   const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
   const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
@@ -107,6 +109,7 @@ async function run(invocation: Invocation): Promise<number> {
         output.event(roundEvent(round, nextInMs));
         output.print(roundLine(round, nextInMs));
       },
+      between: memory.between,
     });
   } finally {
     await lease?.letGo();
@@ -133,7 +136,7 @@ async function oneRound(
   invocation: Invocation,
   store: StateStore,
   lease: Lease | undefined,
-  memory: RoundMemory | undefined,
+  memory: RoundMemory,
   stop: Stop,
   listen: Listener,
 ): Promise<Ended> {
@@ -163,28 +166,90 @@ async function oneRound(
   }
 }
 
-/** What the rounds before this one have seen, so that a round need not look at everything. */
+/** What was seen before a round, so that the round need not look at everything. */
 interface RoundMemory {
-  readonly now: () => LookMemory;
-  noteRound(prepared: Prepared, drifted: readonly Address[]): void;
+  readonly now: () => Pick<Session, "memory" | "swept">;
+  noteRound(session: Session, prepared: Prepared, drifted: readonly Address[]): void;
+  /** These are not as they were seen any more. */
+  forget(changed: ReadonlySet<Address>): void;
+  readonly between: (pauseMs: number) => Promise<void>;
+}
+
+function rememberRounds(invocation: Invocation, intervalMs: number, signal: AbortSignal): RoundMemory {
+  const { maxAgeMs } = planOptions(invocation.flags);
+  if (maxAgeMs !== undefined) return rememberShares(maxAgeMs, intervalMs, signal);
+  return invocation.flags.refresh === undefined && isWorthSpreading(intervalMs)
+    ? sweepBetween(invocation, intervalMs, signal)
+    : {
+        now: () => ({}),
+        noteRound: () => undefined,
+        forget: () => undefined,
+        between: (ms) => systemClock.sleep(ms, signal),
+      };
 }
 
 /** Each round looks at its share of everything, so that all is seen once in the time it may be old, without peaks. */
-function rememberRounds(maxAgeMs: number | undefined, intervalMs: number): RoundMemory | undefined {
-  if (maxAgeMs === undefined) return undefined;
+function rememberShares(maxAgeMs: number, intervalMs: number, signal: AbortSignal): RoundMemory {
   let memory: LookMemory = { seen: undefined, again: new Set(), share: Math.min(1, intervalMs / maxAgeMs) };
   return {
-    now: () => memory,
-    noteRound({ sightings, plan }, drifted) {
+    now: () => ({ memory }),
+    noteRound(_, { sightings, plan }, drifted) {
       const seen = sightings === undefined ? memory.seen : seenNow(memory.seen, sightings);
       // What differs is looked at until it does not.
       memory = { ...memory, seen, again: new Set([...drifted, ...plan.changes.map(({ address }) => address)]) };
     },
+    forget: () => undefined,
+    between: (ms) => systemClock.sleep(ms, signal),
   };
 }
 
-async function look(opened: Session, memory: RoundMemory | undefined, stop: Stop, listen: Listener): Promise<Ended> {
-  const session = memory === undefined ? opened : { ...opened, memory: memory.now() };
+/** So much longer than the interval may be past since something was seen, until a round looks at it by itself. */
+const slack = 1.5;
+
+/** The first round looks at everything at once. From then on that is spread over the pauses, and a round looks at what it touches. */
+function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortSignal): RoundMemory {
+  let swept = nothingSwept;
+  let last: Pick<Prepared, "desired" | "state"> | undefined;
+  let workspace: Workspace | undefined;
+  return {
+    now: () => ({ swept }),
+    noteRound(session, prepared) {
+      swept = prepared.swept ?? nothingSwept;
+      last = prepared;
+      workspace = session.workspace;
+    },
+    forget(changed) {
+      if (last !== undefined) swept = without(swept, last.state, changed);
+    },
+    async between(pauseMs) {
+      const [known, opened] = [last, workspace];
+      last = undefined;
+      if (known === undefined || opened === undefined) {
+        swept = nothingSwept;
+        return systemClock.sleep(pauseMs, signal);
+      }
+      let service: Service | undefined;
+      try {
+        const client = async () => {
+          service = await openService(opened, invocation);
+          return service.client;
+        };
+        const now = systemClock.now();
+        swept = await sweepDuring({ ...known, swept, client, clock: systemClock, pauseMs, signal });
+        swept = seenSince(swept, known.state, now - (slack - 1) * intervalMs);
+      } catch (error) {
+        // The round meets the same, and tells it.
+        if (asDiagnostics(error) === undefined) throw error;
+        swept = nothingSwept;
+      } finally {
+        await service?.close();
+      }
+    },
+  };
+}
+
+async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Listener): Promise<Ended> {
+  const session = { ...opened, ...memory.now() };
   const { invocation, store, service, workspace } = session;
   const applies = invocation.flags.apply === true;
   if (applies) {
@@ -194,7 +259,7 @@ async function look(opened: Session, memory: RoundMemory | undefined, stop: Stop
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
   const drift = await findDrift(service.client, prepared.state, prepared.plan.options, prepared.live);
   const drifted = drift.drifts.map(({ address }) => address);
-  memory?.noteRound(prepared, drifted);
+  memory.noteRound(session, prepared, drifted);
   const seen = observation(prepared, drifted);
   const review = await reviewPlan(session, prepared);
   const problems = review.diagnostics.filter(({ severity }) => severity === "error");
@@ -216,7 +281,9 @@ async function look(opened: Session, memory: RoundMemory | undefined, stop: Stop
       result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
       seen,
     };
-  return { result: resultOf(await carryOut(session, prepared, grants, stop, listen)), seen };
+  const result = resultOf(await carryOut(session, prepared, grants, stop, listen));
+  memory.forget(new Set([...plan.changes, ...plan.steps].map(({ address }) => address)));
+  return { result, seen };
 }
 
 function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): RoundResult {

@@ -3,7 +3,7 @@
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
 import type { Kind } from "./address";
-import type { ScopeDoubt, Sighting } from "./evidence";
+import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
 
 export type { Sighting } from "./evidence";
@@ -113,6 +113,17 @@ export interface Live {
   readonly doubt?: ScopeDoubt;
   readonly catalogue: Catalogue;
 }
+
+/** Nothing was asked: everything is as recorded. */
+export const notSeen: Live = {
+  vmById: new Map(),
+  volumes: new Map(),
+  volumesListed: false,
+  groups: new Map(),
+  groupsListed: false,
+  unlisted: { vm: notLookedAt, volume: notLookedAt, group: notLookedAt },
+  catalogue: {},
+};
 
 export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById.get(id) ?? live.unlisted.vm;
 export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>

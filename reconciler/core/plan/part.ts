@@ -17,6 +17,7 @@ import { type LookMemory, oldest, tooOld } from "./memory";
 import { nameGiven } from "./names-taken";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
+import { type Swept, unswept } from "./sweep";
 
 export interface Part {
   readonly addresses: ReadonlySet<Address>;
@@ -46,6 +47,17 @@ export function partChanged(fromState: Plan, desired: Desired, before: State, no
   const targeted = partTargeted(desired, before, options);
   if (targeted !== undefined) for (const address of start) if (!targeted.addresses.has(address)) start.delete(address);
   return partAround(start, pairs, state, desired);
+}
+
+/** Beside what was seen in the slices of a sweep: what it did not see, what is open, and what a plan on it would touch. */
+export function partUnswept(fromSwept: Plan, desired: Desired, before: State, swept: Swept): Part {
+  const { pairs, state } = pairResources(whatIsMeant(desired, fromSwept.options), before);
+  const start = new Set<Address>([...state.intents.keys(), ...unswept(before, swept)]);
+  for (const { address } of [...fromSwept.changes, ...fromSwept.steps]) start.add(address);
+  for (const { address, severity } of fromSwept.diagnostics)
+    if (address !== undefined && severity === "error") start.add(address);
+  const { outputs: _, reachability: __, ...rest } = desired;
+  return partAround(start, pairs, state, rest);
 }
 
 export function partAround(

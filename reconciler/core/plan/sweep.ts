@@ -1,0 +1,161 @@
+/**
+ * A look at everything that is spread over the time between two rounds: which things each slice of it looks at, so that
+ * each is seen once and no slice sends much more than the others. What a slice does not show as it was is no evidence yet;
+ * the round that follows looks for itself.
+ */
+import type { Abilities } from "../model/abilities";
+import { type Address, type Kind, kinds } from "../model/address";
+import {
+  type Catalogue,
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type LiveVolume,
+  notSeen,
+  type Sighting,
+} from "../model/live";
+import type { RecordedResource, State } from "../model/recorded";
+
+/** What was seen of the things that the state knows, and when each was. */
+export interface Swept {
+  readonly live: Live;
+  /** By `vm:ID`. */
+  readonly at: ReadonlyMap<string, number>;
+}
+
+export const nothingSwept: Swept = { live: notSeen, at: new Map() };
+
+type Identified = RecordedResource & { readonly id: string };
+
+const isIdentified = (record: RecordedResource): record is Identified => record.id !== undefined;
+
+const keyOf = ({ kind, id }: Identified): string => `${kind}:${id}`;
+
+/** What a look saw is the latest of it; of what it did not look at, the earlier look holds. */
+export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, "resources">, now: number): Swept {
+  const vmById = new Map<string, Sighting<LiveVm>>();
+  const volumes = new Map<string, Sighting<LiveVolume>>();
+  const groups = new Map<string, Sighting<LiveGroup>>();
+  const at = new Map<string, number>();
+  const keep = <T>(
+    record: Identified,
+    into: Map<string, Sighting<T>>,
+    found: ReadonlyMap<string, Sighting<T>>,
+    then: ReadonlyMap<string, Sighting<T>>,
+  ): void => {
+    const { id } = record;
+    const fresh = found.get(id);
+    const sighting = fresh ?? then.get(id);
+    const seenAt = fresh === undefined ? before.at.get(keyOf(record)) : now;
+    if (sighting?.seen !== "yes" || seenAt === undefined) return;
+    into.set(id, sighting);
+    at.set(keyOf(record), seenAt);
+  };
+  for (const record of resources.values()) {
+    if (!isIdentified(record)) continue;
+    if (record.kind === "vm") keep(record, vmById, seen.vmById, before.live.vmById);
+    else if (record.kind === "volume") keep(record, volumes, seen.volumes, before.live.volumes);
+    else keep(record, groups, seen.groups, before.live.groups);
+  }
+  return {
+    live: { ...notSeen, vmById, volumes, groups, catalogue: either(seen.catalogue, before.live.catalogue) },
+    at,
+  };
+}
+
+const either = (now: Catalogue, then: Catalogue): Catalogue => ({
+  flavors: now.flavors ?? then.flavors,
+  images: now.images ?? then.images,
+  regions: now.regions ?? then.regions,
+});
+
+/** Without what was seen before then. */
+export const seenSince = (swept: Swept, state: Pick<State, "resources">, since: number): Swept =>
+  keptOf(swept, state, (_, seenAt) => seenAt >= since);
+
+/** Without what was changed since. */
+export const without = (swept: Swept, state: Pick<State, "resources">, changed: ReadonlySet<Address>): Swept =>
+  keptOf(swept, state, ({ address }) => !changed.has(address));
+
+function keptOf(
+  swept: Swept,
+  state: Pick<State, "resources">,
+  isKept: (record: RecordedResource, seenAt: number) => boolean,
+): Swept {
+  const at = new Map<string, number>();
+  for (const record of state.resources.values()) {
+    const seenAt = isIdentified(record) ? swept.at.get(keyOf(record)) : undefined;
+    if (isIdentified(record) && seenAt !== undefined && isKept(record, seenAt)) at.set(keyOf(record), seenAt);
+  }
+  return sweptWith({ ...swept, at }, notSeen, state, 0);
+}
+
+/** What is seen now, and beneath it what was seen before. */
+export const laidOver = (seen: Live, { live }: Swept): Live => ({
+  ...seen,
+  vmById: new Map([...live.vmById, ...seen.vmById]),
+  volumes: new Map([...live.volumes, ...seen.volumes]),
+  groups: new Map([...live.groups, ...seen.groups]),
+  catalogue: either(seen.catalogue, live.catalogue),
+});
+
+/** What nobody has seen. */
+export const unswept = ({ resources }: Pick<State, "resources">, { at }: Swept): Address[] =>
+  [...resources.values()].flatMap((record) => (isIdentified(record) && at.has(keyOf(record)) ? [] : [record.address]));
+
+export type SliceIds = Readonly<Record<Kind, ReadonlySet<string>>>;
+
+/** Things that are looked at together, for so many requests. */
+interface Unit {
+  readonly kind: Kind;
+  readonly ids: readonly string[];
+  readonly requests: number;
+  readonly seenAt: number;
+}
+
+/** A page of a list is taken to show so many. */
+const usualPage = 100;
+
+/** What a list shows is one unit; everything else is one by one. What was seen later is left out. */
+function unitsOf({ resources }: Pick<State, "resources">, { at }: Swept, can: Abilities, since: number): Unit[] {
+  const requestsOf: Readonly<Record<Kind, number>> = {
+    vm: 1,
+    volume: 1,
+    group: can.seesGroups === "rules" ? 1 : 2,
+  };
+  const isListed: Readonly<Record<Kind, boolean>> = {
+    vm: can.seesVms === "list",
+    volume: can.seesVolumes === "list",
+    group: false,
+  };
+  const units: Unit[] = [];
+  for (const kind of kinds) {
+    if (kind === "vm" && can.seesVms === "never") continue;
+    const all = [...resources.values()].filter(isIdentified).filter((record) => record.kind === kind);
+    const seenAt = (record: Identified): number => at.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
+    const due = all.filter((record) => seenAt(record) <= since);
+    const requests = Math.ceil(all.length / usualPage);
+    if (isListed[kind] && due.length > requests)
+      units.push({ kind, ids: due.map(({ id }) => id), requests, seenAt: Math.min(...due.map(seenAt)) });
+    else for (const one of due) units.push({ kind, ids: [one.id], requests: requestsOf[kind], seenAt: seenAt(one) });
+  }
+  return units.sort((a, b) => a.seenAt - b.seenAt);
+}
+
+/** How many requests it takes to see all that was not seen later. */
+export const requestsLeft = (state: State, swept: Swept, can: Abilities, since: number): number =>
+  unitsOf(state, swept, can, since).reduce((sum, { requests }) => sum + requests, 0);
+
+/** This slice's part of what was not seen later: what was not seen for longest first. */
+export function nextSlice(state: State, swept: Swept, can: Abilities, since: number, slicesLeft: number): SliceIds {
+  const units = unitsOf(state, swept, can, since);
+  const share = Math.ceil(units.reduce((sum, { requests }) => sum + requests, 0) / Math.max(1, slicesLeft));
+  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  let requests = 0;
+  for (const unit of units) {
+    if (requests >= share) break;
+    requests += unit.requests;
+    for (const id of unit.ids) ids[unit.kind].add(id);
+  }
+  return ids;
+}

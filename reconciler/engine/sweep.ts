@@ -1,0 +1,104 @@
+/**
+ * Spreads a look at everything over the pause between two rounds, so that each thing is seen once in it and the service is
+ * never asked much at a time. It ends early when something is not as it was seen last: then the round is due.
+ */
+import type { Desired } from "../core/model/desired";
+import type { Look } from "../core/model/evidence";
+import { type Live, notSeen, type Sighting } from "../core/model/live";
+import type { State } from "../core/model/recorded";
+import { nextSlice, requestsLeft, type SliceIds, type Swept, sweptWith } from "../core/plan/sweep";
+import { deepEqual } from "../core/text/deep-equal";
+import type { ServiceClient } from "../service/client";
+import { isNobody, lookAt, type Seen } from "./look";
+import type { Clock } from "./ports";
+
+export interface SweepSetting {
+  /** Opened for the first slice. */
+  readonly client: () => Promise<ServiceClient>;
+  readonly desired: Desired;
+  readonly state: State;
+  /** What was seen so far. */
+  readonly swept: Swept;
+  readonly clock: Clock;
+  readonly pauseMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Slices are no closer together than this, and no more than so many. */
+export const shortestSliceMs = 1000;
+const mostSlices = 60;
+
+/** Between two rounds so close together there is nothing to spread. */
+export const isWorthSpreading = (pauseMs: number): boolean => pauseMs >= 2 * shortestSliceMs;
+
+export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<Swept> {
+  const { desired, clock, pauseMs, signal } = setting;
+  const from = clock.now();
+  // What is open, missing or to be imported is the round's affair.
+  const state: State = { ...setting.state, intents: new Map(), orphans: new Map() };
+  const sleepUntil = (ms: number): Promise<void> => clock.sleep(Math.max(0, from + ms - clock.now()), signal);
+  let known = swept;
+  if (isWorthSpreading(pauseMs)) {
+    const client = await setting.client();
+    const requests = requestsLeft(state, known, client.can, from);
+    const most = Math.min(mostSlices, Math.floor(pauseMs / shortestSliceMs) - 1);
+    const slices = Math.ceil(requests / Math.max(1, Math.ceil(requests / most)));
+    for (let left = slices; left > 0; left--) {
+      await sleepUntil((pauseMs * (slices - left + 1)) / (slices + 1));
+      if (signal.aborted) return known;
+      const ids = nextSlice(state, known, client.can, from, left);
+      if (isNobody(ids)) break;
+      const seen = await lookAt(
+        { client, desired, state, known: allIds(state), young: new Set(), findings: [], signal },
+        ids,
+        () => false,
+      );
+      if (signal.aborted) return known;
+      const isSame = isAsBefore(known, seen, ids);
+      known = sweptWith(known, liveOf(seen), state, clock.now());
+      if (!isSame) return known;
+    }
+  }
+  await sleepUntil(pauseMs);
+  return known;
+}
+
+function allIds({ resources }: State): SliceIds {
+  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  for (const { kind, id } of resources.values()) if (id !== undefined) ids[kind].add(id);
+  return ids;
+}
+
+function isAsBefore({ live }: Swept, { vm, volume, group }: Seen, ids: SliceIds): boolean {
+  const isSame = <T>(
+    wanted: ReadonlySet<string>,
+    looks: ReadonlyMap<string, Look<T>>,
+    before: ReadonlyMap<string, Sighting<T>>,
+  ): boolean =>
+    [...wanted].every((id) => {
+      const look = looks.get(id);
+      const then = before.get(id);
+      return then?.seen !== "yes" || (look?.seen === "yes" && deepEqual(look.value, then.value));
+    });
+  return (
+    isSame(ids.vm, vm.looks, live.vmById) &&
+    isSame(ids.volume, volume.looks, live.volumes) &&
+    isSame(ids.group, group.looks, live.groups)
+  );
+}
+
+/** What does not show is left for the round to prove: here it only is not seen. */
+const liveOf = ({ vm, volume, group }: Seen): Live => ({
+  ...notSeen,
+  vmById: sightings(vm.looks),
+  volumes: sightings(volume.looks),
+  groups: sightings(group.looks),
+});
+
+const sightings = <T>(looks: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
+  new Map(
+    [...looks].map(([id, look]): [string, Sighting<T>] => [
+      id,
+      look.seen === "absent" ? { seen: "unobserved", reason: look.because } : look,
+    ]),
+  );
