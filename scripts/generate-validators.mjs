@@ -60,7 +60,9 @@ function asModule(name, code) {
     .replace(/^"use strict";/, "")
     .replace(statement, "")
     .replace(/const (\w+) = require\("([^"]+)"\)(\.default)?;/g, (_, local, specifier, viaDefault) => {
-      imports.push(`import ${local}Module from "${specifier}";\nconst ${local} = ${local}Module${viaDefault ?? ""};`);
+      // What a default import of a CommonJS module gives depends on who loads it: the module, or its default already.
+      const value = viaDefault === undefined ? `${local}Module` : `${local}Module.default ?? ${local}Module`;
+      imports.push(`import ${local}Module from "${specifier}";\nconst ${local} = ${value};`);
       return "";
     });
   if (/\brequire\(/.test(body)) throw new Error(`${name}: a require is left in the generated code`);

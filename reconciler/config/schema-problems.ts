@@ -105,7 +105,8 @@ function findingsAt<A extends Area>(
     else if (keyword === "required") {
       // Of several keys one: which, the reader says.
       if (!/\/(?:oneOf|not|if)\b/.test(schemaPath)) missing.add(String(params.missingProperty));
-    } else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
+    } else if (keyword === "dependentRequired") missing.add(String(params.missingProperty));
+    else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
     else if (keyword === "const") expected.push(String(params.allowedValue));
     else {
       const expectation = expectationOf(keyword, params, words);
@@ -207,6 +208,10 @@ function expectationOf(keyword: string, params: Record<string, unknown>, words: 
       return `at least ${params.limit}`;
     case "maximum":
       return `at most ${params.limit}`;
+    case "exclusiveMinimum":
+      return `more than ${params.limit}`;
+    case "uniqueItems":
+      return "nothing twice";
     case "minItems":
     case "minLength":
     case "minProperties":

@@ -80,12 +80,35 @@ export interface Receiver {
   readonly secret?: SecretSource;
 }
 
+/** Whom a provider of identities knows: by a claim of theirs, or everybody who signs in. */
+export type RoleRule = {
+  readonly role: "viewer" | "approver" | "operator";
+  /** Names with `*`; empty: every stack. */
+  readonly stacks: readonly string[];
+} & ({ readonly claim: string; readonly is: string } | { readonly claim?: undefined; readonly is?: undefined });
+
+/** How people come to the pages: by OpenID Connect. */
+export interface SignIn {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Absent: a public client, which has none. */
+  readonly clientSecret?: SecretSource;
+  /** Where the pages are reached from outside. */
+  readonly url: string;
+  readonly scopes: readonly string[];
+  /** The claim whose value stands in the history. */
+  readonly nameClaim: string;
+  readonly roles: readonly RoleRule[];
+}
+
 /** What is shared by all stacks: one document in the database. */
 export interface Settings {
   readonly services: readonly FleetService[];
   readonly tenants: readonly Tenant[];
   readonly windows: readonly FleetWindow[];
   readonly receivers: readonly Receiver[];
+  /** Absent: people sign in with tokens, or nobody does. */
+  readonly signIn?: SignIn;
 }
 
 export interface Fleet extends Settings {

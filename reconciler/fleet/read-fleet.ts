@@ -11,6 +11,7 @@ import { type ConfigSource, offsetAt, type Path, type YamlFile } from "../config
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { invariant } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
 import { fieldsIn } from "../core/text/objects";
 import type {
@@ -22,7 +23,9 @@ import type {
   OutputReference,
   Receiver,
   Retry,
+  RoleRule,
   SecretSource,
+  SignIn,
   Source,
   StackSpec,
   StandingConsent,
@@ -44,6 +47,16 @@ interface FleetFile {
   notify?: { on: Receiver["on"]; stacks?: string[]; to: { webhook: string; secret?: SecretSource } }[];
   stacks?: Record<string, StackBlock>;
   generate?: GenerateBlock[];
+  sign_in?: SignInBlock;
+}
+interface SignInBlock {
+  issuer: string;
+  client_id: string;
+  client_secret?: SecretSource;
+  url: string;
+  scopes?: string[];
+  name?: string;
+  roles: { role: RoleRule["role"]; stacks?: string[]; claim?: string; is?: string }[];
 }
 interface ServiceBlock {
   base_url: string;
@@ -111,6 +124,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
   const parts = sources.map((source) => readPart(source, reading));
   const problems = parts.flatMap((part) => part.problems);
   const diagnostics = parts.flatMap((part) => part.diagnostics);
+  const signIn = parts.find(({ fleet: part }) => part.signIn !== undefined)?.fleet.signIn;
   const fleet: Fleet = {
     services: parts.flatMap(({ fleet: part }) => part.services),
     tenants: parts.flatMap(({ fleet: part }) => part.tenants),
@@ -118,6 +132,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     receivers: parts.flatMap(({ fleet: part }) => part.receivers),
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
+    ...(signIn === undefined ? {} : { signIn }),
   };
   if (problems.length === 0) problems.push(...referenceProblems(fleet, parts));
   const all = sortDiagnostics([...diagnostics, ...problems.map(asDiagnostic)]);
@@ -142,6 +157,8 @@ function readPart(source: ConfigSource, reading: FleetReading): Part {
   const root: unknown = file.root ?? {};
   if (!isValid(root)) {
     problems.push(...schemaProblems(file, problemsOf(root), { area: "config", patterns: patternWords }, root));
+    // Taken for an empty fleet, it would release every stack.
+    invariant(problems.length > 0, "a file that its schema refuses has a problem to tell");
     return unread;
   }
   // The copy leaves the places behind, which the reader keeps beside the values.
@@ -159,6 +176,7 @@ const patternWords: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9][A-Za-z0-9_.-]*$": "a name of letters, digits, points, hyphens and underscores",
   "^[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable",
   "^https?://": "a URL that begins with http:// or https://",
+  "^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$": "one word",
   "^sha256:[0-9a-f]{64}$": "sha256: and 64 hexadecimal digits",
 };
 
@@ -183,6 +201,7 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
     })),
     stacks: Object.entries(block.stacks ?? {}).map(([name, stack]) => readStack(name, stack, defaults, reader)),
     generators: (block.generate ?? []).map((generate, index) => readGenerator(generate, index, defaults, reader)),
+    ...(block.sign_in === undefined ? {} : { signIn: readSignIn(block.sign_in, reader) }),
   };
 }
 
@@ -208,6 +227,41 @@ function readService(name: string, block: ServiceBlock, { at, problems, reading,
     insecureHttp: insecure_http === true,
     ...(time_scale === undefined ? {} : { timeScale: time_scale }),
   };
+}
+
+function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn {
+  const { issuer, client_id, client_secret, url, scopes = ["profile", "email"], name = "email", roles } = block;
+  for (const [field, value] of Object.entries({ issuer, url })) {
+    const problem = placeProblem(value);
+    if (problem !== undefined)
+      problems.push({
+        code: "fleet/bad-sign-in",
+        summary: `the ${field} of sign_in ${problem}`,
+        fix: `write an address that begins with https://; http:// is for this machine alone`,
+        at: at(["sign_in", field]),
+      });
+  }
+  return {
+    issuer,
+    clientId: client_id,
+    ...(client_secret === undefined ? {} : { clientSecret: client_secret }),
+    url: url.replace(/\/+$/, ""),
+    scopes,
+    nameClaim: name,
+    roles: roles.map(({ role, stacks = [], claim, is }) =>
+      claim === undefined || is === undefined ? { role, stacks } : { role, stacks, claim, is },
+    ),
+  };
+}
+
+/** Tokens and cookies go there. */
+function placeProblem(text: string): string | undefined {
+  if (!URL.canParse(text)) return "is no address";
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (username !== "" || password !== "") return "holds a name or a password";
+  if (search !== "" || hash !== "") return "holds more than a place";
+  const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
+  return protocol === "https:" || isHere ? undefined : "is not encrypted";
 }
 
 const readTenant = (name: string, { weight = 1, max_running }: { weight?: number; max_running?: number }): Tenant => ({
@@ -425,6 +479,13 @@ function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem[] {
         fix: "keep one of them",
         at: places(what === "stack" ? "stacks" : `${what}s`, name),
       });
+  if (parts.filter(({ fleet: part }) => part.signIn !== undefined).length > 1)
+    problems.push({
+      code: "fleet/twice",
+      summary: "sign_in is in two files",
+      fix: "keep one of them",
+      at: places("sign_in", "issuer"),
+    });
   for (const stack of fleet.stacks) {
     const at = places("stacks", stack.name);
     if (stack.service !== undefined && !services.includes(stack.service))

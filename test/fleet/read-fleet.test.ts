@@ -42,6 +42,36 @@ describe("a fleet's file", () => {
     });
   });
 
+  test("who may sign in is read, and written once", () => {
+    const signIn = `version: 1
+sign_in:
+  issuer: https://login.example/realms/a
+  client_id: fleet
+  client_secret: { env: FLEET_CLIENT_SECRET }
+  url: https://fleet.example/
+  roles:
+    - { role: operator, claim: groups, is: platform }
+    - { role: approver, stacks: [prod-*], claim: groups, is: "payments-*" }
+    - { role: viewer }
+`;
+    expect(read(whole, signIn).fleet?.signIn).toEqual({
+      issuer: "https://login.example/realms/a",
+      clientId: "fleet",
+      clientSecret: { env: "FLEET_CLIENT_SECRET" },
+      url: "https://fleet.example",
+      scopes: ["profile", "email"],
+      nameClaim: "email",
+      roles: [
+        { role: "operator", stacks: [], claim: "groups", is: "platform" },
+        { role: "approver", stacks: ["prod-*"], claim: "groups", is: "payments-*" },
+        { role: "viewer", stacks: [] },
+      ],
+    });
+    expect(read(signIn, signIn).diagnostics.map(({ code, source }) => [code, source?.file])).toEqual([
+      ["fleet/twice", "fleet1.yaml"],
+    ]);
+  });
+
   test("two files are one fleet, and the same stack in both is told once", () => {
     const second = "version: 1\nstacks:\n  prod-shop: { source: { folder: . }, state: s }\n";
     expect(
@@ -104,6 +134,36 @@ describe("a fleet's file", () => {
       "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, depends_on: [b] }\n  b: { source: { folder: . }, state: s, depends_on: [a] }\n",
       "fleet/circle",
       3,
+    ],
+    [
+      "a consent that is written twice",
+      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, approve: auto, consents: [flush, flush] }\n",
+      "config/wrong-type",
+      3,
+    ],
+    [
+      "a budget of nothing",
+      "version: 1\nservices:\n  w: { base_url: embedded, budget: { requests_per_second: 0 } }\n",
+      "config/wrong-type",
+      3,
+    ],
+    [
+      "a provider of identities that is not encrypted",
+      "version: 1\nsign_in:\n  issuer: http://login.example\n  client_id: x\n  url: https://fleet.example\n  roles: [ { role: viewer } ]\n",
+      "fleet/bad-sign-in",
+      3,
+    ],
+    [
+      "a place of the pages that holds a password",
+      "version: 1\nsign_in:\n  issuer: https://login.example\n  client_id: x\n  url: https://u:p@fleet.example\n  roles: [ { role: viewer } ]\n",
+      "fleet/bad-sign-in",
+      5,
+    ],
+    [
+      "a claim without what it is to be",
+      "version: 1\nsign_in:\n  issuer: https://login.example\n  client_id: x\n  url: https://fleet.example\n  roles:\n    - { role: operator, claim: groups }\n",
+      "config/missing",
+      7,
     ],
   ];
   test.each(mistakes)("%s is an error at its place", (_, text, code, line) => {

@@ -118,6 +118,7 @@ export type DiagnosticCode =
   | "exposure/open-port"
   | "fleet/bad-input"
   | "fleet/bad-schedule"
+  | "fleet/bad-sign-in"
   | "fleet/bad-source"
   | "fleet/circle"
   | "fleet/credential-in-url"

@@ -8,6 +8,10 @@ export const fleet = {
     "Write ${stack.NAME.outputs.OUTPUT}. A value that is known beforehand goes under vars.",
   ),
   "fleet/bad-schedule": row("The schedule of a window cannot be read.", "Write five fields as in cron, in quotes."),
+  "fleet/bad-sign-in": row(
+    "The issuer or the url of sign_in is no address that people may be sent to with a sign-in.",
+    "Write addresses that begin with https:// and hold no password and no query; http:// is for this machine alone.",
+  ),
   "fleet/bad-source": row(
     "A source does not say where the files of a stack are.",
     "Name exactly one of git, folder and artifact; an artifact needs its digest.",
@@ -36,7 +40,7 @@ export const fleet = {
   ),
   "fleet/package-missing": row(
     "The fleet needs packages that a single project does not, and they are not installed.",
-    "Install them beside this one: npm install pg-boss hono @hono/node-server (and @electric-sql/pglite for --database embedded).",
+    "Install them beside this one: npm install pg-boss cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, openid-client for sign_in).",
   ),
   "fleet/source": row(
     "The files of a stack could not be fetched.",
