@@ -1,17 +1,21 @@
-/** Who may do what: a role for stacks by name. Tokens and sessions are kept as hashes only. */
+/** Who may do what: roles for stacks by name. Tokens and sessions are kept as hashes only. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { isOneOf } from "../core/text/objects";
-import { isMeant } from "./model";
+import { fits, isMeant, type RoleRule } from "./model";
 
 export const roles = ["viewer", "approver", "operator"] as const;
 export type Role = (typeof roles)[number];
 
-export interface Visitor {
-  readonly name: string;
+export interface Grant {
   readonly role: Role;
   /** Names with `*`; empty: every stack. */
   readonly stacks: readonly string[];
+}
+
+export interface Visitor {
+  readonly name: string;
+  readonly grants: readonly Grant[];
 }
 
 export type Act = "see" | "approve" | "reject" | "run" | "pause" | "resume";
@@ -25,16 +29,49 @@ const needs: Readonly<Record<Act, Role>> = {
   resume: "operator",
 };
 
+const reaches = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
+
 /** An operator approves as well, and an approver sees. */
-export const may = ({ role, stacks }: Visitor, act: Act, stack: string): boolean =>
-  roles.indexOf(role) >= roles.indexOf(needs[act]) && isMeant(stacks, stack);
+export const may = ({ grants }: Visitor, act: Act, stack: string): boolean =>
+  grants.some(({ role, stacks }) => reaches(role, needs[act]) && isMeant(stacks, stack));
+
+/** What is about no stack, or about all of them. */
+export const maySeeAll = ({ grants }: Visitor): boolean =>
+  grants.some(({ stacks }) => stacks.length === 0 || stacks.includes("*"));
 
 export const roleNeeded = (act: Act): Role => needs[act];
+
+/** The furthest one, for a person to read. */
+export const roleOf = ({ grants }: Visitor): Role =>
+  grants.reduce<Role>((most, { role }) => (reaches(role, most) ? role : most), "viewer");
 
 export const isRole = (text: string): text is Role => isOneOf(text, roles);
 
 /** Of whoever sits at this machine, where nobody has to sign in. */
-export const localVisitor = (name: string): Visitor => ({ name, role: "operator", stacks: [] });
+export const localVisitor = (name: string): Visitor => ({ name, grants: [{ role: "operator", stacks: [] }] });
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What the provider says of a person, as what the fleet's file makes of it. None: the person may not come in. */
+export const grantsOf = (claims: Claims, rules: readonly RoleRule[]): readonly Grant[] =>
+  rules.flatMap(({ role, stacks, claim, is }) =>
+    claim === undefined || valuesOf(claims, claim).some((value) => fits(is, value)) ? [{ role, stacks }] : [],
+  );
+
+/** A claim may be a text, a list of texts, or lie deeper: `realm_access.roles`. Its whole name comes first. */
+function valuesOf(claims: Claims, path: string): readonly string[] {
+  const found = Object.hasOwn(claims, path) ? claims[path] : path.split(".").reduce<unknown>(within, claims);
+  return (Array.isArray(found) ? found : [found]).flatMap((value: unknown) =>
+    typeof value === "string" ? [value] : [],
+  );
+}
+
+const within = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+
+/** By which a person is known in the history. */
+export const nameIn = (claims: Claims, claim: string): string | undefined =>
+  [...valuesOf(claims, claim), ...valuesOf(claims, "email"), ...valuesOf(claims, "sub")].find((name) => name !== "");
 
 export const newToken = (): string => `rfl_${randomBytes(24).toString("base64url")}`;
 export const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");

@@ -11,6 +11,7 @@ import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { createProvider } from "../../reconciler/fleet/identity";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
@@ -100,7 +101,8 @@ describe("the pages of a fleet", () => {
     createPages({
       records,
       queue,
-      ...(local === undefined ? {} : { local }),
+      local: async () => local,
+      provider: createProvider(),
       pushed: (url, ref) => repositoryPushed({ records, queue, cache }, url, ref),
       hooks: { github: "hook-secret" },
       metrics: async () => "up 1\n",
@@ -136,6 +138,9 @@ describe("the pages of a fleet", () => {
 
   test("send whoever has no token to the door, and take no form of another site", async () => {
     expect((await pages().request("/")).headers.get("location")).toBe("/sign-in");
+    expect((await pages().request("/stacks/prod-a?x=1")).headers.get("location")).toBe(
+      "/sign-in?to=%2Fstacks%2Fprod-a%3Fx%3D1",
+    );
     expect((await pages().request("/api/stacks")).status).toBe(401);
     const form = (site: string) =>
       pages("ann").request("/stacks/prod-a/pause", { method: "POST", headers: { ...local, "sec-fetch-site": site } });
@@ -149,8 +154,48 @@ describe("the pages of a fleet", () => {
       });
     expect((await signIn("wrong")).headers.get("set-cookie")).toBeNull();
     const cookie = (await signIn("token-of-vera")).headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/HttpOnly.*SameSite=Strict/);
+    expect(cookie).toMatch(/HttpOnly.*SameSite=Lax/);
     expect((await pages().request("/", { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
+  });
+
+  test("a token that is taken away ends what was opened with it, and neither opens the other's door", async () => {
+    await records.addToken({ hash: hashOf("token-of-gus"), name: "gus", role: "viewer", stacks: [] });
+    const answer = await pages().request("/sign-in", {
+      method: "POST",
+      headers: { "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams({ token: "token-of-gus", to: "/history" }),
+    });
+    expect(answer.headers.get("location")).toBe("/history");
+    const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const session = cookie.slice(cookie.indexOf("=") + 1);
+    expect((await pages().request("/api/stacks", { headers: { cookie } })).status).toBe(200);
+    expect((await pages().request("/api/stacks", { headers: { authorization: `Bearer ${session}` } })).status).toBe(
+      401,
+    );
+    expect((await pages().request("/api/stacks", { headers: { cookie: "reconcile_fleet=token-of-gus" } })).status).toBe(
+      401,
+    );
+    await records.dropTokens("gus");
+    expect((await pages().request("/api/stacks", { headers: { cookie } })).status).toBe(401);
+  });
+
+  test("the metrics name every stack, and are for whoever may see all of them", async () => {
+    expect((await pages().request("/metrics")).status).toBe(401);
+    expect((await pages().request("/metrics", as("ann"))).status).toBe(401);
+    expect((await pages().request("/metrics", as("vera"))).status).toBe(200);
+    expect((await pages("ann").request("/metrics", { headers: local })).status).toBe(200);
+  });
+
+  test("a page says nothing that its address made up", async () => {
+    const text = await (await pages("ann").request("/stacks/prod-a?said=Send+your+token", { headers: local })).text();
+    expect(text).not.toContain("Send your token");
+    const known = await (await pages("ann").request("/stacks/prod-a?said=pause", { headers: local })).text();
+    expect(known).toContain("Paused.");
+  });
+
+  test("nothing that passes on for others counts as somebody at this machine", async () => {
+    for (const name of ["x-forwarded-for", "forwarded", "via"])
+      expect((await pages("ann").request("/", { headers: { ...local, [name]: "1.2.3.4" } })).status).toBe(421);
   });
 
   const rights: readonly [string, string, string, number][] = [

@@ -1,6 +1,7 @@
 /** The pages as a server: to this machine alone, or behind tokens. */
 
 import { serve } from "@hono/node-server";
+import { createProvider } from "../../fleet/identity";
 import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
 import { repositoryPushed } from "../../fleet/pushes";
@@ -18,6 +19,22 @@ export interface ServeSetting {
   readonly metrics?: () => Promise<string>;
 }
 
+const doorFreshMs = 1000;
+
+/** Whether people sign in: somebody has a token, or the fleet's file names a provider. It may become so while this serves. */
+function createDoor(records: Pick<FleetSession["records"], "anyToken" | "settings">): () => Promise<boolean> {
+  let known: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
+  return () => {
+    if (known !== undefined && Date.now() - known.at < doorFreshMs) return known.answer;
+    const answer = records.anyToken().then(async (any) => any || (await records.settings()).signIn !== undefined);
+    known = { at: Date.now(), answer };
+    answer.catch(() => {
+      known = undefined;
+    });
+    return answer;
+  };
+}
+
 const isLoopback = (host: string): boolean => ["127.0.0.1", "::1", "localhost"].includes(host);
 
 export async function servePages(
@@ -27,18 +44,20 @@ export async function servePages(
   const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
   if (match === null) throw fail("cli/bad-flag", `--listen ${listen} is no address`, "--listen 127.0.0.1:8470");
   const host = (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
-  const signsIn = await session.records.anyToken();
-  if (!signsIn && !isLoopback(host))
+  const signsIn = createDoor(session.records);
+  if (!isLoopback(host) && !(await signsIn()))
     throw fail(
       "cli/bad-flag",
-      `--listen ${listen} would show the fleet to everybody: nobody has a token yet`,
+      `--listen ${listen} would show the fleet to everybody: nobody has a token, and the fleet's file has no sign_in`,
       "reconcile fleet token NAME --role operator, or --listen 127.0.0.1:8470",
     );
   const [github, gitlab] = [setting("RECONCILE_FLEET_GITHUB_SECRET"), setting("RECONCILE_FLEET_GITLAB_TOKEN")];
   const app = createPages({
     records: session.records,
     queue: session.queue,
-    ...(signsIn ? {} : { local: session.who }),
+    // Listening to others, nobody is taken for the person at this machine, whatever became of the tokens.
+    local: async () => (isLoopback(host) && !(await signsIn()) ? session.who : undefined),
+    provider: createProvider(),
     pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),
     hooks: { ...(github === undefined ? {} : { github }), ...(gitlab === undefined ? {} : { gitlab }) },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
@@ -53,7 +72,7 @@ export async function servePages(
     else server.once("listening", () => resolve());
   });
   const port = portOf(server);
-  if (!signsIn) say("Nobody signs in: the pages answer to this machine alone.");
+  if (!(await signsIn())) say("Nobody signs in: the pages answer to this machine alone.");
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     close: () =>

@@ -141,7 +141,7 @@ export function requirePackage<T>(name: string): T {
     throw new DatabaseFailed(
       "fleet/package-missing",
       `the fleet needs the package ${name}, which is not installed`,
-      "npm install pg-boss cron-parser hono @hono/node-server @electric-sql/pglite",
+      `npm install pg-boss cron-parser hono @hono/node-server ${name === "openid-client" ? name : "@electric-sql/pglite"}`,
     );
   }
 }

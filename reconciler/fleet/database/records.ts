@@ -1,4 +1,5 @@
 /** What the fleet keeps, by name: stacks, plans that wait, runs, decisions, workers. Each function is one statement. */
+import { type Grant, isRole, type Visitor } from "../access";
 import type { Approval } from "../decide";
 import type { Settings, StackSpec } from "../model";
 import { noSettings } from "../model";
@@ -109,6 +110,7 @@ interface Columns {
   readonly "runs.counts": Record<string, number> | null;
   readonly "runs.result": RunResult | null;
   readonly "runs.approval": Approval | null;
+  readonly "sessions.grants": readonly Grant[] | null;
   readonly "tokens.stacks": string[];
   readonly "workers.doing": WorkerRecord["doing"];
 }
@@ -396,6 +398,12 @@ const decisionStatements = ({ query }: Database) => ({
   },
 });
 
+function visitorOf(row: Row): Visitor {
+  const role = textOf(row["role"]);
+  const single = isRole(role) ? [{ role, stacks: written(row, "tokens.stacks") }] : [];
+  return { name: textOf(row["name"]), grants: written(row, "sessions.grants") ?? single };
+}
+
 const workerStatements = ({ query }: Database) => ({
   /** The commit that was seen before; absent: none. */
   async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
@@ -426,47 +434,80 @@ const workerStatements = ({ query }: Database) => ({
     ]);
   },
   async dropTokens(name: string): Promise<number> {
-    return (await query(`DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`, [name])).length;
-  },
-  async tokenOf(hash: string): Promise<{ name: string; role: string; stacks: readonly string[] } | undefined> {
+    // Whoever is signed in under this name is out as well.
     const rows = await query(
-      `SELECT name, role, stacks FROM ${schema}.tokens WHERE hash = $1 AND (until IS NULL OR until > now())
-       UNION ALL SELECT name, role, stacks FROM ${schema}.sessions WHERE hash = $1 AND until > now()`,
+      `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1) DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
+      [name],
+    );
+    return rows.length;
+  },
+  async visitorWithToken(hash: string): Promise<Visitor | undefined> {
+    const rows = await query(
+      `SELECT name, role, stacks FROM ${schema}.tokens WHERE hash = $1 AND (until IS NULL OR until > now())`,
       [hash],
     );
-    return rows.map((row) => ({
-      name: textOf(row["name"]),
-      role: textOf(row["role"]),
-      stacks: written(row, "tokens.stacks"),
-    }))[0];
+    return rows.map(visitorOf)[0];
+  },
+  async visitorWithSession(hash: string): Promise<Visitor | undefined> {
+    const rows = await query(
+      `SELECT name, role, stacks, grants FROM ${schema}.sessions WHERE hash = $1 AND until > now()`,
+      [hash],
+    );
+    return rows.map(visitorOf)[0];
   },
   async anyToken(): Promise<boolean> {
     return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
   },
-  async openSession(session: {
-    hash: string;
-    name: string;
-    role: string;
-    stacks: readonly string[];
-    hours: number;
-  }): Promise<void> {
+  async openSession({ hash, name, grants, hours }: Visitor & { hash: string; hours: number }): Promise<void> {
+    // A server of the version before reads one role: the first of them.
+    const { role = "viewer", stacks = [] } = grants[0] ?? {};
     await query(
       `WITH old AS (DELETE FROM ${schema}.sessions WHERE until < now())
-       INSERT INTO ${schema}.sessions (hash, name, role, stacks, until) VALUES ($1, $2, $3, $4, now() + $5 * interval '1 hour')`,
-      [session.hash, session.name, session.role, JSON.stringify(session.stacks), session.hours],
+       INSERT INTO ${schema}.sessions (hash, name, role, stacks, grants, until)
+       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour')`,
+      [hash, name, role, JSON.stringify(stacks), JSON.stringify(grants), hours],
     );
+  },
+  /** A sign-in that was begun with the provider, by the hash of its state. */
+  async beginSignIn(state: string, minutes: number): Promise<void> {
+    await query(
+      `WITH old AS (DELETE FROM ${schema}.sign_ins WHERE until < now())
+       INSERT INTO ${schema}.sign_ins (state, until) VALUES ($1, now() + $2 * interval '1 minute')`,
+      [state, minutes],
+    );
+  },
+  /** True once: whoever comes with the same state again is refused. */
+  async endSignIn(state: string): Promise<boolean> {
+    const rows = await query(`DELETE FROM ${schema}.sign_ins WHERE state = $1 RETURNING until > now() AS fresh`, [
+      state,
+    ]);
+    return rows[0]?.["fresh"] === true;
   },
   async closeSession(hash: string): Promise<void> {
     await query(`DELETE FROM ${schema}.sessions WHERE hash = $1`, [hash]);
   },
-  /** Grows with everything that a page shows. */
+  /** Another text when anything that a list shows became another. */
   async moment(): Promise<string> {
     const rows = await query(
-      `SELECT (SELECT coalesce(max(changed_at), 'epoch') FROM ${schema}.stacks) AS stacks,
-         (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS runs, (SELECT coalesce(max(line), 0) FROM ${schema}.run_lines) AS lines,
-         (SELECT count(*) FROM ${schema}.plans) AS plans`,
+      `SELECT (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
+         (SELECT last_value FROM ${schema}.runs_id_seq) AS runs, (SELECT last_value FROM ${schema}.decisions_id_seq) AS decisions,
+         (SELECT string_agg(name || doing::text || draining::text, ' ' ORDER BY name) FROM ${schema}.workers) AS workers,
+         (SELECT string_agg(used || ' ' || refusals, ' ' ORDER BY service) FROM ${schema}.budgets) AS budgets`,
     );
     return JSON.stringify(rows[0] ?? {});
+  },
+  /** The same of single stacks: their conditions, plans, runs and the lines of those. */
+  async moments(stacks: readonly string[]): Promise<Map<string, string>> {
+    const rows = await query(
+      `SELECT s.name, s.changed_at, s.next_at, s.paused, s.approval, p.digest, r.id AS run, r.ended_at,
+         (SELECT max(line) FROM ${schema}.run_lines WHERE run = r.id) AS line,
+         (SELECT max(id) FROM ${schema}.decisions WHERE stack = s.name) AS decision
+       FROM ${schema}.stacks s LEFT JOIN ${schema}.plans p ON p.stack = s.name
+         LEFT JOIN LATERAL (SELECT id, ended_at FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true
+       WHERE s.name = ANY($1)`,
+      [stacks],
+    );
+    return new Map(rows.map((row) => [textOf(row["name"]), JSON.stringify(row)]));
   },
   async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<void> {
     await query(

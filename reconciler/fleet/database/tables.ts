@@ -65,6 +65,10 @@ const migrations: readonly string[] = [
      hash text PRIMARY KEY, name text NOT NULL, role text NOT NULL, stacks jsonb NOT NULL DEFAULT '[]', made_at timestamptz NOT NULL DEFAULT now(), until timestamptz);
    CREATE TABLE ${schema}.sessions (
      hash text PRIMARY KEY, name text NOT NULL, role text NOT NULL, stacks jsonb NOT NULL DEFAULT '[]', until timestamptz NOT NULL);`,
+  `ALTER TABLE ${schema}.sessions ADD COLUMN grants jsonb;
+   CREATE TABLE ${schema}.sign_ins (state text PRIMARY KEY, until timestamptz NOT NULL);
+   CREATE TABLE ${schema}.pictures (stack text PRIMARY KEY, body jsonb NOT NULL, seen_at timestamptz NOT NULL DEFAULT now());
+   ALTER TABLE ${schema}.stacks ADD COLUMN picture text;`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

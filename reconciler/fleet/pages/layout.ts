@@ -1,6 +1,6 @@
 /** The frame of every page. */
 import { html } from "hono/html";
-import type { Visitor } from "../access";
+import { roleOf, type Visitor } from "../access";
 import type { Condition } from "../views";
 
 export type Part = ReturnType<typeof html>;
@@ -9,9 +9,16 @@ export interface Frame {
   readonly title: string;
   readonly here: "/" | "/services" | "/workers" | "/history" | "";
   readonly visitor: Visitor | undefined;
-  /** Said once, after something was done. */
-  readonly said?: string;
+  /** After something was done. */
+  readonly said?: Said;
   readonly signOut: boolean;
+  /** What the page shows, and as of when; absent: it does not change. */
+  readonly live?: { readonly stack?: string; readonly mark: string };
+}
+
+export interface Said {
+  readonly bad: boolean;
+  readonly text: string;
 }
 
 const places = [
@@ -21,7 +28,7 @@ const places = [
   ["/history", "History"],
 ] as const;
 
-export const page = ({ title, here, visitor, said, signOut }: Frame, body: Part): Part => html`<!doctype html>
+export const page = ({ title, here, visitor, said, signOut, live }: Frame, body: Part): Part => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -32,11 +39,19 @@ export const page = ({ title, here, visitor, said, signOut }: Frame, body: Part)
 <a class="skip" href="#main">Skip to the content</a>
 <header><strong>reconcile fleet</strong>
 <nav aria-label="Pages">${places.map(([path, name]) => html`<a href="${path}"${here === path ? html` aria-current="page"` : ""}>${name}</a>`)}</nav>
-<span class="who">${visitor === undefined ? "" : `${visitor.name} (${visitor.role})`}</span>
-${signOut ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ""}
+<span class="who">${visitor === undefined ? "" : `${visitor.name} (${roleOf(visitor)})`}</span>
+<span id="stale" class="tag wait" role="status" hidden>not live: reload</span>
+${signOut && visitor !== undefined ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ""}
 </header>
-<main id="main" tabindex="-1">${said === undefined ? "" : html`<p class="said" role="status">${said}</p>`}${body}</main>
+<main id="main" tabindex="-1"${live === undefined ? "" : html` data-live="${eventsOf(live)}"`}>${said === undefined ? "" : html`<p class="said ${said.bad ? "bad" : ""}" role="status">${capital(said.text)}</p>`}${body}</main>
 </body></html>`;
+
+function eventsOf({ stack, mark }: NonNullable<Frame["live"]>): string {
+  return `/events?${new URLSearchParams({ ...(stack === undefined ? {} : { stack }), mark })}`;
+}
+
+const capital = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 
 const hues: Readonly<Record<Condition, "good" | "wait" | "bad" | "">> = {
   Ready: "good",

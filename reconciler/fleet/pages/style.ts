@@ -36,30 +36,47 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margi
 
 /** What keeps a page live: the server says that something changed, and the page fetches itself anew. */
 export const script = `
-const seen = new EventSource("/events");
-let busy = false, again = false;
+const topic = document.querySelector("main").dataset.live;
+const note = document.getElementById("stale");
+let busy = false, again = false, later = false, opened = false;
+const isWriting = () => document.activeElement !== null && document.activeElement.matches("main input, main textarea, main select");
 async function renew() {
-  const active = document.activeElement;
-  if (active && active.matches("main input, main textarea, main select") || document.querySelector("main details.form[open]")) return;
+  if (isWriting()) { later = true; return; }
   if (busy) { again = true; return; }
   busy = true;
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (!answer.ok) return;
+    if (!answer.ok || answer.redirected) { note.hidden = false; return; }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const open = new Set([...document.querySelectorAll("main details[open][id]")].map((one) => one.id));
-    const focused = active && active.id;
-    document.querySelector("main").replaceChildren(...page.querySelector("main").childNodes);
-    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    if (focused) document.getElementById(focused)?.focus();
+    if (isWriting()) { later = true; return; }
+    const main = document.querySelector("main");
+    const open = new Map([...main.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
+    const focused = document.activeElement && document.activeElement.id;
+    const below = new Map([...main.querySelectorAll("pre[id]")].map((one) => [one.id, one.scrollTop]));
+    const said = main.querySelector(".said[role=status]");
+    main.replaceChildren(...page.querySelector("main").childNodes);
+    if (said && !main.querySelector(".said[role=status]")) main.prepend(said);
+    for (const [id, is] of open) { const one = document.getElementById(id); if (one) one.open = is; }
+    for (const [id, top] of below) { const one = document.getElementById(id); if (one) one.scrollTop = top; }
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    note.hidden = true;
+  } catch {
+    note.hidden = false;
   } finally {
     busy = false;
     if (again) { again = false; renew(); }
   }
 }
-seen.addEventListener("changed", renew);
+if (topic) {
+  const seen = new EventSource(topic);
+  seen.addEventListener("changed", renew);
+  seen.addEventListener("hello", () => { if (opened) renew(); opened = true; });
+  seen.addEventListener("error", () => { note.hidden = false; });
+  seen.addEventListener("open", () => { note.hidden = true; });
+  document.addEventListener("focusout", () => { if (later) setTimeout(() => { if (!isWriting()) { later = false; renew(); } }, 50); });
+}
 document.addEventListener("submit", (event) => {
-  const ask = event.target.getAttribute("data-ask");
+  const ask = event.submitter?.dataset.ask ?? event.target.dataset.ask;
   if (ask && !confirm(ask)) event.preventDefault();
 });
 `;

@@ -1,0 +1,152 @@
+/**
+ * People as a provider of identities knows them, by OpenID Connect: the code flow with PKCE, a state and a nonce, and
+ * the ID token's signature looked at. Everything the fleet knows of openid-client is in this file.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { Claims } from "./access";
+import { requirePackage } from "./database/open";
+import type { SecretSource, SignIn } from "./model";
+import { readSecret } from "./secrets";
+
+/** What is used of openid-client. */
+interface OpenidClient {
+  readonly clockTolerance: symbol;
+  readonly allowInsecureRequests: unknown;
+  readonly enableNonRepudiationChecks: unknown;
+  None(): ClientProof;
+  ClientSecretPost(secret: string): ClientProof;
+  ClientSecretBasic(secret: string): ClientProof;
+  discovery(
+    issuer: URL,
+    clientId: string,
+    metadata: object,
+    proof: ClientProof,
+    options: { readonly execute: readonly unknown[]; readonly timeout: number },
+  ): Promise<Configuration>;
+  calculatePKCECodeChallenge(verifier: string): Promise<string>;
+  buildAuthorizationUrl(config: Configuration, parameters: Readonly<Record<string, string>>): URL;
+  authorizationCodeGrant(
+    config: Configuration,
+    url: URL,
+    checks: {
+      readonly pkceCodeVerifier: string;
+      readonly expectedState: string;
+      readonly expectedNonce: string;
+      readonly idTokenExpected: true;
+    },
+  ): Promise<{ readonly access_token: string; claims(): (Claims & { readonly sub: string }) | undefined }>;
+  fetchUserInfo(config: Configuration, accessToken: string, subject: string): Promise<Claims>;
+}
+interface ServerMetadata {
+  readonly userinfo_endpoint?: string;
+  readonly token_endpoint_auth_methods_supported?: readonly string[];
+}
+interface Configuration {
+  serverMetadata(): ServerMetadata;
+}
+type ClientProof = (server: ServerMetadata, ...request: unknown[]) => void;
+
+/** What one sign-in is proven with. All of it follows from one secret, which only the person's browser keeps. */
+export interface Proof {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+export const newSignInSecret = (): string => randomBytes(32).toString("base64url");
+
+export const proofOf = (secret: string): Proof => {
+  const part = (name: string): string => createHash("sha256").update(`${name}:${secret}`).digest("base64url");
+  return { state: part("state"), nonce: part("nonce"), verifier: part("verifier") };
+};
+
+export const donePath = "/sign-in/done";
+
+export interface Provider {
+  /** Where the browser goes to. */
+  begin(signIn: SignIn, proof: Proof): Promise<string>;
+  /** What is known of the person who came back. Rejects when anything about the answer is not as it must be. */
+  finish(signIn: SignIn, search: string, proof: Proof): Promise<Claims>;
+}
+
+const freshMs = 3_600_000;
+const timeoutS = 10;
+/** Clocks differ a little. */
+const toleranceS = 30;
+
+export function createProvider(secretOf: (source: SecretSource) => Promise<string> = readSecret): Provider {
+  const client = () => requirePackage<OpenidClient>("openid-client");
+  let known: { readonly key: string; readonly at: number; readonly found: Promise<Configuration> } | undefined;
+
+  function discovered(signIn: SignIn): Promise<Configuration> {
+    const key = JSON.stringify([signIn.issuer, signIn.clientId, signIn.clientSecret]);
+    if (known?.key === key && Date.now() - known.at < freshMs) return known.found;
+    const found = discover(signIn);
+    known = { key, at: Date.now(), found };
+    found.catch(() => {
+      known = undefined;
+    });
+    return found;
+  }
+
+  async function discover({ issuer, clientId, clientSecret }: SignIn): Promise<Configuration> {
+    const openid = client();
+    const secret = clientSecret === undefined ? undefined : await secretOf(clientSecret);
+    const proof =
+      secret === undefined
+        ? openid.None()
+        : // Which of the two a provider takes is in what it says of itself, and so known only later.
+          (server: ServerMetadata, ...request: unknown[]): void =>
+            (server.token_endpoint_auth_methods_supported?.includes("client_secret_basic") === false
+              ? openid.ClientSecretPost(secret)
+              : openid.ClientSecretBasic(secret))(server, ...request);
+    // The file's reader lets plain http through for this machine alone.
+    const plain = new URL(issuer).protocol === "http:" ? [openid.allowInsecureRequests] : [];
+    return openid.discovery(new URL(issuer), clientId, { [openid.clockTolerance]: toleranceS }, proof, {
+      execute: [...plain, openid.enableNonRepudiationChecks],
+      timeout: timeoutS,
+    });
+  }
+
+  return {
+    async begin(signIn, { state, nonce, verifier }) {
+      const openid = client();
+      const url = openid.buildAuthorizationUrl(await discovered(signIn), {
+        redirect_uri: signIn.url + donePath,
+        scope: ["openid", ...signIn.scopes].join(" "),
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+        state,
+        nonce,
+      });
+      return url.href;
+    },
+    async finish(signIn, search, { state, nonce, verifier }) {
+      const openid = client();
+      const config = await discovered(signIn);
+      const tokens = await openid.authorizationCodeGrant(config, new URL(signIn.url + donePath + search), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error("the provider sent no ID token");
+      const wanted = [signIn.nameClaim, ...signIn.roles.flatMap(({ claim }) => (claim === undefined ? [] : [claim]))];
+      const isMissing = wanted.some((claim) => !Object.hasOwn(claims, claim.split(".")[0] ?? claim));
+      // Many providers keep the ID token small.
+      const more =
+        isMissing && config.serverMetadata().userinfo_endpoint !== undefined
+          ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
+          : {};
+      return trusted({ ...more, ...claims });
+    },
+  };
+}
+
+/** An address that nobody checked may be anybody's. */
+function trusted(claims: Claims): Claims {
+  if (claims["email_verified"] !== false) return claims;
+  const { email: _, ...rest } = claims;
+  return rest;
+}

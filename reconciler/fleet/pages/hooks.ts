@@ -1,0 +1,74 @@
+/** Pushes, as GitHub and GitLab tell of them. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { hashOf } from "../access";
+import type { Pushed } from "../pushes";
+
+export interface HookSetting {
+  readonly pushed: (url: string, ref: string) => Promise<Pushed>;
+  readonly hooks: { readonly github?: string; readonly gitlab?: string };
+  readonly say: (text: string) => void;
+}
+
+const mostBody = 1_000_000;
+
+export function hookRoutes(setting: HookSetting): Hono {
+  const app = new Hono();
+  app.use(
+    "/hooks/*",
+    bodyLimit({ maxSize: mostBody, onError: (context) => context.json({ error: "too large" }, 413) }),
+  );
+  app.post("/hooks/github", (context) => hook(context, setting, "github"));
+  app.post("/hooks/gitlab", (context) => hook(context, setting, "gitlab"));
+  return app;
+}
+
+/** Without the right signature nothing is believed. */
+async function hook(
+  context: Context,
+  { hooks, pushed, say }: HookSetting,
+  kind: "github" | "gitlab",
+): Promise<Response> {
+  const secret = hooks[kind];
+  if (secret === undefined) return context.json({ error: `no secret for ${kind} is set` }, 404);
+  const body = await context.req.text();
+  const proof = kind === "github" ? context.req.header("x-hub-signature-256") : context.req.header("x-gitlab-token");
+  const wanted = kind === "github" ? `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` : secret;
+  if (!isSame(proof ?? "", wanted)) return context.json({ error: "the signature is wrong" }, 401);
+  const push = readPush(body);
+  if (push === undefined) return context.json({ woken: [] });
+  const woken: string[] = [];
+  for (const url of push.urls) {
+    const result = await pushed(url, push.ref).catch((error: Error) => {
+      say(`${url}: ${error.message}`);
+      return { fetched: false, woken: [] };
+    });
+    woken.push(...result.woken);
+    if (result.fetched) break;
+  }
+  return context.json({ woken });
+}
+
+function isSame(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(hashOf(a)), Buffer.from(hashOf(b))];
+  return timingSafeEqual(x, y);
+}
+
+/** The addresses a repository goes by, and the branch or tag. */
+function readPush(body: string): { readonly urls: readonly string[]; readonly ref: string } | undefined {
+  let push: { ref?: unknown; repository?: Record<string, unknown>; project?: Record<string, unknown> };
+  try {
+    push = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const ref = typeof push.ref === "string" ? /^refs\/(?:heads|tags)\/(.+)$/.exec(push.ref)?.[1] : undefined;
+  if (ref === undefined) return undefined;
+  const places = { ...push.project, ...push.repository };
+  const urls = ["clone_url", "git_http_url", "ssh_url", "git_ssh_url", "git_url"].flatMap((key) => {
+    const url = places[key];
+    return typeof url === "string" ? [url] : [];
+  });
+  return { urls: [...new Set(urls)], ref };
+}

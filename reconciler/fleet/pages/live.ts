@@ -1,0 +1,119 @@
+/**
+ * What keeps pages live: one look at the database a second for all who watch, while anybody does, and a word to those
+ * whose page shows something that changed.
+ */
+import type { Context } from "hono";
+import { streamSSE } from "hono/streaming";
+import { hashOf } from "../access";
+import type { Records } from "../database/records";
+
+/** A stack by its name, or everything. */
+export interface Topic {
+  readonly stack?: string;
+}
+
+export interface Live {
+  /** What a page shows that is made now: taken before its rows are read. */
+  mark(topic: Topic): Promise<string>;
+  /** Tells when what the page shows is not as the mark has it any more. */
+  stream(context: Context, topic: Topic, mark: string): Response;
+}
+
+const lookMs = 1000;
+/** A list of thousands changes all the time; nobody reads it as fast. */
+const allMs = 3000;
+/** A proxy cuts what is silent for long. */
+const pulseMs = 20_000;
+
+/** A stack that is not there any more has one as well. */
+const markOf = (moment: string | undefined): string => hashOf(moment ?? "gone").slice(0, 16);
+
+interface Watcher {
+  readonly stack: string | undefined;
+  seen: string;
+  toldAt: number;
+  tell(): void;
+}
+
+export function createLive(records: Pick<Records, "moment" | "moments">): Live {
+  const watchers = new Set<Watcher>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      const names = [...new Set([...watchers].flatMap(({ stack }) => (stack === undefined ? [] : [stack])))];
+      const isAllWatched = [...watchers].some(({ stack }) => stack === undefined);
+      const all = isAllWatched ? markOf(await records.moment()) : "";
+      const one = names.length === 0 ? new Map<string, string>() : await records.moments(names);
+      for (const watcher of watchers) {
+        // One that came after this look began is in the next.
+        if (watcher.stack === undefined ? !isAllWatched : !names.includes(watcher.stack)) continue;
+        const now = watcher.stack === undefined ? all : markOf(one.get(watcher.stack));
+        if (watcher.seen === now) continue;
+        if (watcher.stack === undefined && Date.now() - watcher.toldAt < allMs) continue;
+        watcher.seen = now;
+        watcher.toldAt = Date.now();
+        watcher.tell();
+      }
+    } catch {
+      // The database is away for a moment: the next look finds what changed meanwhile.
+    } finally {
+      looking = false;
+    }
+  }
+
+  function add(watcher: Watcher): void {
+    watchers.add(watcher);
+    timer ??= setInterval(() => void look(), lookMs);
+    timer.unref();
+    void look();
+  }
+
+  function remove(watcher: Watcher): void {
+    watchers.delete(watcher);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    mark: async ({ stack }) =>
+      markOf(stack === undefined ? await records.moment() : (await records.moments([stack])).get(stack)),
+    stream: (context, topic, mark) =>
+      streamSSE(context, async (stream) => {
+        let changed = false;
+        let wake = (): void => undefined;
+        const watcher: Watcher = {
+          stack: topic.stack,
+          seen: mark,
+          toldAt: 0,
+          tell() {
+            changed = true;
+            wake();
+          },
+        };
+        stream.onAbort(() => wake());
+        add(watcher);
+        try {
+          await stream.writeSSE({ event: "hello", data: "" });
+          while (!stream.aborted && !stream.closed) {
+            const pulse = setTimeout(() => wake(), pulseMs);
+            pulse.unref();
+            if (!changed)
+              await new Promise<void>((resolve) => {
+                wake = resolve;
+              });
+            clearTimeout(pulse);
+            if (stream.aborted || stream.closed) return;
+            await (changed ? stream.writeSSE({ event: "changed", data: "" }) : stream.write(": still here\n\n"));
+            changed = false;
+          }
+        } finally {
+          remove(watcher);
+        }
+      }),
+  };
+}

@@ -1,0 +1,188 @@
+/** Who is it? Tokens, sessions, and the way to a provider of identities and back. */
+import { timingSafeEqual } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { html } from "hono/html";
+import { type Claims, grantsOf, hashOf, localVisitor, nameIn, newToken, type Visitor } from "../access";
+import type { Records } from "../database/records";
+import { donePath, newSignInSecret, type Provider, proofOf } from "../identity";
+import type { SignIn } from "../model";
+import { type Part, page } from "./layout";
+
+export interface SignInSetting {
+  readonly records: Records;
+  readonly provider: Provider;
+  /** Nobody signs in at present: whoever is at this machine is this person. */
+  readonly local: () => Promise<string | undefined>;
+  readonly say: (text: string) => void;
+}
+
+const sessionCookie = "reconcile_fleet";
+const flowCookie = "reconcile_fleet_sign_in";
+const sessionHours = 12;
+const flowMinutes = 10;
+
+/** Why nobody came in; a page says no other words than these. */
+const refusals = {
+  token: "There is no such token.",
+  provider: "The provider's answer was not accepted. The log of this server says why.",
+  expired: "This sign-in was not begun here, was used already, or took too long. Begin again.",
+  nobody: "You are signed in with the provider, but the fleet's file gives you no role.",
+  unreachable: "The provider does not answer. The log of this server says why.",
+} as const;
+type Refusal = keyof typeof refusals;
+
+/** A program shows its token with every request; a browser has a session. */
+export async function visitorOf(context: Context, { records, local }: SignInSetting): Promise<Visitor | undefined> {
+  const bearer = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
+  if (bearer !== undefined) return records.visitorWithToken(hashOf(bearer));
+  const session = getCookie(context, sessionCookie);
+  const found = session === undefined ? undefined : await records.visitorWithSession(hashOf(session));
+  if (found !== undefined) return found;
+  const here = await local();
+  return here === undefined ? undefined : localVisitor(here);
+}
+
+/** Where somebody who has to sign in first comes back to. */
+export const doorTo = (path: string): string => (path === "/" ? "/sign-in" : `/sign-in?to=${encodeURIComponent(path)}`);
+
+export function signInRoutes(setting: SignInSetting): Hono {
+  const { records, provider, say } = setting;
+  const app = new Hono();
+  const wanted = async (): Promise<SignIn | undefined> => (await records.settings()).signIn;
+  const refused = (context: Context, why: Refusal): Response => context.redirect(`/sign-in?refused=${why}`);
+
+  app.get("/sign-in", async (context) => {
+    const to = pathIn(context.req.query("to"));
+    const why = context.req.query("refused");
+    const said = why !== undefined && isRefusal(why) ? { said: { bad: true, text: refusals[why] } } : {};
+    return context.html(
+      page({ title: "Sign in", here: "", visitor: undefined, signOut: false, ...said }, door(await wanted(), to)),
+    );
+  });
+
+  app.post("/sign-in", async (context) => {
+    if (!isSameSite(context)) return context.text("the form came from another site\n", 403);
+    const form = await context.req.parseBody();
+    const visitor = await records.visitorWithToken(hashOf(String(form["token"] ?? "").trim()));
+    if (visitor === undefined) return refused(context, "token");
+    await openSession(context, visitor);
+    return context.redirect(pathIn(form["to"]));
+  });
+
+  app.post("/sign-out", async (context) => {
+    if (!isSameSite(context)) return context.text("the form came from another site\n", 403);
+    const session = getCookie(context, sessionCookie);
+    if (session !== undefined) await records.closeSession(hashOf(session));
+    deleteCookie(context, sessionCookie, { path: "/" });
+    return context.redirect("/sign-in");
+  });
+
+  app.get("/sign-in/provider", async (context) => {
+    const signIn = await wanted();
+    if (signIn === undefined) return context.redirect("/sign-in");
+    const secret = newSignInSecret();
+    const proof = proofOf(secret);
+    try {
+      const url = await provider.begin(signIn, proof);
+      await records.beginSignIn(hashOf(proof.state), flowMinutes);
+      setCookie(
+        context,
+        flowCookie,
+        `${secret}.${Buffer.from(pathIn(context.req.query("to"))).toString("base64url")}`,
+        {
+          ...(await cookieOptions(context)),
+          path: "/sign-in",
+          maxAge: flowMinutes * 60,
+        },
+      );
+      return context.redirect(url);
+    } catch (error) {
+      say(`sign-in: ${signIn.issuer} cannot be used: ${wordsOf(error)}`);
+      return refused(context, "unreachable");
+    }
+  });
+
+  app.get(donePath, async (context) => {
+    const signIn = await wanted();
+    const [secret = "", to = ""] = (getCookie(context, flowCookie) ?? "").split(".");
+    deleteCookie(context, flowCookie, { path: "/sign-in" });
+    const proof = proofOf(secret);
+    // Of this browser, begun here, and once: only then is the provider asked.
+    const isOurs = secret !== "" && isSame(context.req.query("state") ?? "", proof.state);
+    if (signIn === undefined || !isOurs || !(await records.endSignIn(hashOf(proof.state))))
+      return refused(context, "expired");
+    let claims: Claims;
+    try {
+      claims = await provider.finish(signIn, new URL(context.req.url).search, proof);
+    } catch (error) {
+      say(`sign-in: the answer of ${signIn.issuer} was not accepted: ${wordsOf(error)}`);
+      return refused(context, "provider");
+    }
+    const name = nameIn(claims, signIn.nameClaim);
+    const grants = grantsOf(claims, signIn.roles);
+    if (name === undefined || grants.length === 0) {
+      say(`sign-in: no role fits ${name ?? "a person without a name"}`);
+      return refused(context, "nobody");
+    }
+    await openSession(context, { name, grants });
+    return context.redirect(pathIn(Buffer.from(to, "base64url").toString()));
+  });
+
+  async function openSession(context: Context, visitor: Visitor): Promise<void> {
+    const before = getCookie(context, sessionCookie);
+    if (before !== undefined) await records.closeSession(hashOf(before));
+    const session = newToken();
+    await records.openSession({ ...visitor, hash: hashOf(session), hours: sessionHours });
+    await records.note({ who: visitor.name, what: "sign in" });
+    setCookie(context, sessionCookie, session, {
+      ...(await cookieOptions(context)),
+      path: "/",
+      maxAge: sessionHours * 3600,
+    });
+  }
+
+  /** Lax: whoever follows a link to a stack from a message is signed in there. Forms of other sites are refused by where they come from. */
+  async function cookieOptions(context: Context) {
+    const isEncrypted =
+      context.req.header("x-forwarded-proto") === "https" || (await wanted())?.url.startsWith("https:") === true;
+    return { httpOnly: true, sameSite: "Lax", secure: isEncrypted } as const;
+  }
+
+  return app;
+}
+
+const isRefusal = (text: string): text is Refusal => Object.hasOwn(refusals, text);
+
+/** A path of these pages, and nothing that leads elsewhere. */
+function pathIn(given: unknown): string {
+  if (typeof given !== "string" || !/^\/(?![/\\])/.test(given)) return "/";
+  const base = "http://here";
+  return URL.canParse(given, base) && new URL(given, base).origin === base ? given : "/";
+}
+
+/** What went wrong, without what was sent. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${error.message}${cause}`.slice(0, 300);
+}
+
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(hashOf(a)), Buffer.from(hashOf(b)));
+}
+
+/** Browsers say where a form came from. */
+export function isSameSite(context: Context): boolean {
+  const site = context.req.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin" || site === "none";
+  const origin = context.req.header("origin");
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === context.req.header("host");
+}
+
+const door = (signIn: SignIn | undefined, to: string): Part => html`<h1>Sign in</h1>
+${signIn === undefined ? "" : html`<p><a class="button primary" id="provider" href="/sign-in/provider?to=${encodeURIComponent(to)}">Sign in with ${new URL(signIn.issuer).hostname}</a></p><h2>Or with a token</h2>`}
+<form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}">
+<div><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" required></div>
+<p><button class="${signIn === undefined ? "primary" : ""}">Sign in</button></p></form>
+<p class="quiet">An operator makes one with <code>reconcile fleet token NAME</code>.</p>`;
