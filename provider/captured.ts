@@ -30,6 +30,8 @@ export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote
 }
 
 export const packageName = "reconcile-cloud";
+/** Where the engine finds the plugin that it does not have. */
+export const pluginDownloadUrl = "github://api.github.com/reconcile-cloud/reconcile-cloud";
 
 export const dynamicToken = (type: string): string => `pulumi-nodejs:dynamic/${packageName}:${type}`;
 export const pluginToken = (type: string): string => `${packageName}:index:${type}`;

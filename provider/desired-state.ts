@@ -1,30 +1,17 @@
 /** A whole file of desired state in a program: one component with a resource for each address of the file. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import {
   type DesiredPart,
   isPartReference,
   isPartText,
-  type Json,
   type OutputPart,
-  openBeside,
-  outputPartsOf,
   type PartReference,
-  partsOf,
-  readDesired,
 } from "../reconciler/index";
+import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
+import type { Parts } from "./components/parts";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
 
-export interface FromYamlOptions {
-  /** Of a file that declares environments, the one that is meant. */
-  readonly env?: string;
-  /** What the file's `reads` give: by the name of each, the outputs of that project. */
-  readonly reads?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  /** What the file's `lookups` find: by the name of each, its id, name and addresses. */
-  readonly lookups?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  /** Values for the file's vars. */
-  readonly vars?: Readonly<Record<string, string>>;
+export interface FromYamlOptions extends FileSettings {
   /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
   readonly flushConfirmed?: boolean;
   /** The component's name; the path of the file when left out. */
@@ -70,22 +57,9 @@ export class DesiredState extends pulumi.ComponentResource {
     opts?: pulumi.ComponentResourceOptions,
   ): DesiredState {
     const paths = typeof files === "string" ? [files] : files;
-    const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
-    const { desired, diagnostics } = readDesired(sources, {
-      open: openBeside,
-      ...(settings.vars === undefined ? {} : { vars: settings.vars }),
-      ...(settings.env === undefined ? {} : { env: settings.env }),
-      ...(settings.reads === undefined && settings.lookups === undefined
-        ? {}
-        : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
-    });
-    const told = diagnostics.map(
-      ({ severity, summary, detail, fix, source }) =>
-        `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fix].filter((text) => text !== undefined).join(" — ")}`,
-    );
-    if (desired === undefined) throw new pulumi.RunError(told.join("\n"));
-    for (const line of told) void pulumi.log.warn(line);
-    return new DesiredState(settings.name ?? paths.join(","), partsOf(desired), settings, opts, outputPartsOf(desired));
+    const { parts, outputs, warnings } = partsOrProblems(paths, settings);
+    for (const line of warnings) void pulumi.log.warn(line);
+    return new DesiredState(settings.name ?? paths.join(","), parts, settings, opts, outputs);
   }
 
   vm(key: string): Vm {
@@ -109,16 +83,23 @@ export class DesiredState extends pulumi.ComponentResource {
   }
 }
 
+function partsOrProblems(paths: readonly string[], settings: FileSettings): Parts {
+  try {
+    return partsOfFiles(paths, settings);
+  } catch (error) {
+    throw new pulumi.RunError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 function makeResource(
   part: DesiredPart,
   made: Readonly<Record<string, AnyResource>>,
   { flushConfirmed }: FromYamlOptions,
   parent: pulumi.Resource,
 ): AnyResource {
-  const detaches = part.type === "Volume" || part.type === "VolumeAttachment" || part.type === "Vm";
   const args = {
     ...(withIds(part.inputs, made) as object),
-    ...(flushConfirmed === true && detaches ? { flushConfirmed } : {}),
+    ...(flushConfirmed === true && detaches(part.type) ? { flushConfirmed } : {}),
   };
   const opts: pulumi.CustomResourceOptions = {
     parent,

@@ -143,7 +143,7 @@ export type { DesiredPart, DesiredParts, OutputPart, PartReference, PartText } f
  * if (desired === undefined) throw new Error("the file has errors");
  * for (const { address, type, inputs } of partsOf(desired)) console.log(address, type, inputs);
  */
-export { isPartReference, isPartText, outputPartsOf, partsOf } from "./one/parts";
+export { groupSetParts, isPartReference, isPartText, outputPartsOf, partsOf } from "./one/parts";
 export type { HandlerType } from "./one/table";
 /**
  * Reads the files that a desired state names, relative to the file that names them: variables, components, packages.

@@ -1,6 +1,8 @@
 /** The package schema, made from the table of handlers: what YAML, Python, Go and `pulumi package` know of us. */
 import { type Handler, type Lookup, listHandlers, listLookups, type Property, version } from "../../reconciler/index";
-import { packageName, pluginToken } from "../captured";
+import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
+import type { Component } from "../components/parts";
+import { components } from "../components/table";
 import { type SettingName, settingNames } from "../settings";
 import { exampleOf } from "./examples";
 
@@ -12,6 +14,13 @@ export function packageSchema(): Json {
   const types: Json = {};
   const resources: Json = {};
   for (const handler of listHandlers()) resources[pluginToken(handler.type)] = resourceSchema(handler, types);
+  // What a component takes as a resource does is of the resource's type.
+  const shared = new Map<Property, string>();
+  for (const { type, inputs } of listHandlers())
+    for (const [name, property] of Object.entries(inputs))
+      if (!shared.has(property)) shared.set(property, `${type}${capital(name)}`);
+  for (const component of components)
+    resources[pluginToken(component.type)] = componentSchema(component, types, shared);
   const variables = Object.fromEntries(settingNames.map((name) => [name, settings[name]]));
   return {
     name: packageName,
@@ -24,7 +33,7 @@ export function packageSchema(): Json {
     homepage: home,
     repository: home,
     logoUrl: "https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/docs/pictures/resources.svg",
-    pluginDownloadURL: "github://api.github.com/reconcile-cloud/reconcile-cloud",
+    pluginDownloadURL: pluginDownloadUrl,
     meta: { supportPack: true },
     config: { variables },
     provider: { description: "Which service, and how to speak to it.", inputProperties: variables },
@@ -78,12 +87,13 @@ const describeAll = (
   prefix: string,
   types: Json,
   isInput: boolean,
+  shared: ReadonlyMap<Property, string> = new Map(),
 ): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [
       name,
       {
-        ...typeSchema(property, `${prefix}${capital(name)}`, types),
+        ...typeSchema(property, `${prefix}${capital(name)}`, types, shared),
         description: property.description,
         ...(isInput && property.default !== undefined ? { default: property.default } : {}),
         ...(isInput && property.replaces === true ? { willReplaceOnChanges: true } : {}),
@@ -103,6 +113,23 @@ function resourceSchema({ type, description, inputs, outputs }: Handler, types: 
     requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
     properties: describeAll({ ...inputs, ...outputs }, type, types, false),
     required: requiredIn(inputs),
+    // A program that had them as dynamic resources keeps what it has.
+    aliases: [{ type: dynamicToken(type) }],
+  };
+}
+
+function componentSchema(
+  { type, description, inputs, outputs }: Component,
+  types: Json,
+  shared: ReadonlyMap<Property, string>,
+): Json {
+  return {
+    isComponent: true,
+    description: `${description}\n\n${exampleOf(type)}`,
+    inputProperties: describeAll(inputs, type, types, true, shared),
+    requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
+    properties: describeAll(outputs, type, types, false),
+    required: requiredIn(outputs),
   };
 }
 
@@ -114,22 +141,30 @@ const functionSchema = ({ name, description, inputs, outputs }: Lookup, types: J
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-function typeSchema(property: Property, name: string, types: Json): Json {
+function typeSchema(
+  property: Property,
+  ownName: string,
+  types: Json,
+  shared: ReadonlyMap<Property, string> = new Map(),
+): Json {
+  const name = shared.get(property) ?? ownName;
   if (property.type === "array")
     return {
       type: "array",
-      items: typeSchema(property.items!, property.items?.type === "object" ? `${name}Item` : name, types),
+      items: typeSchema(property.items!, property.items?.type === "object" ? `${name}Item` : name, types, shared),
     };
   if (property.values !== undefined) {
     types[pluginToken(name)] = { type: "string", enum: property.values.map((value) => ({ value })) };
     return { $ref: `#/types/${pluginToken(name)}` };
   }
+  if (property.mapOf !== undefined)
+    return { type: "object", additionalProperties: typeSchema(property.mapOf, `${name}Item`, types, shared) };
   if (property.type !== "object") return { type: property.type };
   if (property.properties === undefined) return { $ref: "pulumi.json#/Any" };
   types[pluginToken(name)] = {
     type: "object",
     description: property.description,
-    properties: describeAll(property.properties, name, types, false),
+    properties: describeAll(property.properties, name, types, false, shared),
     required: requiredIn(property.properties),
   };
   return { $ref: `#/types/${pluginToken(name)}` };

@@ -22,6 +22,13 @@ export const messages = fromSdk(
 export const plugins = fromSdk("@pulumi/pulumi/proto/plugin_pb") as typeof import("@pulumi/pulumi/proto/plugin_pb");
 export const statuses = fromSdk("@pulumi/pulumi/proto/status_pb") as typeof import("@pulumi/pulumi/proto/status_pb");
 export const engines = fromSdk("@pulumi/pulumi/proto/engine_pb") as typeof import("@pulumi/pulumi/proto/engine_pb");
+export const resources = fromSdk(
+  "@pulumi/pulumi/proto/resource_pb",
+) as typeof import("@pulumi/pulumi/proto/resource_pb");
+export const alias = fromSdk("@pulumi/pulumi/proto/alias_pb") as typeof import("@pulumi/pulumi/proto/alias_pb");
+export const { ResourceMonitorClient } = fromSdk(
+  "@pulumi/pulumi/proto/resource_grpc_pb",
+) as typeof import("@pulumi/pulumi/proto/resource_grpc_pb");
 export const { ResourceProviderService } = fromSdk(
   "@pulumi/pulumi/proto/provider_grpc_pb",
 ) as typeof import("@pulumi/pulumi/proto/provider_grpc_pb");

@@ -5,6 +5,7 @@
 import type {
   CheckRequest,
   CheckResponse,
+  ConstructRequest,
   CreateRequest,
   DeleteRequest,
   DiffRequest,
@@ -28,6 +29,7 @@ import { packageName, programNote } from "../captured";
 import { isEngineThere } from "../engine";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
+import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
@@ -183,6 +185,7 @@ export function createService(log: Log) {
       response.setReturn(writeStruct(found));
       return response;
     },
+    construct: (request: ConstructRequest) => construct(request, log),
     async attach() {
       return new Empty();
     },

@@ -8,7 +8,7 @@ const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isSecret = (value: unknown): value is { value: unknown } =>
+export const isSecret = (value: unknown): value is { value: unknown } =>
   isMap(value) && value[signatureKey] === secretSignature;
 
 export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> => ({

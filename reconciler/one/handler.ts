@@ -28,6 +28,8 @@ export interface Property {
   readonly values?: readonly string[];
   readonly items?: Property;
   readonly properties?: Readonly<Record<string, Property>>;
+  /** A map whose values are all of one kind. */
+  readonly mapOf?: Property;
   readonly default?: string | number | boolean;
 }
 

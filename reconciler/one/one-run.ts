@@ -21,6 +21,7 @@ import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 import type { OpenCreate, OpenCreateNotes } from "./open-creates";
 import type { SharedLooks } from "./shared-looks";
+import { inProgramWords } from "./words";
 
 /** What is kept between two calls: the engine's record, or a create whose outcome is open. */
 export interface Remembered {
@@ -197,7 +198,10 @@ export async function carryOut(
       ...service,
       emit: (event) => {
         if (event.type === "step" && (event.status === "started" || event.status === "progress"))
-          context.log("info", event.message === undefined ? event.title : `${event.title}: ${event.message}`);
+          context.log(
+            "info",
+            inProgramWords(event.message === undefined ? event.title : `${event.title}: ${event.message}`),
+          );
         if (event.type === "orphan")
           context.log("warning", `${event.orphan.kind} ${event.orphan.id} still exists: ${event.orphan.reason}`);
       },

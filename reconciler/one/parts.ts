@@ -133,15 +133,71 @@ export function partsOf(desired: Desired): DesiredParts {
 const referenceTo = (reference: Reference): PartReference | string =>
   "id" in reference ? reference.id : { part: reference.address };
 
-function groupParts(groups: readonly DesiredGroup[]): DesiredPart[] {
+/** A group that is about to become parts; each rule with the group of the same world that it names. */
+interface GroupToMake {
+  readonly address: Address;
+  readonly rules: readonly { readonly target: Address | undefined; readonly inputs: Props }[];
+  /** `separate`: how many of its rules become parts of their own. */
+  part(inline: readonly Props[], separate: number): DesiredPart;
+}
+
+const groupParts = (groups: readonly DesiredGroup[]): DesiredPart[] =>
+  groupsInOrder(
+    groups.map((group) => ({
+      address: group.address,
+      rules: group.rules.map((rule) => ({ target: targetOf(rule), inputs: ruleInputs(rule, group.address) })),
+      part(inline, separate) {
+        const mode = group.rulesMode === "additive" ? "additive" : separate > 0 ? "shared" : undefined;
+        return {
+          address: group.address,
+          type: "SecurityGroup",
+          inputs: {
+            name: group.name,
+            ...(group.description === undefined ? {} : { description: inputOf(group.description) }),
+            rules: inline,
+            ...(mode === undefined ? {} : { rulesMode: mode }),
+            ...(group.lifecycle.onRuleRemoval === "keep" ? { onRuleRemoval: "keep" } : {}),
+          },
+          protect: group.lifecycle.preventDestroy,
+          ignoreChanges: group.lifecycle.ignoreChanges.map(asProperty),
+        };
+      },
+    })),
+  );
+
+/** A set of groups as a program writes them, by address: `remoteGroup` may be the address of another one of the set. */
+export const groupSetParts = (groups: Readonly<Record<Address, Props>>): DesiredParts =>
+  groupsInOrder(
+    Object.entries(groups).map(([address, { rules, ...inputs }]) => ({
+      address,
+      rules: listIn(rules)
+        .map(fieldsIn)
+        .map((rule) => {
+          const named = rule["remoteGroup"];
+          const target = typeof named === "string" && Object.hasOwn(groups, named) ? named : undefined;
+          const remoteGroup = target === address ? "self" : { part: target };
+          return { target, inputs: target === undefined ? rule : { ...rule, remoteGroup } };
+        }),
+      part: (inline, separate) => ({
+        address,
+        type: "SecurityGroup",
+        inputs: { ...inputs, rules: inline, ...(separate > 0 ? { rulesMode: "shared" } : {}) },
+        protect: false,
+        ignoreChanges: [],
+      }),
+    })),
+  );
+
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function groupsInOrder(groups: readonly GroupToMake[]): DesiredPart[] {
   const byAddress = new Map(groups.map((group) => [group.address, group]));
   const targets = new Map(
-    groups.map((group) => [
-      group.address,
-      group.rules.flatMap((rule) => {
-        const target = targetOf(rule);
-        return target === undefined || target === group.address || !byAddress.has(target) ? [] : [target];
-      }),
+    groups.map(({ address, rules }) => [
+      address,
+      rules.flatMap(({ target }) =>
+        target === undefined || target === address || !byAddress.has(target) ? [] : [target],
+      ),
     ]),
   );
   const { order, open } = orderBreakingCycles(circlesFirst(targets), (address) => mustGet(targets, address));
@@ -150,35 +206,21 @@ function groupParts(groups: readonly DesiredGroup[]): DesiredPart[] {
   for (const address of order) {
     const group = mustGet(byAddress, address);
     const late = new Set(open.get(address) ?? []);
-    const inline: unknown[] = [];
+    const inline: Props[] = [];
     let separate = 0;
-    for (const rule of group.rules) {
-      const target = targetOf(rule);
-      if (target === undefined || !late.has(target)) inline.push(ruleInputs(rule, address));
+    for (const { target, inputs } of group.rules) {
+      if (target === undefined || !late.has(target)) inline.push(inputs);
       else
         closing.push({
           address: `${address}/rule-${separate++}`,
           type: "SecurityGroupRule",
-          inputs: { securityGroupId: { part: address }, ...ruleInputs(rule, address) },
+          inputs: { securityGroupId: { part: address }, ...inputs },
           protect: false,
           ignoreChanges: [],
           deletedWith: address,
         });
     }
-    const mode = group.rulesMode === "additive" ? "additive" : separate > 0 ? "shared" : undefined;
-    parts.push({
-      address,
-      type: "SecurityGroup",
-      inputs: {
-        name: group.name,
-        ...(group.description === undefined ? {} : { description: inputOf(group.description) }),
-        rules: inline,
-        ...(mode === undefined ? {} : { rulesMode: mode }),
-        ...(group.lifecycle.onRuleRemoval === "keep" ? { onRuleRemoval: "keep" } : {}),
-      },
-      protect: group.lifecycle.preventDestroy,
-      ignoreChanges: group.lifecycle.ignoreChanges.map(asProperty),
-    });
+    parts.push(group.part(inline, separate));
   }
   return [...parts, ...closing];
 }

@@ -1,0 +1,38 @@
+/** Files of desired state as the parts of a component, for a program and for the plugin alike. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
+import type { Parts } from "./parts";
+
+export interface FileSettings {
+  /** Of a file that declares environments, the one that is meant. */
+  readonly env?: string;
+  /** What the file's `reads` give: by the name of each, the outputs of that project. */
+  readonly reads?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** What the file's `lookups` find: by the name of each, its id, name and addresses. */
+  readonly lookups?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** Values for the file's vars. */
+  readonly vars?: Readonly<Record<string, string>>;
+}
+
+/** Throws with every problem of the files. Several files are one desired state. */
+export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
+  const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
+  const { desired, diagnostics } = readDesired(sources, {
+    open: openBeside,
+    ...(settings.vars === undefined ? {} : { vars: settings.vars }),
+    ...(settings.env === undefined ? {} : { env: settings.env }),
+    ...(settings.reads === undefined && settings.lookups === undefined
+      ? {}
+      : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
+  });
+  const told = diagnostics.map(
+    ({ severity, summary, detail, fix, source }) =>
+      `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fix].filter((text) => text !== undefined).join(" — ")}`,
+  );
+  if (desired === undefined) throw new Error(told.join("\n"));
+  return { parts: partsOf(desired), outputs: outputPartsOf(desired), warnings: told };
+}
+
+/** A volume is taken off where a change needs it, when the program states that it is flushed then. */
+export const detaches = (type: string): boolean => type === "Volume" || type === "VolumeAttachment" || type === "Vm";

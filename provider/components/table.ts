@@ -1,0 +1,204 @@
+/** The components that the plugin makes for programs in every language. */
+import {
+  type DesiredPart,
+  groupSetParts,
+  type Handler,
+  handlerOf,
+  type Property,
+  type Props,
+  unknownValue,
+} from "../../reconciler/index";
+import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
+import type { Component, Parts } from "./parts";
+
+const text = (description: string): Property => ({ type: "string", description });
+const mapOf = (description: string, mapOf: Property): Property => ({ type: "object", description, mapOf });
+const anything = (description: string): Property => ({ type: "object", description });
+
+const handler = (type: string): Handler => {
+  const found = handlerOf(type);
+  if (found === undefined) throw new Error(`there is no resource type ${type}`);
+  return found;
+};
+
+const flushConfirmed: Property = {
+  type: "boolean",
+  description: "You state that volumes are unmounted or synced before a change detaches them.",
+};
+
+type Output = Parts["outputs"][number];
+const output = (name: string, value: unknown): Output => ({ name, value, sensitive: false });
+
+/** By a key each: the ids of the parts. */
+const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
+  Object.fromEntries(Object.entries(addresses).map(([key, address]) => [key, { part: address }]));
+
+const isUnknown = (value: unknown): boolean => value === unknownValue;
+const holdsUnknown = (value: unknown): boolean =>
+  isUnknown(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown));
+const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
+  value === undefined || (typeof value === "object" && value !== null && !Object.values(value).some(isUnknown));
+const isKnownList = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && !value.some(isUnknown));
+
+const desiredState: Component = {
+  type: "DesiredState",
+  description:
+    "The files of a desired state (reconcile.yaml) as one component, with a resource for each of their addresses.",
+  inputs: {
+    files: {
+      type: "array",
+      required: true,
+      items: text("A file, relative to the program."),
+      description: "The files. Several are one desired state.",
+    },
+    env: text("Of files that declare environments, the one that is meant."),
+    vars: mapOf("Values for the files' vars.", text("A value.")),
+    reads: anything("What the files' reads give: by the name of each, the outputs of that project."),
+    lookups: anything("What the files' lookups find: by the name of each, its id, name and addresses."),
+    flushConfirmed,
+  },
+  outputs: {
+    ids: { ...mapOf("The ids, by address: vm.web[a], volume.data, group.web.", text("An id.")), required: true },
+    addresses: {
+      ...mapOf("The VMs' addresses, by the address of each.", {
+        type: "object",
+        description: "Where a VM is reached.",
+        properties: { floatingIp: text("Its public address."), privateIp: text("Its address in the private network.") },
+      }),
+      required: true,
+    },
+    outputs: { ...mapOf("What the files hand out, by name.", anything("A value.")), required: true },
+  },
+  isDecided: ({ flushConfirmed: _flushConfirmed, ...inputs }) => !holdsUnknown(inputs),
+  partsOf(_name, { files, flushConfirmed: stated, ...settings }) {
+    const { parts, outputs, warnings } = partsOfFiles(files as readonly string[], settings as FileSettings);
+    const vms = parts.filter(({ type }) => type === "Vm");
+    const addressesOf = ({ address }: DesiredPart): [string, Props] => [
+      address,
+      { floatingIp: { part: address, property: "floatingIp" }, privateIp: { part: address, property: "privateIp" } },
+    ];
+    return {
+      parts: stated === true ? parts.map((part) => (detaches(part.type) ? withFlush(part) : part)) : parts,
+      warnings,
+      outputs: [
+        output("ids", idsOf(Object.fromEntries(parts.map(({ address }) => [address, address])))),
+        output("addresses", Object.fromEntries(vms.map(addressesOf))),
+        {
+          name: "outputs",
+          value: Object.fromEntries(outputs.map(({ name, value }) => [name, value])),
+          sensitive: outputs.some(({ sensitive }) => sensitive),
+        },
+      ],
+    };
+  },
+};
+
+const withFlush = (part: DesiredPart): DesiredPart => ({ ...part, inputs: { ...part.inputs, flushConfirmed: true } });
+
+const plainPart = (type: DesiredPart["type"], address: string, inputs: Props): DesiredPart => ({
+  ...{ type, address, inputs },
+  ...{ protect: false, ignoreChanges: [] },
+});
+
+const vmWithVolumes: Component = {
+  type: "VmWithVolumes",
+  description:
+    "A virtual machine with volumes of its own, which are attached to it and outlive it when it is replaced.",
+  inputs: {
+    ...handler("Vm").inputs,
+    volumes: mapOf("The volumes, by a name each.", {
+      type: "object",
+      description: "A volume that is attached to the VM.",
+      properties: {
+        name: text("The volume's name. Left out, the VM's name and the volume's key."),
+        size: { type: "integer", required: true, description: "Size in GB." },
+        ...flushOf(handler("Volume").inputs),
+      },
+    }),
+  },
+  outputs: {
+    vmId: { ...text("The VM's id."), required: true },
+    floatingIp: text("The public address."),
+    privateIp: text("The address in the private network."),
+    volumeIds: { ...mapOf("The volumes' ids, by their names.", text("An id.")), required: true },
+  },
+  isDecided: ({ volumes }) => isKnownMap(volumes),
+  partsOf(name, { volumes = {}, ...inputs }) {
+    const vm = `vm.${name}`;
+    const keys = volumes as Readonly<Record<string, Props>>;
+    const volumeOf = (key: string): string => `volume.${name}-${key}`;
+    const parts = Object.entries(keys).flatMap(([key, { size, name: called, flush, flushConfirmed: stated }]) => {
+      const how = {
+        ...(flush === undefined ? {} : { flush }),
+        ...(stated === undefined ? {} : { flushConfirmed: stated }),
+      };
+      return [
+        plainPart("Volume", volumeOf(key), { name: called ?? `${name}-${key}`, size, ...how }),
+        plainPart("VolumeAttachment", `${volumeOf(key)}/attachment`, {
+          ...{ vmId: { part: vm }, volumeId: { part: volumeOf(key) } },
+          ...how,
+        }),
+      ];
+    });
+    return {
+      parts: [plainPart("Vm", vm, { name, ...inputs }), ...parts],
+      warnings: [],
+      outputs: [
+        output("vmId", { part: vm }),
+        output("floatingIp", { part: vm, property: "floatingIp" }),
+        output("privateIp", { part: vm, property: "privateIp" }),
+        output("volumeIds", idsOf(Object.fromEntries(Object.keys(keys).map((key) => [key, volumeOf(key)])))),
+      ],
+    };
+  },
+};
+
+function flushOf({ flush, flushConfirmed: stated }: Readonly<Record<string, Property>>): Record<string, Property> {
+  return { ...(flush === undefined ? {} : { flush }), ...(stated === undefined ? {} : { flushConfirmed: stated }) };
+}
+
+const group = handler("SecurityGroup").inputs;
+
+const securityGroupSet: Component = {
+  type: "SecurityGroupSet",
+  description: "Security groups that may name each other in their rules, in a circle too.",
+  inputs: {
+    groups: {
+      ...mapOf("The groups, by a key each. A rule's remoteGroup may be the key of another one.", {
+        type: "object",
+        description: "A group and its rules.",
+        properties: {
+          name: text("The group's name. Left out, the set's name and the group's key."),
+          ...Object.fromEntries(["description", "rules"].flatMap((key) => (group[key] ? [[key, group[key]]] : []))),
+        },
+      }),
+      required: true,
+    },
+  },
+  outputs: { ids: { ...mapOf("The groups' ids, by their keys.", text("An id.")), required: true } },
+  isDecided: ({ groups }) => isKnownMap(groups) && Object.values(groups).every(({ rules }) => isKnownList(rules)),
+  partsOf(name, { groups }) {
+    const keys = Object.keys(groups as object);
+    const addressOf = (key: string): string => `group.${name}-${key}`;
+    const named = (rule: Props): Props => {
+      const key = rule["remoteGroup"];
+      return typeof key === "string" && keys.includes(key) ? { ...rule, remoteGroup: addressOf(key) } : rule;
+    };
+    const parts = groupSetParts(
+      Object.fromEntries(
+        Object.entries(groups as Readonly<Record<string, Props>>).map(([key, { rules = [], ...inputs }]) => [
+          addressOf(key),
+          { name: `${name}-${key}`, ...inputs, rules: (rules as readonly Props[]).map(named) },
+        ]),
+      ),
+    );
+    return {
+      parts,
+      warnings: [],
+      outputs: [output("ids", idsOf(Object.fromEntries(keys.map((key) => [key, addressOf(key)]))))],
+    };
+  },
+};
+
+export const components: readonly Component[] = [desiredState, vmWithVolumes, securityGroupSet];

@@ -1,0 +1,292 @@
+/**
+ * Makes a component for a program in any language: registers it and each of its parts with the engine that asks, over
+ * the engine's own protocol. A part waits for those whose ids or addresses it names, and for no other.
+ */
+import type { ConstructRequest } from "@pulumi/pulumi/proto/provider_pb";
+import type { RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
+import {
+  type DesiredPart,
+  isPartReference,
+  isPartText,
+  type PartReference,
+  type Props,
+  unknownValue,
+  version,
+} from "../../reconciler/index";
+import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
+import type { Component, Parts } from "../components/parts";
+import { components } from "../components/table";
+import { channelOptions } from "./engine-log";
+import { alias, type Empty, grpc, messages, ResourceMonitorClient, resources } from "./sdk";
+import { isSecret, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
+
+type Log = (severity: "info" | "warning", urn: string, message: string) => void;
+
+interface Registered {
+  readonly urn: string;
+  /** Not there yet in the preview of a create. */
+  readonly id: string;
+  readonly properties: Props;
+}
+
+type Registering = ReadonlyMap<string, Promise<Registered>>;
+
+export async function construct(request: ConstructRequest, log: Log) {
+  const type = request.getType().split(":").at(-1);
+  const component = components.find((one) => one.type === type);
+  if (component === undefined) throw new Error(`${packageName} ${version} has no component ${request.getType()}`);
+  const raw = readStruct(request.getInputs());
+  const inputs = Object.fromEntries(
+    Object.entries(unwrapAll(raw)).filter(([, value]) => value !== undefined && value !== null),
+  );
+  assertInputs(component, inputs);
+  const isDecided = component.isDecided(inputs);
+  // What the user has to mend is told before anything is registered.
+  const made: Parts = isDecided
+    ? component.partsOf(request.getName(), inputs)
+    : { parts: [], outputs: [], warnings: [] };
+  const monitor = new ResourceMonitorClient(
+    request.getMonitorendpoint(),
+    grpc.credentials.createInsecure(),
+    channelOptions,
+  );
+  try {
+    const self = await call<RegisterResourceResponse>((done) => monitor.registerResource(itself(request), done));
+    for (const warning of made.warnings) log("warning", self.getUrn(), warning);
+    const registering = new Map<string, Promise<Registered>>();
+    const hidden = secretTexts(raw);
+    for (const part of made.parts)
+      registering.set(
+        part.address,
+        registerPart(part, registering, async (seen) => {
+          const one = await partRequest(part, seen, request, self.getUrn(), hidden);
+          return call<RegisterResourceResponse>((done) => monitor.registerResource(one, done));
+        }),
+      );
+    const ended = await Promise.allSettled(registering.values());
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
+    const state = isDecided ? await outputsOf(made, registering) : undecided(component);
+    const struct = () => writeStruct(state, {}, []);
+    const outputs = new resources.RegisterResourceOutputsRequest();
+    outputs.setUrn(self.getUrn());
+    outputs.setOutputs(struct());
+    await call<InstanceType<typeof Empty>>((done) => monitor.registerResourceOutputs(outputs, done));
+    return answer(self.getUrn(), struct(), await urnsOf(registering), Object.keys(state));
+  } finally {
+    monitor.close();
+  }
+}
+
+const undecided = ({ outputs }: Component): Props =>
+  Object.fromEntries(Object.keys(outputs).map((name) => [name, unknownValue]));
+
+function assertInputs({ type, inputs }: Component, given: Props): void {
+  const problems = [
+    ...Object.keys(given)
+      .filter((name) => !Object.hasOwn(inputs, name))
+      .map((name) => `${name} is not a property of ${type}; there are ${Object.keys(inputs).join(", ")}`),
+    ...Object.entries(inputs)
+      .filter(([name, { required }]) => required === true && name !== "name" && given[name] === undefined)
+      .map(([name]) => `${name} is required`),
+  ];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+const call = <T>(send: (done: (error: Error | null, response: T) => void) => unknown): Promise<T> =>
+  new Promise((resolve, reject) => {
+    send((error, response) => (error === null ? resolve(response) : reject(error)));
+  });
+
+/** The options that the program gave the component are the component's own. */
+function itself(request: ConstructRequest): RegisterResourceRequest {
+  const own = new resources.RegisterResourceRequest();
+  own.setType(request.getType());
+  own.setName(request.getName());
+  own.setParent(request.getParent());
+  own.setObject(request.getInputs());
+  own.setAcceptsecrets(true);
+  own.setSupportspartialvalues(true);
+  own.setDependenciesList(request.getDependenciesList());
+  own.setAliasesList(request.getAliasesList());
+  own.setAliasspecs(true);
+  own.setDeletedwith(request.getDeletedwith());
+  own.setReplaceonchangesList(request.getReplaceonchangesList());
+  own.setIgnorechangesList(request.getIgnorechangesList());
+  own.setAdditionalsecretoutputsList(request.getAdditionalsecretoutputsList());
+  inherit(own, request);
+  for (const [name, one] of request.getProvidersMap().entries()) own.getProvidersMap().set(name, one);
+  for (const [name, one] of request.getInputdependenciesMap().entries())
+    own.getPropertydependenciesMap().set(name, dependencies(one.getUrnsList()));
+  return own;
+}
+
+/** What the parts have from their component. */
+function inherit(to: RegisterResourceRequest, request: ConstructRequest): void {
+  const protect = request.getProtect();
+  if (protect !== undefined) to.setProtect(protect);
+  const retain = request.getRetainondelete();
+  if (retain !== undefined) to.setRetainondelete(retain);
+}
+
+function dependencies(urns: readonly string[]) {
+  const found = new resources.RegisterResourceRequest.PropertyDependencies();
+  found.setUrnsList([...urns]);
+  return found;
+}
+
+/** By the address that a reference names. */
+type Seen = (address: string) => Registered;
+
+async function registerPart(
+  part: DesiredPart,
+  registering: Registering,
+  send: (seen: Seen) => Promise<RegisterResourceResponse>,
+): Promise<Registered> {
+  const needed = new Set([...referencesIn(part.inputs), ...(part.deletedWith === undefined ? [] : [part.deletedWith])]);
+  const seen = new Map<string, Registered>();
+  for (const address of needed) {
+    const one = registering.get(address);
+    if (one === undefined) throw new Error(`${part.address} names ${address}, which there is none of`);
+    seen.set(address, await one);
+  }
+  const response = await send((address) => seenIn(seen, address));
+  return {
+    urn: response.getUrn(),
+    id: response.getId(),
+    properties: readStruct(response.getObject()),
+  };
+}
+
+function seenIn(seen: ReadonlyMap<string, Registered>, address: string): Registered {
+  const one = seen.get(address);
+  if (one === undefined) throw new Error(`there is no ${address}`);
+  return one;
+}
+
+function referencesIn(value: unknown): string[] {
+  if (isPartReference(value)) return [value.part];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(referencesIn);
+}
+
+/** Two of one name or place cannot be there at the same time. */
+const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
+
+async function partRequest(
+  { type, address, inputs, protect, ignoreChanges, deletedWith }: DesiredPart,
+  seen: Seen,
+  request: ConstructRequest,
+  parent: string,
+  hidden: readonly string[],
+): Promise<RegisterResourceRequest> {
+  const own = new resources.RegisterResourceRequest();
+  own.setType(pluginToken(type));
+  own.setName(address);
+  own.setParent(parent);
+  own.setCustom(true);
+  own.setAcceptsecrets(true);
+  own.setSupportspartialvalues(true);
+  own.setAdditionalsecretoutputsList(["recorded"]);
+  inherit(own, request);
+  if (protect) own.setProtect(true);
+  own.setIgnorechangesList([...ignoreChanges]);
+  if (deletedWith !== undefined) own.setDeletedwith(seen(deletedWith).urn);
+  if (namesAreUnique.has(type)) {
+    own.setDeletebeforereplace(true);
+    own.setDeletebeforereplacedefined(true);
+  }
+  const provider = request.getProvidersMap().get(packageName);
+  if (provider !== undefined) own.setProvider(provider);
+  else {
+    own.setVersion(version);
+    own.setPlugindownloadurl(pluginDownloadUrl);
+  }
+  // What a program made of the same files before, with dynamic resources, moves to the plugin.
+  const former = new alias.Alias();
+  const spec = new alias.Alias.Spec();
+  spec.setType(dynamicToken(type));
+  former.setSpec(spec);
+  own.setAliasesList([former]);
+  own.setAliasspecs(true);
+  const given = [...request.getInputdependenciesMap().entries()].flatMap(([, one]) => one.getUrnsList());
+  const all = new Set([...request.getDependenciesList(), ...given]);
+  const worth: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(inputs)) {
+    const resolved = worthOf(value, seen, (reference) => {
+      throw new Error(
+        `the service does not show the ${reference.property} of ${reference.part}, which ${address} needs`,
+      );
+    });
+    worth[name] = hides(resolved, hidden) ? wrapSecret(unwrap(resolved)) : resolved;
+    const urns = referencesIn(value).map((one) => seen(one).urn);
+    for (const urn of urns) all.add(urn);
+    own.getPropertydependenciesMap().set(name, dependencies([...urns, ...given]));
+  }
+  own.setDependenciesList([...all]);
+  own.setObject(writeStruct(worth, {}, []));
+  return own;
+}
+
+/** The values of the parts in the place of their addresses. `missing`: what the service does not show. */
+function worthOf(value: unknown, seen: Seen, missing: (reference: PartReference) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => worthOf(item, seen, missing));
+  if (typeof value !== "object" || value === null) return value;
+  if (isPartText(value)) return joined(value.pieces.map((piece) => worthOf(piece, seen, missing)));
+  if (isPartReference(value)) {
+    const { id, properties } = seen(value.part);
+    if (value.property === undefined) return id === "" ? unknownValue : id;
+    const found = properties[value.property];
+    return found === undefined || found === null ? missing(value) : found;
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, worthOf(item, seen, missing)]));
+}
+
+function joined(pieces: readonly unknown[]): unknown {
+  const plain = pieces.map(unwrap);
+  const text = plain.includes(unknownValue) ? unknownValue : plain.map(String).join("");
+  return pieces.some(isSecret) ? wrapSecret(text) : text;
+}
+
+const secretTexts = (raw: Props): string[] => textsIn(secretsIn(raw));
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(textsIn);
+  return value === undefined || value === null || value === "" || typeof value === "boolean" ? [] : [String(value)];
+}
+
+/** Where a secret of the component went is a secret of the part. */
+const hides = (value: unknown, hidden: readonly string[]): boolean =>
+  textsIn(unwrap(value)).some((text) => hidden.some((secret) => text.includes(secret)));
+
+async function outputsOf({ outputs }: Parts, registering: Registering): Promise<Props> {
+  const seen = new Map<string, Registered>();
+  for (const [address, one] of registering) seen.set(address, await one);
+  return Object.fromEntries(
+    outputs.map(({ name, value, sensitive }) => {
+      const worth = worthOf(
+        value,
+        (address) => seenIn(seen, address),
+        () => undefined,
+      );
+      return [name, sensitive ? wrapSecret(worth) : worth];
+    }),
+  );
+}
+
+async function urnsOf(registering: Registering): Promise<string[]> {
+  const urns: string[] = [];
+  for (const one of registering.values()) urns.push((await one).urn);
+  return urns;
+}
+
+function answer(urn: string, state: ReturnType<typeof writeStruct>, urns: string[], names: readonly string[]) {
+  const response = new messages.ConstructResponse();
+  response.setUrn(urn);
+  response.setState(state);
+  for (const name of names) {
+    const found = new messages.ConstructResponse.PropertyDependencies();
+    found.setUrnsList(urns);
+    response.getStatedependenciesMap().set(name, found);
+  }
+  return response;
+}

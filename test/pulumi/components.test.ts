@@ -1,0 +1,239 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { channelOptions } from "../../provider/plugin/engine-log";
+import { grpc, messages, resources, Struct } from "../../provider/plugin/sdk";
+import { createService } from "../../provider/plugin/service";
+import { wrapSecret } from "../../provider/plugin/wire";
+import { unknownValue } from "../../reconciler/index";
+import { fromSdk } from "../support/pulumi-sdk";
+
+/** What the engine was asked to register: enough of it to give ids, or none in a preview. */
+interface Asked {
+  readonly name: string;
+  readonly type: string;
+  readonly parent: string;
+  readonly inputs: Record<string, unknown>;
+  readonly after: readonly string[];
+  readonly request: InstanceType<typeof resources.RegisterResourceRequest>;
+}
+
+type Done<T> = (error: null, response: T) => void;
+type Call<T> = { readonly request: T };
+
+async function serveMonitor(isPreview: boolean) {
+  const asked: Asked[] = [];
+  let outputs: unknown;
+  const { ResourceMonitorService } = fromSdk(
+    "@pulumi/pulumi/proto/resource_grpc_pb",
+  ) as typeof import("@pulumi/pulumi/proto/resource_grpc_pb");
+  const { Empty } = fromSdk(
+    "google-protobuf/google/protobuf/empty_pb.js",
+  ) as typeof import("google-protobuf/google/protobuf/empty_pb");
+  const server = new grpc.Server(channelOptions);
+  const service = ResourceMonitorService as unknown as Parameters<typeof server.addService>[0];
+  const unused = Object.fromEntries(Object.keys(service).map((name) => [name, () => undefined]));
+  server.addService(service, {
+    ...unused,
+    registerResource(
+      { request }: Call<Asked["request"]>,
+      done: Done<InstanceType<typeof resources.RegisterResourceResponse>>,
+    ) {
+      const inputs = request.getObject()?.toJavaScript() as Record<string, unknown>;
+      const name = request.getName();
+      asked.push({
+        ...{ name, type: request.getType(), parent: request.getParent(), inputs, request },
+        after: request.getDependenciesList(),
+      });
+      const response = new resources.RegisterResourceResponse();
+      response.setUrn(`urn:${name}`);
+      response.setId(isPreview || !request.getCustom() ? "" : `id-of-${name}`);
+      const address = isPreview ? unknownValue : `10.0.0.${asked.length}`;
+      response.setObject(Struct.fromJavaScript({ ...inputs, privateIp: address } as never));
+      done(null, response);
+    },
+    registerResourceOutputs(
+      { request }: Call<InstanceType<typeof resources.RegisterResourceOutputsRequest>>,
+      done: Done<InstanceType<typeof Empty>>,
+    ) {
+      outputs = request.getOutputs()?.toJavaScript();
+      done(null, new Empty());
+    },
+  } as never);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  return { asked, outputs: () => outputs, address: `127.0.0.1:${port}`, close: () => server.forceShutdown() };
+}
+
+describe("a component that a program in another language names", () => {
+  let monitor: Awaited<ReturnType<typeof serveMonitor>>;
+  beforeEach(async () => {
+    monitor = await serveMonitor(false);
+  });
+  afterEach(() => monitor.close());
+
+  const make = (
+    type: string,
+    inputs: Record<string, unknown>,
+    set?: (request: InstanceType<typeof messages.ConstructRequest>) => void,
+  ) => {
+    const request = new messages.ConstructRequest();
+    request.setType(`reconcile-cloud:index:${type}`);
+    request.setName("site");
+    request.setMonitorendpoint(monitor.address);
+    request.setInputs(Struct.fromJavaScript(inputs as never));
+    set?.(request);
+    return createService(() => undefined).construct(request);
+  };
+  const fileOf = (text: string): string => {
+    const file = join(mkdtempSync(join(tmpdir(), "reconcile-component-")), "reconcile.yaml");
+    writeFileSync(file, text);
+    return file;
+  };
+  const world = `
+version: 1
+project: acme
+region: in-west-1
+vars: { key: { default: none } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { db: { name: db-1, lifecycle: { prevent_destroy: true } } }
+volumes: { data: { size: 20, attach_to: db } }
+groups:
+  front: { description: "\${var.key}", rules: [ { protocol: tcp, dst_port: 22, remote_group: back } ] }
+  back: { name: back-1, rules: [ { protocol: tcp, dst_port: 5432, remote_group: front }, { protocol: tcp, dst_port: 53, remote_ip: "\${vm.db.private_ip}" } ] }
+outputs: { address: "\${vm.db.private_ip}", port: 5432 }
+`;
+
+  it("is a whole file: each resource after those whose ids and addresses it names, and what the file hands out", async () => {
+    const response = await make("DesiredState", { files: [fileOf(world)], flushConfirmed: true }, (request) => {
+      request.getProvidersMap().set("reconcile-cloud", "urn:provider::id");
+      request.setProtect(false);
+    });
+    const [self, ...parts] = monitor.asked;
+    expect(self).toMatchObject({ name: "site", type: "reconcile-cloud:index:DesiredState" });
+    const byName = new Map(parts.map((part) => [part.name, part]));
+    expect([...byName.keys()].sort()).toEqual([
+      ...["group.back", "group.back/rule-0", "group.front", "vm.db", "volume.data", "volume.data/attachment"],
+    ]);
+    for (const part of parts)
+      expect([part.parent, part.request.getProvider(), part.request.getAliasesList()[0]?.getSpec()?.getType()]).toEqual(
+        [
+          "urn:site",
+          "urn:provider::id",
+          part.type.replace("reconcile-cloud:index", "pulumi-nodejs:dynamic/reconcile-cloud"),
+        ],
+      );
+    expect(byName.get("volume.data/attachment")).toMatchObject({
+      inputs: { vmId: "id-of-vm.db", volumeId: "id-of-volume.data", flushConfirmed: true },
+      after: ["urn:vm.db", "urn:volume.data"],
+    });
+    const at = parts.findIndex(({ name }) => name === "vm.db") + 2;
+    expect(byName.get("group.back")?.inputs["rules"]).toEqual([
+      expect.objectContaining({ dstPort: "53", remoteIp: `10.0.0.${at}` }),
+    ]);
+    expect(byName.get("group.back/rule-0")?.request.getDeletedwith()).toBe("urn:group.back");
+    expect([byName.get("vm.db"), byName.get("volume.data")].map((one) => one?.request.getProtect())).toEqual([
+      ...[true, false],
+    ]);
+    const state = response.getState()?.toJavaScript();
+    expect(state).toEqual(monitor.outputs());
+    expect(state).toMatchObject({
+      ids: { "vm.db": "id-of-vm.db", "group.front": "id-of-group.front" },
+      addresses: { "vm.db": { privateIp: `10.0.0.${at}` } },
+      outputs: { address: `10.0.0.${at}`, port: 5432 },
+    });
+  });
+
+  it("keeps a secret of its inputs one, wherever it goes", async () => {
+    await make("DesiredState", { files: [fileOf(world)], vars: { key: wrapSecret("hush") } });
+    const front = monitor.asked.find(({ name }) => name === "group.front");
+    expect(front?.inputs["description"]).toEqual(wrapSecret("hush"));
+    expect(front?.inputs["rules"]).toEqual([expect.objectContaining({ dstPort: "22" })]);
+  });
+
+  it("says everything that is wrong with a file before anything is registered", async () => {
+    const file = fileOf(
+      `version: 1\nvolumes: { data: { sise: 5 } }\ngroups: { front: { rules: [ { protocol: smtp } ] } }\n`,
+    );
+    const said = await make("DesiredState", { files: [file] }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    expect(said).toContain(`${file}:2`);
+    expect(said).toContain(`${file}:3`);
+    expect(said).toContain("size");
+    expect(monitor.asked).toEqual([]);
+    await expect(make("DesiredState", { file: "x" })).rejects.toThrow(/file is not a property[\s\S]*files is required/);
+  });
+
+  it("in a preview has parts whose ids are not known yet, and none while it is not known what it is made of", async () => {
+    monitor.close();
+    monitor = await serveMonitor(true);
+    const response = await make("DesiredState", { files: [fileOf(world)] });
+    const named = (name: string) => monitor.asked.find((one) => one.name === name);
+    expect(named("volume.data/attachment")?.inputs).toMatchObject({ vmId: unknownValue, volumeId: unknownValue });
+    expect(named("group.back")?.inputs["rules"]).toEqual([expect.objectContaining({ remoteIp: unknownValue })]);
+    expect(response.getState()?.toJavaScript()).toMatchObject({ ids: { "vm.db": unknownValue } });
+    monitor.asked.length = 0;
+    const undecided = await make("DesiredState", { files: [fileOf(world)], vars: { key: unknownValue } });
+    expect(monitor.asked.map(({ name }) => name)).toEqual(["site"]);
+    expect(undecided.getState()?.toJavaScript()).toMatchObject({ ids: unknownValue, outputs: unknownValue });
+  });
+
+  it("is a VM with volumes of its own", async () => {
+    const vm = { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops", userId: "1", project: "p", region: "r" };
+    const response = await make("VmWithVolumes", {
+      ...{ ...vm, size: 10 },
+      volumes: { data: { size: 7, flushConfirmed: true }, logs: { size: 3, name: "old-logs" } },
+    });
+    const [, host, ...rest] = monitor.asked;
+    expect(host).toMatchObject({ name: "vm.site", inputs: { name: "site", flavorId: "m1.small", size: 10 } });
+    expect(host?.inputs).not.toHaveProperty("volumes");
+    expect(Object.fromEntries(rest.map(({ name, inputs }) => [name, inputs]))).toEqual({
+      "volume.site-data": { name: "site-data", size: 7, flushConfirmed: true },
+      "volume.site-logs": { name: "old-logs", size: 3 },
+      "volume.site-data/attachment": {
+        vmId: "id-of-vm.site",
+        volumeId: "id-of-volume.site-data",
+        flushConfirmed: true,
+      },
+      "volume.site-logs/attachment": { vmId: "id-of-vm.site", volumeId: "id-of-volume.site-logs" },
+    });
+    expect(response.getState()?.toJavaScript()).toEqual({
+      vmId: "id-of-vm.site",
+      privateIp: "10.0.0.2",
+      volumeIds: { data: "id-of-volume.site-data", logs: "id-of-volume.site-logs" },
+    });
+  });
+
+  it("is a set of groups that name each other by their keys, in a circle too", async () => {
+    await make("SecurityGroupSet", {
+      groups: {
+        web: {
+          rules: [
+            { dstPort: "5432", remoteGroup: "db" },
+            { dstPort: "80", remoteGroup: "web" },
+          ],
+        },
+        db: { name: "db-1", description: "data", rules: [{ dstPort: "5432", remoteGroup: "web" }] },
+        far: { rules: [{ dstPort: "22", remoteGroup: "an-id-of-elsewhere" }] },
+      },
+    });
+    const inputs = Object.fromEntries(monitor.asked.slice(1).map((one) => [one.name, one.inputs]));
+    expect(inputs["group.site-far"]).toEqual({
+      name: "site-far",
+      rules: [{ dstPort: "22", remoteGroup: "an-id-of-elsewhere" }],
+    });
+    const separate = Object.entries(inputs).filter(([name]) => name.includes("/rule-"));
+    expect(separate).toHaveLength(1);
+    expect(JSON.stringify(inputs)).toContain(`"remoteGroup":"self"`);
+    const db = inputs["group.site-db"];
+    expect(db).toMatchObject({ name: "db-1", description: "data" });
+    const referring = [...separate.map(([, one]) => one), db, inputs["group.site-web"]];
+    expect(JSON.stringify(referring)).toMatch(/id-of-group\.site-(db|web)/);
+  });
+});
