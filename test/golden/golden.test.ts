@@ -1,13 +1,19 @@
-/** Every folder beside this file is one story. `UPDATE_GOLDEN=1` writes what a plan is now; read it before it is kept. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+/**
+ * Every folder beside this file is one story. `UPDATE_GOLDEN=1` writes what a plan is now; read it before it is kept.
+ * `steps.txt` tells the plan and how it ended. `records.txt` holds what each step records, and a fingerprint of each
+ * part of the plan: where one differs, `GOLDEN_PLANS=FOLDER` writes the plans there as JSON, to be compared with those
+ * that the commit before has written to another folder.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makePlan } from "../../reconciler/core/plan/plan";
+import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { nameIds, planLines } from "../support/plan-text";
+import { nameIds, planLines, recordLines } from "../support/plan-text";
 import { idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
 
+const plans = process.env.GOLDEN_PLANS;
 const stories = readdirSync(__dirname).filter((name) => /^\d{3}-/.test(name)).sort();
 
 describe("golden stories", () => {
@@ -43,7 +49,12 @@ describe("golden stories", () => {
     const ids = new Map([...idsByName(stage), ...before]);
     const header = [`${story.title}: ${story.teaches}`, ""];
     const { lineage: _, serial: __, ...value } = plan;
-    compare(join(folder, "plan.json"), nameIds(`${canonicalJson(value, 1)}\n`, ids));
+    const whole = nameIds(`${canonicalJson(value, 1)}\n`, ids);
+    if (plans !== undefined) {
+      mkdirSync(plans, { recursive: true });
+      writeFileSync(join(plans, `${name}.json`), whole);
+    }
+    compare(join(folder, "records.txt"), `${recordLines(JSON.parse(whole) as Plan).join("\n")}\n`);
     compare(join(folder, "steps.txt"), nameIds([...header, ...planLines(plan), "", ...after, ""].join("\n"), ids));
   });
 });

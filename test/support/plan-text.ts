@@ -1,4 +1,5 @@
 /** A plan as the golden stories show it: one line a step, with what it needs and why, and ids by what they identify. */
+import { createHash } from "node:crypto";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 
@@ -28,6 +29,24 @@ export function planLines(plan: Plan): string[] {
   for (const change of plan.bookkeeping) lines.push(`the state learns: ${canonicalJson(change)}`);
   const down = Object.entries(plan.estimate.downtimeMs).map(([address, ms]) => `${address} down ${ms / 1000} s`);
   lines.push("", `estimate: ${[`${plan.estimate.durationMs / 1000} s`, ...down].join(", ")}`);
+  return lines;
+}
+
+const fingerprint = (value: unknown): string =>
+  createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
+
+/** What each step records, and a fingerprint of every part, so that no difference of a plan goes unseen. */
+export function recordLines({ steps, changes, ...rest }: Omit<Plan, "lineage" | "serial">): string[] {
+  const lines: string[] = [];
+  for (const change of changes) lines.push(`change ${change.address} ${fingerprint(change)}`);
+  for (const step of steps) {
+    lines.push(`step ${step.id} ${fingerprint(step)}`);
+    if (step.forgets === true) lines.push("  forgets");
+    for (const [field, value] of Object.entries(step.record ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)))
+      lines.push(`  ${field}: ${canonicalJson(value)}`);
+  }
+  for (const [part, value] of Object.entries(rest).sort(([one], [other]) => (one < other ? -1 : 1)))
+    lines.push(`${part} ${fingerprint(value)}`);
   return lines;
 }
 
