@@ -1,31 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
+import { startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace();
+const { write, reconcile, writes } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
 const summaryOf = (ran: Ran) => jsonLines(ran.stdout).at(-1) as Record<string, never>;
-const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
 
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 5ms, discovery_window: 50ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
+const head = headOf("poll_interval: 5ms, discovery_window: 50ms");
 const small = `${head}vms: { app: {name: app-1} }\nvolumes: { data: { size: 5, attach_to: app } }\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }\n`;
 
 it("an image's name in a list that was not read is not said to be in no list", async () => {
@@ -39,7 +24,7 @@ describe("exit codes", () => {
   it("0: applied, and a second apply has nothing to do, sends no write and writes no file", async () => {
     write(small);
     expect((await reconcile("apply", "--auto-approve")).exitCode).toBe(0);
-    const state = join(folder, "reconcile.state.json");
+    const state = join(place.folder, "reconcile.state.json");
     const [before, sent] = [readFileSync(state, "utf8"), writes()];
     const again = await reconcile("apply", "--auto-approve");
     expect([again.exitCode, writes(), readFileSync(state, "utf8")]).toEqual([0, sent, before]);
@@ -52,7 +37,7 @@ describe("exit codes", () => {
     for (const said of ["reconcile.yaml:6:", "reconcile.yaml:7:", "fix: write name", "fix: write app"])
       expect(ran.stderr).toContain(said);
     expect(ran.stderr).not.toMatch(/\n\s+at /);
-    expect(emulator.requests().log).toEqual([]);
+    expect(place.emulator.requests().log).toEqual([]);
   });
 
   it("2: plan --detailed-exitcode with changes pending, 0 without the flag, 0 when there is nothing to do", async () => {
@@ -67,8 +52,8 @@ describe("exit codes", () => {
     write(small);
     await reconcile("apply", "-y");
     expect((await reconcile("drift")).exitCode).toBe(0);
-    const vm = emulator.dump().vms[0]!;
-    await fetch(`${emulator.url}/_control/vm/${vm.id}`, {
+    const vm = place.emulator.dump().vms[0]!;
+    await fetch(`${place.emulator.url}/_control/vm/${vm.id}`, {
       method: "PATCH",
       body: JSON.stringify({ name: "renamed-by-hand" }),
       headers: { "content-type": "application/json" },
@@ -98,9 +83,9 @@ describe("exit codes", () => {
     const strict = await startEmulator({ timeScale: 0, strict: true });
     try {
       const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: strict.url };
-      expect((await runCli(["apply", "-y"], { cwd: folder, env })).exitCode).toBe(0);
+      expect((await runCli(["apply", "-y"], { cwd: place.folder, env })).exitCode).toBe(0);
       const ran = await runCli(["drift"], {
-        cwd: folder,
+        cwd: place.folder,
         env: { RECONCILE_TOKEN: "no-such-token", RECONCILE_BASE_URL: strict.url },
       });
       expect([ran.exitCode, ran.stdout]).toEqual([1, "Drift is not known: not everything could be read.\n"]);
@@ -164,7 +149,7 @@ describe("exit codes", () => {
     const ran = await reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "all");
     expect(ran.exitCode).toBe(3);
     expect(ran.stderr).toContain("prevent_destroy");
-    expect(emulator.dump().vms).toHaveLength(1);
+    expect(place.emulator.dump().vms).toHaveLength(1);
   });
 
   it("1: an action on a VM that fails says with --json what failed", async () => {
@@ -187,8 +172,8 @@ describe("exit codes", () => {
     write(manual.replace("{name: app-1,", "{name: app-1, flavor_id: m1.large,"));
     expect((await reconcile("apply", "-y")).exitCode).toBe(4);
     expect((await reconcile("apply", "-y")).exitCode).toBe(4);
-    const vm = emulator.dump().vms[0]!;
-    await fetch(`${emulator.url}/api/v1/vm/resize/${vm.id}/confirm`, {
+    const vm = place.emulator.dump().vms[0]!;
+    await fetch(`${place.emulator.url}/api/v1/vm/resize/${vm.id}/confirm`, {
       method: "POST",
       headers: { authorization: "Bearer ops-token" },
     });
@@ -261,7 +246,7 @@ describe("--json", () => {
     const ran = await reconcile("destroy", "-y", "--json", "--allow-data-loss");
     expect(ran.exitCode).toBe(0);
     expect(summaryOf(ran)).toMatchObject({ changes: { delete: 3 }, orphans: [{ kind: "volume" }] });
-    const left = emulator.dump().volumes.filter(({ root }) => root !== true);
+    const left = place.emulator.dump().volumes.filter(({ root }) => root !== true);
     expect(left).toHaveLength(1);
     expect((await reconcile("orphans", "delete", left[0]!.id)).exitCode).toBe(3);
     expect((await reconcile("orphans", "delete", left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
@@ -272,8 +257,8 @@ describe("--json", () => {
     write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
     await reconcile("apply", "-y");
     await reconcile("destroy", "-y", "--allow-data-loss");
-    const [there, gone] = emulator.dump().volumes.filter(({ root }) => root !== true);
-    await fetch(`${emulator.url}/api/v1/volume/${gone!.id}`, {
+    const [there, gone] = place.emulator.dump().volumes.filter(({ root }) => root !== true);
+    await fetch(`${place.emulator.url}/api/v1/volume/${gone!.id}`, {
       method: "DELETE",
       headers: { authorization: "Bearer ops-token" },
     });
@@ -298,8 +283,8 @@ describe("--json", () => {
     write(small.replace("vms: {", "vms: { second: {name: app-2}, "));
     await reconcile("apply", "-y");
     await reconcile("destroy", "-y", "--allow-data-loss");
-    const ids = emulator.dump().volumes.flatMap(({ id, root }) => (root === true ? [] : [id]));
-    await fetch(`${emulator.url}/api/v1/volume/${ids[1]}`, {
+    const ids = place.emulator.dump().volumes.flatMap(({ id, root }) => (root === true ? [] : [id]));
+    await fetch(`${place.emulator.url}/api/v1/volume/${ids[1]}`, {
       method: "DELETE",
       headers: { authorization: "Bearer ops-token" },
     });
@@ -319,7 +304,7 @@ describe("the state", () => {
   it("is a file of mode 0600 beside the YAML, holds no credential, and its lock is gone after the run", async () => {
     write(small);
     await reconcile("apply", "-y");
-    const path = join(folder, "reconcile.state.json");
+    const path = join(place.folder, "reconcile.state.json");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, "utf8")).not.toContain("ops-token");
     expect(existsSync(`${path}.lock`)).toBe(false);
@@ -363,22 +348,25 @@ describe("a saved plan", () => {
     await reconcile("apply", "-y");
     write(small.replace("dst_port: 443", "dst_port: 8443"));
     await reconcile("plan", "--out", "x.plan.json");
-    const vm = emulator.dump().vms[0]!;
-    await fetch(`${emulator.url}/_control/vm/${vm.id}`, {
+    const vm = place.emulator.dump().vms[0]!;
+    await fetch(`${place.emulator.url}/_control/vm/${vm.id}`, {
       method: "PATCH",
       body: JSON.stringify({ name: "renamed-by-hand" }),
       headers: { "content-type": "application/json" },
     });
     const stale = await reconcile("apply", "x.plan.json");
     expect([stale.exitCode, stale.stderr.includes("vm.app")]).toEqual([1, true]);
-    writeFileSync(join(folder, "x.plan.json"), readFileSync(join(folder, "x.plan.json"), "utf8").replace("8443", "22"));
+    writeFileSync(
+      join(place.folder, "x.plan.json"),
+      readFileSync(join(place.folder, "x.plan.json"), "utf8").replace("8443", "22"),
+    );
     expect((await reconcile("apply", "x.plan.json")).stderr).toContain("changed after it was made");
   });
 
   it("holds no credential", async () => {
     write(small);
     await reconcile("plan", "--out", "x.plan.json");
-    expect(readFileSync(join(folder, "x.plan.json"), "utf8")).not.toContain("ops-token");
+    expect(readFileSync(join(place.folder, "x.plan.json"), "utf8")).not.toContain("ops-token");
   });
 });
 
@@ -389,23 +377,23 @@ describe("other commands", () => {
     expect((await reconcile("init")).exitCode).toBe(1);
   });
 
-  it("init makes the folder, keeps what must not be committed out of git, and names no path of this machine", async () => {
-    mkdirSync(join(folder, "prod"), { recursive: true });
-    writeFileSync(join(folder, "prod/.gitignore"), "node_modules/\n*.plan.json");
+  it("init makes the place.folder, keeps what must not be committed out of git, and names no path of this machine", async () => {
+    mkdirSync(join(place.folder, "prod"), { recursive: true });
+    writeFileSync(join(place.folder, "prod/.gitignore"), "node_modules/\n*.plan.json");
     expect((await reconcile("init", "prod/eu")).exitCode).toBe(0);
     expect((await reconcile("init", "prod/reconcile.yaml")).exitCode).toBe(0);
     expect((await reconcile("validate", "prod/eu")).exitCode).toBe(0);
-    expect(readFileSync(join(folder, "prod/.gitignore"), "utf8")).toBe(
+    expect(readFileSync(join(place.folder, "prod/.gitignore"), "utf8")).toBe(
       "node_modules/\n*.plan.json\n.reconcile/\n*.state.json\n*.state.json.*\n",
     );
-    const [modeline] = readFileSync(join(folder, "prod/eu/reconcile.yaml"), "utf8").split("\n");
+    const [modeline] = readFileSync(join(place.folder, "prod/eu/reconcile.yaml"), "utf8").split("\n");
     expect(modeline).toMatch(/^# yaml-language-server: \$schema=https:/);
   });
 
   it("import takes a VM over by id, and the next plan has nothing to do", async () => {
     write(small);
     await reconcile("apply", "-y", "--state", "other.state.json");
-    const world = emulator.dump();
+    const world = place.emulator.dump();
     const group = world.groups.find(({ name }) => name === "web")!;
     const data = world.volumes.find(({ name }) => name === "data")!;
     expect((await reconcile("plan")).exitCode).toBe(1);
@@ -424,7 +412,7 @@ describe("other commands", () => {
   it("vm stop, start, reboot and snapshot act on one VM and leave the state as it is", async () => {
     write(small);
     await reconcile("apply", "-y");
-    const state = readFileSync(join(folder, "reconcile.state.json"), "utf8");
+    const state = readFileSync(join(place.folder, "reconcile.state.json"), "utf8");
     for (const args of [
       ["stop", "vm.app"],
       ["start", "vm.app"],
@@ -434,8 +422,8 @@ describe("other commands", () => {
       const ran = await reconcile("vm", ...args);
       expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
     }
-    expect(emulator.dump().images.some(({ name }) => name === "before-upgrade")).toBe(true);
-    expect(readFileSync(join(folder, "reconcile.state.json"), "utf8")).toBe(state);
+    expect(place.emulator.dump().images.some(({ name }) => name === "before-upgrade")).toBe(true);
+    expect(readFileSync(join(place.folder, "reconcile.state.json"), "utf8")).toBe(state);
   });
 
   it("an unknown command, flag or address names the nearest right one", async () => {

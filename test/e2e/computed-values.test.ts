@@ -1,26 +1,16 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines, type Ran } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const place = ownPlace();
+const { reconcile } = place;
 
 const write = (webs: string, size: number): void =>
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1
 project: acme
 region: in-west-1
@@ -48,9 +38,9 @@ interface Line {
   readonly [key: string]: unknown;
 }
 const lines = (ran: Ran): Line[] => jsonLines(ran.stdout) as Line[];
-const vmNamed = (name: string) => emulator.dump().vms.find((vm) => vm.name === name);
+const vmNamed = (name: string) => place.emulator.dump().vms.find((vm) => vm.name === name);
 function admitted(): string[] {
-  const { groups, rules } = emulator.dump();
+  const { groups, rules } = place.emulator.dump();
   const group = groups.find(({ name }) => name === "db-tier");
   return rules
     .filter((rule) => rule.security_group_id === group?.id && rule.direction === "ingress")
@@ -61,10 +51,10 @@ function admitted(): string[] {
 async function expectConverged(): Promise<void> {
   const again = await reconcile("plan", "--detailed-exitcode");
   expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining("Nothing to do")]);
-  const webs = emulator.dump().vms.filter(({ name }) => name.startsWith("web-"));
+  const webs = place.emulator.dump().vms.filter(({ name }) => name.startsWith("web-"));
   const expected = [
     ...webs.map((vm) => `5432 ${vm.private_ip}/32`),
-    `22 ${emulator.dump().vms.find(({ name }) => name === "bastion-1")?.floating_ip}/32`,
+    `22 ${place.emulator.dump().vms.find(({ name }) => name === "bastion-1")?.floating_ip}/32`,
   ];
   expect(admitted()).toEqual(expected.sort());
 }
@@ -97,7 +87,7 @@ describe("one tier admits another by its addresses", () => {
       webs: [vmNamed("web-a")?.private_ip, vmNamed("web-b")?.private_ip],
     });
     await expectConverged();
-    expect(emulator.dump().groups.filter(({ name }) => name.includes("-old-"))).toEqual([]);
+    expect(place.emulator.dump().groups.filter(({ name }) => name.includes("-old-"))).toEqual([]);
 
     write("[b, c]", 60);
     expect((await reconcile("apply", "-y", "--allow-data-loss")).exitCode).toBe(0);
@@ -105,14 +95,14 @@ describe("one tier admits another by its addresses", () => {
 
     // Only an output changes: that is a change, and nothing is sent for it.
     write("[b, c]", 60);
-    writeFileSync(join(folder, "more.yaml"), 'outputs: { extra: "${group.db.id}" }\n');
+    writeFileSync(join(place.folder, "more.yaml"), 'outputs: { extra: "${group.db.id}" }\n');
     const files = ["-f", "reconcile.yaml", "-f", "more.yaml"];
     const pending = await reconcile("plan", "--detailed-exitcode", ...files);
     expect([pending.exitCode, pending.stdout]).toEqual([2, expect.stringContaining("1 output changes")]);
-    const before = emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    const before = place.emulator.requests().log.filter(({ method }) => method !== "GET").length;
     expect((await reconcile("apply", ...files)).exitCode).toBe(0);
-    expect(emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(before);
-    const group = emulator.dump().groups.find(({ name }) => name === "db-tier");
+    expect(place.emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(before);
+    const group = place.emulator.dump().groups.find(({ name }) => name === "db-tier");
     expect((await reconcile("output", "extra")).stdout).toBe(`${group?.id}\n`);
     expect((await reconcile("destroy", "-y", "--allow-data-loss", "--allow-removal", "all")).exitCode).toBe(0);
     expect((await reconcile("output")).stdout).toContain("No outputs");
@@ -128,8 +118,8 @@ describe("one tier admits another by its addresses", () => {
   it("what a deployment does not show is an error where it is used, with the line that would say where it is", async () => {
     write("[a]", 50);
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);
-    writeFileSync(join(folder, "dialect.yaml"), "records: { vm: { private_ip: [/nowhere] } }\n");
-    writeFileSync(join(folder, "state-free.yaml"), "");
+    writeFileSync(join(place.folder, "dialect.yaml"), "records: { vm: { private_ip: [/nowhere] } }\n");
+    writeFileSync(join(place.folder, "state-free.yaml"), "");
     const ran = await reconcile("plan", "--dialect", "dialect.yaml");
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toContain("reconcile.yaml:14");
@@ -138,7 +128,7 @@ describe("one tier admits another by its addresses", () => {
 
   it("a floating IP that the file itself rules out is told before anything is sent", async () => {
     write("[a]", 50);
-    writeFileSync(join(folder, "more.yaml"), 'outputs: { wrong: "${vm.web[a].floating_ip}" }\n');
+    writeFileSync(join(place.folder, "more.yaml"), 'outputs: { wrong: "${vm.web[a].floating_ip}" }\n');
     const ran = await reconcile("plan", "-f", "reconcile.yaml", "-f", "more.yaml");
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("its skip_floating_ip is true")]);
   });
@@ -201,11 +191,11 @@ describe.skipIf(!hasAnsible)("the inventory as Ansible itself reads it", () => {
   it("lists every host in the groups of its block and its key, with its variables", async () => {
     write("[a, b]", 50);
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);
-    const script = join(folder, "inventory.sh");
+    const script = join(place.folder, "inventory.sh");
     const command = join(__dirname, "../../bin/reconcile.js");
     writeFileSync(
       script,
-      `#!/bin/sh\ncd '${folder}' && exec '${process.execPath}' '${command}' output --format ansible "$@"\n`,
+      `#!/bin/sh\ncd '${place.folder}' && exec '${process.execPath}' '${command}' output --format ansible "$@"\n`,
       { mode: 0o755 },
     );
     const graph = execFileSync(ansible, ["-i", script, "--graph"], { encoding: "utf8" });

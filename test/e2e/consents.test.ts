@@ -1,31 +1,17 @@
 /** A consent permits what it names: one loss, a number of removals, a list that was reviewed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines, type Ran } from "../support/cli-process";
+import { done, headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
+const { reconcile, writes } = place;
 
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 5ms, discovery_window: 50ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
-const write = (text: string): void => writeFileSync(join(folder, "reconcile.yaml"), `${head}${text}`);
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+const head = headOf("poll_interval: 5ms, discovery_window: 50ms");
+const write = (text: string): void => writeFileSync(join(place.folder, "reconcile.yaml"), `${head}${text}`);
 const volumes = (): string[] =>
-  emulator
+  place.emulator
     .dump()
     .volumes.map(({ name }) => name)
     .sort();
@@ -36,11 +22,6 @@ async function refused(ran: Promise<Ran>, ...words: string[]): Promise<void> {
   expect(exitCode, stdout + stderr).toBe(3);
   for (const word of words) expect(stderr).toContain(word);
   expect(writes()).toBe(sent);
-}
-
-async function done(ran: Promise<Ran>): Promise<void> {
-  const { exitCode, stdout, stderr } = await ran;
-  expect(exitCode, stdout + stderr).toBe(0);
 }
 
 describe("a plan that removes much", () => {
@@ -83,7 +64,7 @@ describe("--allow-loss", () => {
     write("volumes: { one-disk: { size: 1 }, two-disk: { size: 2 } }\n");
     await done(reconcile("apply", "-y"));
     write("groups: { web: {} }\n");
-    const ids = new Map(emulator.dump().volumes.map(({ name, id }) => [name, id]));
+    const ids = new Map(place.emulator.dump().volumes.map(({ name, id }) => [name, id]));
     await refused(reconcile("apply", "-y"), "--allow-loss volume.one-disk --allow-loss volume.two-disk");
     await refused(reconcile("apply", "-y", "--allow-loss", "volume.one-disk"), "--allow-loss volume.two-disk");
     const ran = await reconcile("apply", "-y", "--json", "--allow-loss", "volume.one-disk");

@@ -1,31 +1,14 @@
 /** What a person at a terminal and a script beside them ask for day by day. */
-import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines, runCli } from "../support/cli-process";
+import { headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace();
+const { write, read, reconcile } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
-const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 5ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
+const head = headOf("poll_interval: 5ms");
 const world = `${head}vms: { db: { name: db-1 }, web: { for_each: [a, b, c], name: "web-\${each}" } }
 volumes: { data: { size: 5, attach_to: db }, spare: { size: 7 } }
 groups: { front: { description: "open, to all", rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] } }
@@ -92,13 +75,13 @@ describe("a plan", () => {
   it("is shown again from its file, without a service", async () => {
     write(world);
     const plan = await reconcile("plan", "--out", "change.plan.json");
-    const shown = await runCli(["show", "change.plan.json"], { cwd: folder, env: {} });
+    const shown = await runCli(["show", "change.plan.json"], { cwd: place.folder, env: {} });
     expect(shown.exitCode, shown.stderr).toBe(0);
-    expect(shown.stdout).toContain(`service      ${emulator.url}`);
+    expect(shown.stdout).toContain(`service      ${place.emulator.url}`);
     expect(shown.stdout).toContain(plan.stdout.trimEnd().split("\n").at(-1));
-    const json = await runCli(["show", "change.plan.json", "--json"], { cwd: folder, env: {} });
+    const json = await runCli(["show", "change.plan.json", "--json"], { cwd: place.folder, env: {} });
     expect(addressesOf(json.stdout)).toHaveLength(7);
-    const none = await runCli(["show", "reconcile.yaml"], { cwd: folder, env: {} });
+    const none = await runCli(["show", "reconcile.yaml"], { cwd: place.folder, env: {} });
     expect(none.exitCode).toBe(1);
     expect(none.stderr).toContain("reconcile.yaml is no saved plan");
   });
@@ -115,12 +98,12 @@ describe("--json-into", () => {
       expect.arrayContaining(["change", "step_planned", "step", "summary"]),
     );
     expect(lines.at(-1)).toMatchObject({ type: "summary", exit_code: 0, changes: { create: 7 } });
-    expect(statSync(join(folder, "run.jsonl")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(place.folder, "run.jsonl")).mode & 0o777).toBe(0o600);
   });
 
   it("writes through no link, and says so before anything is read", async () => {
     write(world);
-    symlinkSync(join(folder, "elsewhere"), join(folder, "run.jsonl"));
+    symlinkSync(join(place.folder, "elsewhere"), join(place.folder, "run.jsonl"));
     const plan = await reconcile("plan", "--json-into", "run.jsonl");
     expect(plan.exitCode).toBe(1);
     expect(plan.stderr).toContain("error[cli/file-unwritable]: --json-into run.jsonl cannot be written");
@@ -164,7 +147,7 @@ describe("what a plan says of itself", () => {
   it("is not made of nothing: a service that cannot be reached is named", async () => {
     write(world);
     const plan = await runCli(["plan", "--base-url", "http://127.0.0.1:9"], {
-      cwd: folder,
+      cwd: place.folder,
       env: { RECONCILE_TOKEN: "ops-token" },
     });
     expect(plan.exitCode).toBe(1);
@@ -182,8 +165,8 @@ describe("what a plan says of itself", () => {
   it("shows drift of rules as + and -, and says that the world got in", async () => {
     write(world);
     expect((await reconcile("apply", "-y", "--target", "group.front")).exitCode).toBe(0);
-    const [group] = emulator.dump().groups.filter(({ name }) => name === "front");
-    const added = await fetch(`${emulator.url}/api/v1/security-group/${group!.id}/rule`, {
+    const [group] = place.emulator.dump().groups.filter(({ name }) => name === "front");
+    const added = await fetch(`${place.emulator.url}/api/v1/security-group/${group!.id}/rule`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: "Bearer ops-token" },
       body: JSON.stringify({
@@ -237,8 +220,8 @@ groups:
 `);
     const applied = await reconcile("apply", "-y");
     expect(applied.exitCode, applied.stderr).toBe(0);
-    const seen = emulator.dump();
-    await emulator.load({
+    const seen = place.emulator.dump();
+    await place.emulator.load({
       ...seen,
       vms: seen.vms.map((vm) => ({
         ...vm,

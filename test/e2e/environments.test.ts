@@ -1,23 +1,19 @@
 /** Environments of one file, each on its own state, tried with the command as a process. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { beforeEach, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace();
 beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-  mkdirSync(join(folder, "states"));
+  mkdirSync(join(place.folder, "states"));
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1
 project: acme
 region: in-west-1
-service: { base_url: "${emulator.url}", timing: { poll_interval: 20ms } }
+service: { base_url: "${place.emulator.url}", timing: { poll_interval: 20ms } }
 vars: { tier: { one_of: [small, large] } }
 defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: "m1.\${var.tier}", size: 10 } }
 environments:
@@ -27,10 +23,9 @@ vms: { web: { name: "web-\${env}" } }
 `,
   );
 });
-afterEach(() => emulator.close());
 const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
-const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
+  runCli(args, { cwd: place.folder, env: { RECONCILE_TOKEN: "ops-token" } });
+const writes = (): number => place.emulator.requests().log.filter(({ method }) => method !== "GET").length;
 
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
@@ -58,17 +53,17 @@ it("are planned in turn, applied one by one, each on its own state, and none on 
     exit_code: 0,
     environment: "dev",
     state: "reconcile.dev.state.json",
-    service: emulator.url,
+    service: place.emulator.url,
     project: "acme",
   });
   const prod = await runCli(["apply", "-y"], {
-    cwd: folder,
+    cwd: place.folder,
     env: { RECONCILE_TOKEN: "ops-token", RECONCILE_ENV: "prod" },
   });
   expect(prod.exitCode, prod.stderr).toBe(0);
   expect(prod.stdout).toMatch(/^environment prod · project acme · service \S+ · state states\/prod.json\n/);
   expect(
-    emulator
+    place.emulator
       .dump()
       .vms.map(({ name }) => name)
       .sort(),
@@ -76,7 +71,7 @@ it("are planned in turn, applied one by one, each on its own state, and none on 
 
   // The other environment's state, once by a flag and once by a forgotten one: refused before anything is sent.
   const sent = writes();
-  const before = readFileSync(join(folder, "reconcile.dev.state.json"), "utf8");
+  const before = readFileSync(join(place.folder, "reconcile.dev.state.json"), "utf8");
   for (const args of [["plan"], ["apply", "-y"], ["destroy", "-y", "--allow-data-loss"]]) {
     const ran = await reconcile(...args, "--env", "prod", "--state", "reconcile.dev.state.json");
     expect(ran.exitCode, args.join(" ") + ran.stdout + ran.stderr).toBe(3);
@@ -84,7 +79,7 @@ it("are planned in turn, applied one by one, each on its own state, and none on 
     expect(ran.stderr).toContain("--accept-service");
   }
   expect(writes()).toBe(sent);
-  expect(readFileSync(join(folder, "reconcile.dev.state.json"), "utf8")).toBe(before);
+  expect(readFileSync(join(place.folder, "reconcile.dev.state.json"), "utf8")).toBe(before);
 
   // What is protected goes by no consent, and a second run of each changes nothing.
   const gone = await reconcile("destroy", "--env", "prod", "-y", "--allow-data-loss");
@@ -92,7 +87,7 @@ it("are planned in turn, applied one by one, each on its own state, and none on 
   expect(gone.stderr).toContain("prevent_destroy");
   for (const name of ["dev", "prod"])
     expect((await reconcile("plan", "--env", name, "--detailed-exitcode")).exitCode).toBe(0);
-  expect(existsSync(join(folder, "reconcile.state.json"))).toBe(false);
+  expect(existsSync(join(place.folder, "reconcile.state.json"))).toBe(false);
 });
 
 it("bind a saved plan", async () => {
@@ -104,5 +99,5 @@ it("bind a saved plan", async () => {
   expect(writes()).toBe(0);
   const applied = await reconcile("apply", "x.plan.json");
   expect(applied.exitCode, applied.stderr).toBe(0);
-  expect(existsSync(join(folder, "reconcile.dev.state.json"))).toBe(true);
+  expect(existsSync(join(place.folder, "reconcile.dev.state.json"))).toBe(true);
 });

@@ -1,26 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
+const { reconcile } = place;
 
 const write = (rules: string): void =>
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1\nproject: acme\nregion: in-west-1\ngroups:\n  web:\n    rules:\n${rules}`,
   );
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
 
 const first = `      - { protocol: tcp, dst_port: 443 }
       - { protocol: tcp, dst_port: 22, remote_ip: 10.0.0.0/9 }
@@ -46,7 +37,7 @@ describe("who can reach what", () => {
     + ingress tcp 5432 from group.web
     + egress tcp 443 to anywhere (IPv4)
 `);
-    expect(emulator.requests().log.filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(place.emulator.requests().log.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
   it("a replacement: gained and lost, SSH open to the world, and the proof for the time between", async () => {

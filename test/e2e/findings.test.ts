@@ -1,29 +1,21 @@
 /** One finding, a port that a plan opens to the world, in every form that a reviewer may read, and denied. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { planMarkdown } from "../../reconciler/report/markdown";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { jsonLines } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 import { planFor, quickstartWorld } from "../support/sample-plans";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
+const { reconcile } = place;
 
 const write = (head = "", rule = "{ protocol: tcp, dst_port: 22 }"): void =>
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1\nproject: acme\nregion: in-west-1\n${head}groups:\n  web:\n    rules:\n      - ${rule}\n`,
   );
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-const writes = () => emulator.requests().log.filter(({ method }) => method !== "GET");
+const writes = () => place.emulator.requests().log.filter(({ method }) => method !== "GET");
 const opened = "group.web: SSH (tcp 22) is now open to the world over IPv4";
 
 describe("a port that a plan opens to the world", () => {
@@ -43,7 +35,7 @@ describe("a port that a plan opens to the world", () => {
     expect(lines.filter(({ type }) => type === "finding")).toMatchObject([finding]);
     expect(lines.at(-1)).toMatchObject({
       type: "summary",
-      service: emulator.url,
+      service: place.emulator.url,
       project: "acme",
       environment: null,
       findings: [finding],
@@ -83,7 +75,7 @@ describe("a port that a plan opens to the world", () => {
     const junit = (await reconcile("plan", "--annotations", "junit", "--deny", "exposure/open-port")).stdout;
     expect(junit).toContain('<testsuite name="exposure/open-port" tests="1" failures="1"');
     expect((await reconcile("plan", "--annotations", "junit")).stdout).toContain('failures="0"');
-    const report = join(folder, "report.html");
+    const report = join(place.folder, "report.html");
     expect((await reconcile("apply", "-y", "--report", report)).exitCode).toBe(0);
     expect(readFileSync(report, "utf8")).toContain("is now open to the world");
   });
@@ -139,7 +131,7 @@ describe("a port that a plan opens to the world", () => {
 
   it("--strict takes nothing away from a consent that was given", async () => {
     writeFileSync(
-      join(folder, "reconcile.yaml"),
+      join(place.folder, "reconcile.yaml"),
       "version: 1\nproject: acme\nregion: in-west-1\nvolumes: { data: { size: 10 } }\n",
     );
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);

@@ -1,30 +1,14 @@
 /** What the state remembers of its runs, and the way back. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines, startCli } from "../support/cli-process";
+import { headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace();
+const { write, reconcile } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
-const options = () => ({ cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-const reconcile = (...args: string[]): Promise<Ran> => runCli(args, options());
-
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 5ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
+const head = headOf("poll_interval: 5ms");
 const first = `${head}vms: { db: { name: db-1 } }
 volumes: { data: { size: 5, attach_to: db } }
 groups: { front: { rules: [ { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 } ] }, back: { rules: [ { protocol: tcp, dst_port: 5432, remote_group: front } ] } }
@@ -48,8 +32,8 @@ describe("reconcile history", () => {
     const commit = "0123456789abcdef0123456789abcdef01234567";
     write("ref: refs/heads/main\n", "HEAD");
     const { mkdirSync, renameSync } = await import("node:fs");
-    mkdirSync(join(folder, ".git/refs/heads"), { recursive: true });
-    renameSync(join(folder, "HEAD"), join(folder, ".git/HEAD"));
+    mkdirSync(join(place.folder, ".git/refs/heads"), { recursive: true });
+    renameSync(join(place.folder, "HEAD"), join(place.folder, ".git/HEAD"));
     write(`${commit}\n`, ".git/refs/heads/main");
     await apply(first);
     await apply(second);
@@ -71,9 +55,9 @@ describe("reconcile history", () => {
 
   it("remembers no run that did nothing", async () => {
     await apply(first);
-    const before = readFileSync(join(folder, "reconcile.state.json"), "utf8");
+    const before = readFileSync(join(place.folder, "reconcile.state.json"), "utf8");
     await apply(first);
-    expect(readFileSync(join(folder, "reconcile.state.json"), "utf8")).toBe(before);
+    expect(readFileSync(join(place.folder, "reconcile.state.json"), "utf8")).toBe(before);
   });
 
   it("shows a record as an earlier run left it", async () => {
@@ -94,16 +78,16 @@ describe("reconcile history", () => {
       .replace("name: db-1", "name: db-1, flavor_id: m1.large")
       .replace("dst_port: 443", "dst_port: 8443");
     write(grown);
-    await fetch(`${emulator.url}/_emulator/faults`, {
+    await fetch(`${place.emulator.url}/_emulator/faults`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ kind: "latency", ms: 600_000, operation: "vm.resize" }),
     });
-    const run = startCli(["apply", "-y", "--parallelism", "1"], options());
-    await expect.poll(() => emulator.requests().counts["vm.resize"] ?? 0).toBeGreaterThan(0);
+    const run = startCli(["apply", "-y", "--parallelism", "1"], place.surroundings());
+    await expect.poll(() => place.emulator.requests().counts["vm.resize"] ?? 0).toBeGreaterThan(0);
     run.child.kill("SIGKILL");
     await run.finished;
-    await fetch(`${emulator.url}/_emulator/faults`, { method: "DELETE" });
+    await fetch(`${place.emulator.url}/_emulator/faults`, { method: "DELETE" });
     expect((await historyNow()).at(-1)).toMatchObject({
       outcome: null,
       open: expect.arrayContaining(["vm.db", "group.front"]),
@@ -119,7 +103,7 @@ describe("reconcile undo", () => {
   it("plans back to what was declared before the run, and the file must follow", async () => {
     await apply(first);
     const shape = () => {
-      const { vms, rules } = emulator.dump();
+      const { vms, rules } = place.emulator.dump();
       return {
         vms: vms.map(({ name }) => name).sort(),
         rules: rules.map((rule) => String(rule.port_range_min)).sort(),
@@ -147,7 +131,7 @@ describe("reconcile undo", () => {
     expect(saved.exitCode, saved.stderr).toBe(0);
     const applied = await reconcile("apply", "back.plan.json");
     expect(applied.exitCode, applied.stderr).toBe(0);
-    expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["db-1"]);
+    expect(place.emulator.dump().vms.map(({ name }) => name)).toEqual(["db-1"]);
   });
 
   it("makes again what the run deleted, from what the state knew of it", async () => {

@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { convertListing } from "../../reconciler/config/convert-listing";
 import { readListing } from "../../reconciler/config/read-listing";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
-import { jsonLines, type Ran, root, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { jsonLines, root } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
 /** Listings shaped as a cloud's command line prints them, with the YAML they become beside them, out of reach of formatters (UPDATE_GOLDEN=1). */
 const folderOf = join(root, "test", "golden-listings");
@@ -18,15 +17,8 @@ const listings = readdirSync(folderOf)
 const pathOf = (name: string): string => join(folderOf, `${name}.json`);
 const listingOf = (name: string): unknown => JSON.parse(readFileSync(pathOf(name), "utf8"));
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const place = ownPlace();
+const { reconcile, writes } = place;
 
 describe.each(listings)("%s", (name) => {
   it("group import --convert writes the same YAML every time, names every skipped source, and calls no service", async () => {
@@ -35,9 +27,9 @@ describe.each(listings)("%s", (name) => {
     const golden = join(folderOf, `${name}.expected`);
     if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(golden, ran.stdout);
     expect(ran.stdout).toBe(readFileSync(golden, "utf8"));
-    writeFileSync(join(folder, "converted.yaml"), ran.stdout);
+    writeFileSync(join(place.folder, "converted.yaml"), ran.stdout);
     expect((await reconcile("validate", "converted.yaml")).exitCode).toBe(0);
-    expect(emulator.requests().log).toEqual([]);
+    expect(place.emulator.requests().log).toEqual([]);
   });
 
   it("the YAML that group import prints takes the new groups over, and then plans to nothing", async () => {
@@ -46,10 +38,9 @@ describe.each(listings)("%s", (name) => {
     const groups = events.filter(({ type }) => type === "group");
     const failed = groups.filter(({ status }) => status === "failed");
     expect(ran.exitCode).toBe(failed.length > 0 ? 1 : 0);
-    const yaml = readFileSync(join(folder, "groups.yaml"), "utf8");
+    const yaml = readFileSync(join(place.folder, "groups.yaml"), "utf8");
     for (const { skipped, status } of groups)
       for (const source of status === "created" ? skipped : []) expect(yaml).toContain(source);
-    const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
     expect(writes()).toBe(1);
     const plan = await reconcile("plan", "groups.yaml", "--json");
     const changes = (jsonLines(plan.stdout) as { type: string; action: string; fields: unknown[] }[]).filter(
@@ -110,10 +101,10 @@ describe("a listing that cannot be used", () => {
       "SecurityGroups[0].GroupName must be a string",
     ],
   ])("%s: said before anything is sent", async (_, text, said) => {
-    writeFileSync(join(folder, "listing.json"), text);
+    writeFileSync(join(place.folder, "listing.json"), text);
     const ran = await reconcile("group", "import", "listing.json");
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toContain(said);
-    expect(emulator.requests().log).toEqual([]);
+    expect(place.emulator.requests().log).toEqual([]);
   });
 });

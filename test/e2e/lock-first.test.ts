@@ -3,40 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { createFileStore } from "../../reconciler/store/file";
 import { type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { done, headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
+const { writes } = place;
 
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 20ms, discovery_window: 500ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
-const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), `${head}${text}`);
-const statePath = (): string => join(folder, "s.json");
-const reconcile = (args: readonly string[], baseUrl = emulator.url): Promise<Ran> =>
-  runCli([...args, "--state", statePath()], {
-    cwd: folder,
-    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: baseUrl },
-  });
-const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
-
-async function done(ran: Promise<Ran>): Promise<Ran> {
-  const { exitCode, stdout, stderr } = await ran;
-  expect(exitCode, stdout + stderr).toBe(0);
-  return ran;
-}
+const head = headOf("poll_interval: 20ms, discovery_window: 500ms");
+const write = (text: string, name = "reconcile.yaml"): void =>
+  writeFileSync(join(place.folder, name), `${head}${text}`);
+const statePath = (): string => join(place.folder, "s.json");
+const reconcile = (args: readonly string[], baseUrl = place.emulator.url): Promise<Ran> =>
+  runCli([...args, "--state", statePath()], place.surroundings(baseUrl));
 
 describe("while another run holds the state", () => {
   it("nothing is written or sent by any command that would", async () => {
@@ -45,8 +25,8 @@ describe("while another run holds the state", () => {
     write(
       "vms: { app: { name: app-1 } }\nremoved: [{ from: volume.data, destroy: false }]\nvolumes: { more: { size: 1 } }\n",
     );
-    const [orphan] = emulator.dump().volumes.filter(({ size }) => size === 5);
-    writeFileSync(join(folder, "listing.json"), '{"SecurityGroups": []}');
+    const [orphan] = place.emulator.dump().volumes.filter(({ size }) => size === 5);
+    writeFileSync(join(place.folder, "listing.json"), '{"SecurityGroups": []}');
     const session = await createFileStore(statePath()).lock({
       ...{ who: "another", host: "here", pid: process.pid, since: new Date().toISOString(), command: "apply" },
     });
@@ -74,7 +54,7 @@ describe("while another run holds the state", () => {
 
 /** The service, whose next list of VMs is not answered before what was armed is over. */
 async function startSlowLists() {
-  const { hostname, port } = new URL(emulator.url);
+  const { hostname, port } = new URL(place.emulator.url);
   let armed: (() => Promise<unknown>) | undefined;
   const server = createServer(async (incoming, outgoing) => {
     const meanwhile = armed;
@@ -108,7 +88,7 @@ describe("import", () => {
     try {
       write("vms: { app: { name: app-1 } }\n");
       await done(reconcile(["apply", "-y"], slow.url));
-      const id = emulator.dump().vms[0]?.id ?? "";
+      const id = place.emulator.dump().vms[0]?.id ?? "";
       await done(reconcile(["state", "rm", "vm.app"]));
       write("vms: { app: { name: app-1 }, more: { name: more-1 } }\n");
       write("vms: { more: { name: more-1 } }\n", "other.yaml");
@@ -120,7 +100,7 @@ describe("import", () => {
       expect(beside?.stderr).toContain("error[state/locked]");
       await done(reconcile(["apply", "-y"], slow.url));
       expect(
-        emulator
+        place.emulator
           .dump()
           .vms.map(({ name }) => name)
           .sort(),
@@ -133,7 +113,7 @@ describe("import", () => {
   it("of a volume whose name differs takes it over as it is, and says what differs", async () => {
     write("volumes: { old-name: { size: 5 } }\n");
     await done(reconcile(["apply", "-y"]));
-    const id = emulator.dump().volumes[0]?.id ?? "";
+    const id = place.emulator.dump().volumes[0]?.id ?? "";
     await done(reconcile(["state", "rm", "volume.old-name"]));
     write("volumes: { new-name: { size: 5 } }\n");
     const ran = await done(reconcile(["import", "volume.new-name", id]));

@@ -1,49 +1,26 @@
 /** Groups whose rules name each other, on services that drop such rules with a group and on those that keep the group. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { beforeEach, describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
-import { jsonLines, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { jsonLines } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-const open: { close(): Promise<unknown> }[] = [];
-beforeEach(() => {
-  folder = makeFolder();
-});
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-const start = async (options: Parameters<typeof startEmulator>[0]) => {
-  emulator = await startEmulator({ timeScale: 0, ...options });
-  open.push(emulator);
-};
-const reconcile = (...args: string[]) =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const place = ownPlace();
+const { reconcile, state } = place;
 const rule = (port: number, group: string) => ({ protocol: "tcp", dst_port: port, remote_group: group });
-const declare = (groups: object, service: object = {}): void =>
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    JSON.stringify({
-      ...{ version: 1, project: "acme", region: "in-west-1", groups },
-      service: { timing: { poll_interval: "5ms", discovery_window: "50ms" }, ...service },
-    }),
-  );
+const declare = (groups: object, service: object = {}): void => place.declare({ groups }, service);
 const groupNames = () =>
-  emulator
+  place.emulator
     .dump()
     .groups.filter(({ platform }) => !platform)
     .map(({ name }) => name)
     .sort();
-const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
 const circle = { aaa: { rules: [rule(1, "bbb")] }, bbb: { rules: [rule(2, "aaa")] } };
 
 describe("a service that drops the rules that name what is deleted", () => {
   it("gives a replaced group the name of a deleted one that is named by what the old group names", async () => {
-    await start({});
     declare({
       front: { name: "first-name", rules: [rule(1, "back"), rule(3, "front")] },
       back: { rules: [rule(2, "admin")] },
@@ -58,7 +35,7 @@ describe("a service that drops the rules that name what is deleted", () => {
 });
 
 describe("a service that refuses to delete what is named", () => {
-  beforeEach(() => start({ keepsNamedGroups: true }));
+  beforeEach(() => place.serve({ keepsNamedGroups: true }));
 
   it("destroy deletes those that name before those that are named, and nothing is refused", async () => {
     declare({
@@ -94,8 +71,8 @@ describe("a service that refuses to delete what is named", () => {
     expect(state().resources).toEqual({});
     expect((await reconcile("destroy", "-y")).exitCode).toBe(0);
     // Somebody deletes the rules in the console: then the orphans can go.
-    const seen = emulator.dump();
-    await emulator.load({ ...seen, rules: seen.rules.filter(({ remote_group_id }) => remote_group_id === null) });
+    const seen = place.emulator.dump();
+    await place.emulator.load({ ...seen, rules: seen.rules.filter(({ remote_group_id }) => remote_group_id === null) });
     for (const { id } of orphans) expect((await reconcile("orphans", "delete", id)).exitCode).toBe(0);
     expect(groupNames()).toEqual([]);
   });
@@ -122,14 +99,14 @@ describe("a service that refuses to delete what is named", () => {
 });
 
 it("a service that drops the rules with a group lets a circle go at once", async () => {
-  await start({});
+  await place.serve({});
   declare(circle);
   expect((await reconcile("apply", "-y")).exitCode).toBe(0);
   expect([(await reconcile("destroy", "-y")).exitCode, groupNames()]).toEqual([0, []]);
 });
 
 it("a group found by its intent, where lists show no rules, keeps the service's own egress rules", async () => {
-  await start({ with: ["group.list", "group.rule.delete"] });
+  await place.serve({ with: ["group.list", "group.rule.delete"] });
   const dialect = {
     operations: {
       "group.list": { method: "GET", path: "/api/v1/security-group" },
@@ -140,7 +117,7 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
   declare({ web: { rules: [{ protocol: "tcp", dst_port: 443 }] } }, { dialect });
   const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
   const rules = [{ direction: "ingress", ethertype: "IPv4", protocol: "tcp", dst_port: "443", remote_ip: "0.0.0.0/0" }];
-  await fetch(`${emulator.url}/api/v1/security-group`, {
+  await fetch(`${place.emulator.url}/api/v1/security-group`, {
     method: "POST",
     headers,
     body: JSON.stringify({ name: "web", rules }),
@@ -160,9 +137,9 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
     ...{ sentAt: new Date().toISOString(), idsBefore: [] },
   };
   const left = { ...emptyState("a-lineage"), serial: 1, intents: new Map([["group.web", intent]]) };
-  writeFileSync(join(folder, "reconcile.state.json"), writeSnapshot(left));
+  writeFileSync(join(place.folder, "reconcile.state.json"), writeSnapshot(left));
   const directions = () =>
-    emulator
+    place.emulator
       .dump()
       .rules.filter(({ security_group_id }) => security_group_id === state().resources["group.web"].id)
       .map(({ direction }) => direction)
@@ -172,5 +149,5 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
     expect([ran.exitCode, directions()], ran.stdout + ran.stderr).toEqual([0, ["egress", "egress", "ingress"]]);
   }
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
-  expect(emulator.requests().counts["group.rule.delete"] ?? 0).toBe(0);
+  expect(place.emulator.requests().counts["group.rule.delete"] ?? 0).toBe(0);
 });

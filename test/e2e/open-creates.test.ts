@@ -2,43 +2,25 @@
  * A create is sent once: what the service accepted is never sent again, what cannot be looked up is asked about, and a
  * stranger of the same name is neither taken over nor deleted.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import type { Intent } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
-import { type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
-import { type Answer, type Exchange, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import type { Ran } from "../support/cli-process";
+import type { Answer, Exchange } from "../support/meddling-proxy";
+import { ownMeddledPlace, said } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-let proxy: MeddlingProxy;
+const place = ownMeddledPlace({ with: ["volume.list", "group.list"] });
+const { reconcile, state, ask } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0, with: ["volume.list", "group.list"] });
-  proxy = await startMeddlingProxy(emulator.url);
-});
-afterEach(async () => {
-  await proxy.close();
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url } });
 const apply = (): Promise<Ran> => reconcile("apply", "-y", "--allow-data-loss");
-
-/** Both outputs, as if no line had been broken. */
-const said = ({ stdout, stderr }: Ran): string => (stdout + stderr).replace(/\s+/g, " ");
 
 /** `heard`: what the command hears in place of the answer; `"drop"`: nothing, although it was done. */
 type Heard = (exchange: Exchange) => Partial<Answer> | "drop" | undefined;
 const hear = (heard: Heard): void =>
-  proxy.meddle(async (exchange, forward) => {
+  place.proxy.meddle(async (exchange, forward) => {
     const answer = await forward();
     const instead = heard({ ...exchange, body: answer.body });
     if (instead === "drop") throw new Error("nothing is heard");
@@ -48,34 +30,10 @@ const hear = (heard: Heard): void =>
 const list = (path: string) => ({ method: "GET", path });
 const operations = { "volume.list": list("/api/v1/volume/list"), "group.list": list("/api/v1/security-group") };
 const declare = (blocks: object, timing: object = {}): void =>
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      service: {
-        timing: { poll_interval: "5ms", discovery_window: "50ms", vm_create_timeout: "100ms", ...timing },
-        dialect: { operations },
-      },
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-      },
-      ...blocks,
-    }),
-  );
-const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
+  place.declare(blocks, { timing: { vm_create_timeout: "100ms", ...timing }, dialect: { operations } });
 const creates = (): number =>
-  proxy.writes.filter((write) => /create|POST \/api\/v1\/security-group$/.test(write)).length;
+  place.proxy.writes.filter((write) => /create|POST \/api\/v1\/security-group$/.test(write)).length;
 
-const ask = async (method: string, path: string, body?: object) => {
-  const answer = await fetch(emulator.url + path, {
-    method,
-    headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await answer.json()) as { id: string };
-};
 const shown = async (path: string): Promise<unknown[]> => {
   const answer: unknown = await ask("GET", path);
   return Array.isArray(answer) ? answer : (Object.values(answer as object).find(Array.isArray) ?? []);
@@ -93,7 +51,7 @@ function leaveOpen(intent: Pick<Intent, "address" | "operation" | "name" | "reco
     ...intent,
   };
   const folded = { ...emptyState("a-lineage"), serial: 1, intents: new Map([[open.address, open]]) };
-  writeFileSync(join(folder, "reconcile.state.json"), writeSnapshot(folded));
+  writeFileSync(join(place.folder, "reconcile.state.json"), writeSnapshot(folded));
 }
 const volumeRecord = { kind: "volume", name: "data", sizeGb: 5, flush: { via: "ask" }, preventDestroy: false } as const;
 
@@ -105,7 +63,7 @@ it("a create whose answer names what was there before is looked for, and that is
   );
   const ran = await apply();
   expect([ran.exitCode, creates()], ran.stderr).toEqual([0, 1]);
-  const own = emulator.dump().volumes.find(({ name }) => name === "data")?.id;
+  const own = place.emulator.dump().volumes.find(({ name }) => name === "data")?.id;
   expect([state().resources["volume.data"].id, own === theirs]).toEqual([own, false]);
 });
 
@@ -257,12 +215,12 @@ describe("a stranger that bears the name of a lost create", () => {
     declare(blocks[kind]);
     const before = await shown(listAt[kind]);
     const ran = await apply();
-    expect([ran.exitCode, proxy.writes], ran.stdout).toEqual([1, []]);
+    expect([ran.exitCode, place.proxy.writes], ran.stdout).toEqual([1, []]);
     expect(said(ran)).toContain(difference);
     // Nor does it go when the block does.
     declare({});
     expect((await reconcile("apply", "-y", "--allow-data-loss", "--allow-empty")).exitCode).toBe(0);
-    expect([proxy.writes, await shown(listAt[kind])]).toEqual([[], before]);
+    expect([place.proxy.writes, await shown(listAt[kind])]).toEqual([[], before]);
   });
 
   it.each([
@@ -285,7 +243,7 @@ describe("a stranger that bears the name of a lost create", () => {
       path.endsWith("/volume/list") ? { body: body.replaceAll(/"size(_gb)?":/g, '"volume":') } : undefined,
     );
     const ran = await apply();
-    expect([ran.exitCode, proxy.writes]).toEqual([1, []]);
+    expect([ran.exitCode, place.proxy.writes]).toEqual([1, []]);
     expect(said(ran)).toContain(`${id} bears its name`);
     expect(said(ran)).toContain("reconcile state resolve volume.data --not-created");
   });

@@ -1,20 +1,14 @@
 /** The programs that a file and a dialect name: where they run, what they are told, and that none is waited for for ever. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { checkHealth, runCommand } from "../../reconciler/outside/commands";
 import { runCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
-import { makeFolder, writeFiles } from "../support/folder";
+import { writeFiles } from "../support/folder";
+import { ownPlace } from "../support/own-place";
 
-let emulator: RunningEmulator;
-let folder: string;
-beforeEach(async () => {
-  emulator = await startEmulator({ timeScale: 0 });
-  folder = makeFolder();
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
 
 const secrets = {
   RECONCILE_STATE_KEY: Buffer.alloc(32, 7).toString("base64"),
@@ -36,40 +30,46 @@ echo ops-token
     ["named by the file", "{ dialect: ./parts/my.dialect.yaml }", []],
     ["named by --dialect", "{}", ["--dialect", "parts/my.dialect.yaml"]],
   ])("of a dialect %s runs beside that dialect, without the state's key and password", async (_, service, args) => {
-    writeFiles(folder, {
+    writeFiles(place.folder, {
       "reconcile.yaml": `${head}service: ${service}\nvolumes: { data: { size: 5 } }\n`,
       "parts/my.dialect.yaml": "authorization: { command: [sh, ./helper.sh] }\n",
       "parts/helper.sh": helper,
     });
-    const env = { ...secrets, RECONCILE_BASE_URL: emulator.url };
-    const ran = await runCli(["apply", "-y", ...args], { cwd: folder, env });
+    const env = { ...secrets, RECONCILE_BASE_URL: place.emulator.url };
+    const ran = await runCli(["apply", "-y", ...args], { cwd: place.folder, env });
     expect(ran.exitCode, ran.stderr).toBe(0);
-    const told = readFileSync(join(folder, "parts/environment"), "utf8");
+    const told = readFileSync(join(place.folder, "parts/environment"), "utf8");
     expect(told).toContain("PATH=");
     expect(told).not.toContain(secrets.RECONCILE_STATE_PASSWORD);
     expect(told).not.toContain(secrets.RECONCILE_STATE_KEY);
   });
 
   it("written in the file itself runs beside the file", async () => {
-    writeFiles(folder, {
+    writeFiles(place.folder, {
       "infra/reconcile.yaml": `${head}service: { dialect: { authorization: { command: [sh, ./helper.sh] } } }\nvolumes: { data: { size: 5 } }\n`,
       "infra/helper.sh": helper,
     });
-    const ran = await runCli(["apply", "infra", "-y"], { cwd: folder, env: { RECONCILE_BASE_URL: emulator.url } });
+    const ran = await runCli(["apply", "infra", "-y"], {
+      cwd: place.folder,
+      env: { RECONCILE_BASE_URL: place.emulator.url },
+    });
     expect(ran.exitCode, ran.stderr).toBe(0);
   });
 });
 
 describe("an address that the service shows", () => {
   const applied = async (check: object) => {
-    const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url };
-    const run = (...args: string[]) => runCli(args, { cwd: folder, env });
-    writeFileSync(join(folder, "reconcile.yaml"), resized("m1.small", check));
+    const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: place.emulator.url };
+    const run = (...args: string[]) => runCli(args, { cwd: place.folder, env });
+    writeFileSync(join(place.folder, "reconcile.yaml"), resized("m1.small", check));
     expect((await run("apply", "-y")).exitCode).toBe(0);
-    const seen = emulator.dump();
-    const option = `-oProxyCommand=touch ${join(folder, "owned")}`;
-    await emulator.load({ ...seen, vms: seen.vms.map((one) => ({ ...one, floating_ip: option, private_ip: null })) });
-    writeFileSync(join(folder, "reconcile.yaml"), resized("m1.large", check));
+    const seen = place.emulator.dump();
+    const option = `-oProxyCommand=touch ${join(place.folder, "owned")}`;
+    await place.emulator.load({
+      ...seen,
+      vms: seen.vms.map((one) => ({ ...one, floating_ip: option, private_ip: null })),
+    });
+    writeFileSync(join(place.folder, "reconcile.yaml"), resized("m1.large", check));
     return { plan: await run("plan", "--json"), ran: await run("apply", "-y") };
   };
 
@@ -78,7 +78,7 @@ describe("an address that the service shows", () => {
       command: ["sh", "-c", 'printf "%s\\n" "$@" "$RECONCILE_VM_IP" >> told', "sh", "{ip}"],
     });
     expect(ran.exitCode).toBe(1);
-    expect(() => readFileSync(join(folder, "told"), "utf8")).toThrow();
+    expect(() => readFileSync(join(place.folder, "told"), "utf8")).toThrow();
     expect(ran.stdout).toContain("the check needs the address of VM web, and the service's record shows no IP address");
     expect(plan.stdout + plan.stderr).toContain("the floating_ip of VM web is no IP address and counts as not shown");
     expect(ran.stdout).toContain("records.vm.floating_ip");
@@ -86,22 +86,22 @@ describe("an address that the service shows", () => {
 
   it("is in no environment either, and a check that needs none runs", async () => {
     const { ran } = await applied({ command: ["sh", "-c", 'echo "ip:$RECONCILE_VM_IP" > told'] });
-    expect([ran.exitCode, readFileSync(join(folder, "told"), "utf8")]).toEqual([0, "ip:\n"]);
+    expect([ran.exitCode, readFileSync(join(place.folder, "told"), "utf8")]).toEqual([0, "ip:\n"]);
   });
 });
 
 describe("a program that does not end", () => {
   it("is stopped after its time, with what it said, even when what it started holds on", async () => {
     const script = "echo syncing; sleep 3600 & echo $! > held; wait";
-    const result = await runCommand(["sh", "-c", script], folder, { limitMs: 500 });
+    const result = await runCommand(["sh", "-c", script], place.folder, { limitMs: 500 });
     expect(result).toEqual({ exitCode: 124, output: "it did not end within 0.5 s and was stopped; it said: syncing" });
-    process.kill(Number(readFileSync(join(folder, "held"), "utf8")), "SIGKILL");
+    process.kill(Number(readFileSync(join(place.folder, "held"), "utf8")), "SIGKILL");
   });
 
   it("and does not listen is killed", async () => {
     const script = "trap '' TERM; echo $$ > deaf; while :; do sleep 0.1; done";
-    await runCommand(["sh", "-c", script], folder, { limitMs: 500 });
-    const pid = Number(readFileSync(join(folder, "deaf"), "utf8"));
+    await runCommand(["sh", "-c", script], place.folder, { limitMs: 500 });
+    const pid = Number(readFileSync(join(place.folder, "deaf"), "utf8"));
     await eventually("its end", () => {
       try {
         return process.kill(pid, 0) ? undefined : undefined;
@@ -113,12 +113,14 @@ describe("a program that does not end", () => {
 
   it("as a health check, does not outlast the check's time", async () => {
     const live = { kind: "vm", id: "v", name: "web", phase: "running" } as const;
-    const passed = await checkHealth({ kind: "command", argv: ["sleep", "3600"] }, live, folder, { limitMs: 200 });
+    const passed = await checkHealth({ kind: "command", argv: ["sleep", "3600"] }, live, place.folder, {
+      limitMs: 200,
+    });
     expect(passed).toBe(false);
   });
 
   it("nor is one started that a name of the service makes impossible to start", async () => {
     const live = { kind: "vm", id: "v", name: "a\u0000b", phase: "running" } as const;
-    expect(await checkHealth({ kind: "command", argv: ["true"] }, live, folder)).toBe(false);
+    expect(await checkHealth({ kind: "command", argv: ["true"] }, live, place.folder)).toBe(false);
   });
 });

@@ -3,23 +3,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
+import { startEmulator } from "../../emulator";
 import { type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
-import { makeFolder } from "../support/folder";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
 
 const write = (name: string, vms: readonly string[]): void =>
   writeFileSync(
-    join(folder, name),
+    join(place.folder, name),
     `version: 1
 project: acme
 region: in-west-1
@@ -30,17 +24,14 @@ vms: { app: { for_each: [${vms.join(", ")}], name: "app-\${each}" } }
   );
 
 const reconcile = (args: readonly string[], baseUrl: string): Promise<Ran> =>
-  runCli([...args, "--state", join(folder, "s.json")], {
-    cwd: folder,
-    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: baseUrl },
-  });
+  runCli([...args, "--state", join(place.folder, "s.json")], place.surroundings(baseUrl));
 
 /** The service, which is never quicker to list the VMs for `use` than somebody else's apply, at the same address. */
 async function withMeanwhile<T>(
   meanwhile: (url: string) => Promise<unknown>,
   use: (url: string) => Promise<T>,
 ): Promise<T> {
-  const { hostname, port } = new URL(emulator.url);
+  const { hostname, port } = new URL(place.emulator.url);
   let isElsewhere = false;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.url?.startsWith("/api/v1/vm/list") === true && !isElsewhere) {
@@ -91,7 +82,7 @@ describe("plan beside an apply", () => {
     expect(ran.stderr).toMatch(/was changed by somebody else while this was planned \(serial \d+ then, \d+ now\)/);
     expect(ran.stderr + ran.stdout).not.toMatch(/exists already|to create/);
     expect(made).toEqual(["a", "b", "c"]);
-    expect(readFileSync(join(folder, "s.json"), "utf8")).toContain("app-c");
+    expect(readFileSync(join(place.folder, "s.json"), "utf8")).toContain("app-c");
   });
 });
 
@@ -99,8 +90,8 @@ it("says that a run is at it, where what that has begun looks unfinished", async
   const slow = await startEmulator({ timeScale: 20 });
   try {
     write("a.yaml", ["a"]);
-    const running = startCli(["apply", "a.yaml", "-y", "--state", join(folder, "s.json")], {
-      cwd: folder,
+    const running = startCli(["apply", "a.yaml", "-y", "--state", join(place.folder, "s.json")], {
+      cwd: place.folder,
       env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: slow.url },
     });
     await eventually("a VM that is being made", () => (slow.dump().vms.length > 0 ? true : undefined));

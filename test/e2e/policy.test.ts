@@ -1,27 +1,21 @@
 /** Built-in checks and a policy program of the user's own, from outside. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { type Finding, judge } from "../../reconciler/core/findings/finding";
 import { findingsOfAnswer } from "../../reconciler/core/findings/policy-answer";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { jsonLines, type Ran } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
+const place = ownPlace();
+const { reconcile } = place;
 
 const vms = `vms:
   database: { flavor_id: m1.large, name: acme-db }
 `;
 const write = (guards: string, resources = vms): void =>
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1
 project: acme
 region: in-west-1
@@ -29,16 +23,14 @@ service: { timing: { poll_interval: 20ms } }
 defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
 ${resources}${guards}`,
   );
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-const writes = () => emulator.requests().log.filter(({ method }) => method !== "GET");
+const writes = () => place.emulator.requests().log.filter(({ method }) => method !== "GET");
 const codesOf = (ran: Ran) =>
   (jsonLines(ran.stdout).at(-1)!["findings"] as Finding[])
     .filter(({ code }) => /^(check|policy)\//.test(code))
     .map(({ code, severity }) => `${severity} ${code}`);
 const program = (body: string): void => {
-  writeFileSync(join(folder, "judge.sh"), `#!/bin/sh\n${body}\n`);
-  chmodSync(join(folder, "judge.sh"), 0o755);
+  writeFileSync(join(place.folder, "judge.sh"), `#!/bin/sh\n${body}\n`);
+  chmodSync(join(place.folder, "judge.sh"), 0o755);
 };
 const policy = "policy: { command: [./judge.sh] }\n";
 
@@ -100,7 +92,7 @@ describe("policy", () => {
     const ran = await reconcile("apply", "-y", "--json");
     expect([ran.exitCode, codesOf(ran)]).toEqual([3, ["error policy/no-large", "warning policy/denied"]]);
     expect(writes()).toEqual([]);
-    const seen = JSON.parse((await import("node:fs")).readFileSync(join(folder, "seen.json"), "utf8"));
+    const seen = JSON.parse((await import("node:fs")).readFileSync(join(place.folder, "seen.json"), "utf8"));
     expect(seen).toMatchObject({
       format: "reconcile-cloud/policy-input",
       version: 1,
@@ -129,7 +121,9 @@ describe("policy", () => {
     program("cat > /dev/null; env > environment.txt; echo '[]'");
     write(policy);
     await reconcile("plan");
-    expect((await import("node:fs")).readFileSync(join(folder, "environment.txt"), "utf8")).not.toContain("ops-token");
+    expect((await import("node:fs")).readFileSync(join(place.folder, "environment.txt"), "utf8")).not.toContain(
+      "ops-token",
+    );
   });
 });
 

@@ -1,36 +1,31 @@
 /** Assertions of a file, from outside: what plan, apply, validate, drift, watch and explain make of them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { beforeEach, describe, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace({ with: ["group.rule.delete"] });
 beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0, with: ["group.rule.delete"] });
   writeFileSync(
-    join(folder, "dialect.json"),
+    join(place.folder, "dialect.json"),
     JSON.stringify({
       operations: { "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" } },
     }),
   );
 });
-afterEach(() => emulator.close());
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 const reconcile = (...args: string[]): Promise<Ran> =>
   runCli(args, {
-    cwd: folder,
-    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url, RECONCILE_DIALECT: "dialect.json" },
+    cwd: place.folder,
+    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: place.emulator.url, RECONCILE_DIALECT: "dialect.json" },
   });
 const fromWeb = "{ protocol: tcp, dst_port: 5432, remote_group: web }";
 const fromAnywhere = "{ protocol: tcp, dst_port: 5432, remote_ip: 0.0.0.0/0 }";
 const write = (assertions: string, rules: readonly string[] = [fromWeb]): void =>
   writeFileSync(
-    join(folder, "reconcile.yaml"),
+    join(place.folder, "reconcile.yaml"),
     `version: 1
 project: acme
 region: in-west-1
@@ -43,7 +38,7 @@ ${assertions}`,
   );
 const never = "  - never: { from: internet, to: group.database }\n    because: cardholder data\n";
 const always = "  - always: { from: group.web, to: group.database, tcp: 5432, ethertype: IPv4 }\n";
-const writes = () => emulator.requests().log.filter(({ method }) => method !== "GET");
+const writes = () => place.emulator.requests().log.filter(({ method }) => method !== "GET");
 const summaryOf = (ran: Ran) => jsonLines(ran.stdout).at(-1)!;
 const codesOf = (ran: Ran) =>
   (summaryOf(ran)["findings"] as { code: string; severity: string }[])
@@ -89,7 +84,7 @@ describe("a plan that would break an assertion", () => {
 
   it("validate says it without any service, and --out saves no such plan", async () => {
     write(never, [fromAnywhere]);
-    const ran = await runCli(["validate", "--json"], { cwd: folder });
+    const ran = await runCli(["validate", "--json"], { cwd: place.folder });
     expect([ran.exitCode, codesOf(ran)]).toEqual([3, ["error reachability/violated"]]);
     expect((await reconcile("plan", "--out", "p.plan.json")).exitCode).toBe(3);
     expect((await reconcile("apply", "p.plan.json")).exitCode).toBe(1);
@@ -176,7 +171,7 @@ it("who is a member is not for rules to say: that is a verdict of its own", asyn
 
 it("assertions that contradict each other are an error, with what they have in common", async () => {
   write(`${always}  - never: { from: anywhere, to: group.*, tcp: 5432 }\n`);
-  const ran = await runCli(["validate"], { cwd: folder });
+  const ran = await runCli(["validate"], { cwd: place.folder });
   expect([ran.exitCode, ran.stderr]).toEqual([3, expect.stringContaining("reachability/contradiction")]);
   expect(ran.stderr).toContain("tcp 5432 from group.web");
 });
@@ -189,7 +184,7 @@ it("every mistake at once, each at its line", async () => {
   - only: { to: group.database, tcp: 70000, from: web }
   - { because: nothing }
 `);
-  const ran = await runCli(["validate"], { cwd: folder });
+  const ran = await runCli(["validate"], { cwd: place.folder });
   expect(ran.exitCode).toBe(1);
   for (const line of [10, 11, 13, 14, 15]) expect(ran.stderr).toContain(`reconcile.yaml:${line}:`);
   expect(ran.stderr).toContain("write group.database");
@@ -198,29 +193,29 @@ it("every mistake at once, each at its line", async () => {
 
 it("explain reach names the rules, or the one that is missing", async () => {
   write(never);
-  const admitted = await runCli(["explain", "reach", "web", "database:5432"], { cwd: folder });
+  const admitted = await runCli(["explain", "reach", "web", "database:5432"], { cwd: place.folder });
   expect([admitted.exitCode, admitted.stdout]).toEqual([
     0,
     expect.stringContaining("ingress of group.database: admitted"),
   ]);
   expect(admitted.stdout).toContain("rules[0] { tcp 5432, remote_group: web } (reconcile.yaml:8)");
-  const missing = await runCli(["explain", "reach", "203.0.113.7", "database:22"], { cwd: folder });
+  const missing = await runCli(["explain", "reach", "203.0.113.7", "database:22"], { cwd: place.folder });
   expect(missing.stdout).toContain("ingress of group.database: not admitted");
   expect(missing.stdout).toContain("missing: a rule of group.database that admits tcp 22 from 203.0.113.7/32");
-  const unknown = await runCli(["explain", "reach", "wbe", "database:22"], { cwd: folder });
+  const unknown = await runCli(["explain", "reach", "wbe", "database:22"], { cwd: place.folder });
   expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("write web")]);
 });
 
 it("pull --assert writes what holds today, and a plan with it has nothing to say", async () => {
   write("  []\n");
   await reconcile("apply", "-y");
-  const ids = emulator.dump().groups.flatMap(({ id, name }) => (name === "default" ? [] : ["--group", id]));
+  const ids = place.emulator.dump().groups.flatMap(({ id, name }) => (name === "default" ? [] : ["--group", id]));
   const pulled = await reconcile("pull", "--assert", "--project", "acme", "--region", "in-west-1", ...ids);
   expect(pulled.stdout).toContain("reachability:");
   expect(pulled.stdout).toMatch(
     /- never: { from: internet, to: group\.group-\w+ }\n.*- only: { from: group\.group-\w+, to: group\.group-\w+, tcp: 5432 }/,
   );
-  writeFileSync(join(folder, "reconcile.yaml"), pulled.stdout);
+  writeFileSync(join(place.folder, "reconcile.yaml"), pulled.stdout);
   const ran = await reconcile("plan", "--json", "--state", "other.state.json");
   expect([ran.exitCode, codesOf(ran).filter((code) => !code.startsWith("note"))]).toEqual([0, []]);
 });

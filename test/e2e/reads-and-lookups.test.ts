@@ -1,13 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { beforeEach, describe, expect, it } from "vitest";
 import { connect, readDesired } from "../../reconciler";
 import { type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const here = ownPlace();
 
 const head = `version: 1
 project: acme
@@ -16,11 +14,8 @@ defaults:
   vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
 `;
 const run = (place: string, ...args: string[]): Promise<Ran> =>
-  runCli(args, {
-    cwd: join(folder, place),
-    env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url },
-  });
-const write = (place: string, body: string): void => writeFileSync(join(folder, place, "reconcile.yaml"), head + body);
+  runCli(args, { ...here.surroundings(), cwd: join(here.folder, place) });
+const write = (place: string, body: string): void => here.write(head + body, join(place, "reconcile.yaml"));
 const network = (more = ""): void =>
   write(
     "network",
@@ -52,17 +47,14 @@ ${more}`,
   );
 
 beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-  for (const place of ["network", "app", "legacy"]) mkdirSync(join(folder, place));
+  mkdirSync(join(here.folder, "app"));
   write("legacy", "vms: { old: { name: legacy-app } }\n");
   network();
   for (const place of ["legacy", "network"]) expect((await run(place, "apply", "-y")).exitCode).toBe(0);
 });
-afterEach(() => emulator.close());
 
 const admitted = (): string[] => {
-  const { groups, rules } = emulator.dump();
+  const { groups, rules } = here.emulator.dump();
   const id = groups.find(({ name }) => name === "app-group")?.id;
   return rules
     .filter((rule) => rule.security_group_id === id && rule.direction === "ingress")
@@ -76,8 +68,8 @@ describe("reading what is elsewhere", () => {
     expect((await run("app", "validate")).exitCode).toBe(0);
     const applied = await run("app", "apply", "-y");
     expect([applied.exitCode, applied.stderr]).toEqual([0, expect.not.stringContaining("error")]);
-    const edge = emulator.dump().groups.find(({ name }) => name === "edge-group")?.id;
-    const legacy = emulator.dump().vms.find(({ name }) => name === "legacy-app")?.private_ip;
+    const edge = here.emulator.dump().groups.find(({ name }) => name === "edge-group")?.id;
+    const legacy = here.emulator.dump().vms.find(({ name }) => name === "legacy-app")?.private_ip;
     expect(admitted()).toEqual([`22 198.51.100.0/24`, `22 203.0.113.0/25`, `80 ${edge}`, `9000 ${legacy}/32`]);
     expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
@@ -120,10 +112,10 @@ describe("reading what is elsewhere", () => {
     );
     const none = await run("app", "plan");
     expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("did you mean legacy-app?")]);
-    const world = emulator.dump();
+    const world = here.emulator.dump();
     const [old] = world.vms;
     if (old === undefined) throw new Error("there is no VM");
-    await emulator.load({
+    await here.emulator.load({
       ...world,
       vms: [...world.vms, { ...old, id: "11111111-1111-4111-8111-111111111111", seq: 99_999 }],
     });
@@ -142,9 +134,9 @@ describe("reading what is elsewhere", () => {
 
 it("a program looks, and reads the file with what was found; without a look nothing is planned", async () => {
   app(8080);
-  const cwd = join(folder, "app");
+  const cwd = join(here.folder, "app");
   const sources = [{ file: join(cwd, "reconcile.yaml"), text: readFileSync(join(cwd, "reconcile.yaml"), "utf8") }];
-  const cloud = connect({ baseUrl: emulator.url, token: "ops-token" }, cwd);
+  const cloud = connect({ baseUrl: here.emulator.url, token: "ops-token" }, cwd);
   try {
     const { desired: unseen } = readDesired(sources, { external: "later" });
     if (unseen === undefined) throw new Error("it cannot be read");
@@ -153,7 +145,7 @@ it("a program looks, and reads the file with what was found; without a look noth
     const external = await cloud.look(unseen);
     expect(external).toMatchObject({
       reads: { network: { offices: ["198.51.100.0/24", "203.0.113.0/25"] } },
-      lookups: { legacy: { private_ip: emulator.dump().vms[0]?.private_ip } },
+      lookups: { legacy: { private_ip: here.emulator.dump().vms[0]?.private_ip } },
     });
     expect(JSON.stringify(external)).not.toContain("hushhush");
     const { desired, diagnostics } = readDesired(sources, { external });

@@ -1,54 +1,23 @@
 /** What nobody can see is not taken for granted: a person answers, and the answer has to fit what is open. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { readState, writeSnapshot } from "../../reconciler/core/state/text";
-import { type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
-import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import type { Ran } from "../support/cli-process";
+import { json } from "../support/meddling-proxy";
+import { ownMeddledPlace, said } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-let proxy: MeddlingProxy;
+const place = ownMeddledPlace();
+const { reconcile, declare } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-  proxy = await startMeddlingProxy(emulator.url);
-});
-afterEach(async () => {
-  await proxy.close();
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url } });
 const apply = (): Promise<Ran> => reconcile("apply", "-y");
-const said = ({ stdout, stderr }: Ran): string => (stdout + stderr).replace(/\s+/g, " ");
-const path = () => join(folder, "reconcile.state.json");
-const resources = () => JSON.parse(readFileSync(path(), "utf8")).resources;
-
-const declare = (blocks: object): void =>
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      service: { timing: { poll_interval: "5ms", discovery_window: "50ms", vm_create_timeout: "2s" } },
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-      },
-      ...blocks,
-    }),
-  );
+const path = () => join(place.folder, "reconcile.state.json");
+const resources = () => place.state().resources;
 
 /** Takes fields out of what is shown, as a service does whose records have none. */
 const hide = (fields: RegExp, drop: RegExp = /$^/): void =>
-  proxy.meddle(async (exchange, forward) => {
+  place.proxy.meddle(async (exchange, forward) => {
     const answer = await forward();
     if (drop.test(exchange.path)) throw new Error("the answer is lost");
     if (exchange.method !== "GET" || answer.body === "") return answer;
@@ -76,7 +45,7 @@ it("a power that no record shows is sent before it counts as done", async () => 
   const planned = await reconcile("plan");
   expect(said(planned)).toContain("whether vm.web runs cannot be seen");
   const ran = await apply();
-  expect([ran.exitCode, proxy.writes.filter((write) => write.includes("/vm/stop/")).length], ran.stderr).toEqual([
+  expect([ran.exitCode, place.proxy.writes.filter((write) => write.includes("/vm/stop/")).length], ran.stderr).toEqual([
     0, 1,
   ]);
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
@@ -89,15 +58,15 @@ it("an attach whose answer was lost and that no record shows ends with a questio
     "reconcile state resolve volume.data --attached (it hangs there), or reconcile state resolve volume.data --detached (it does not)";
   const ran = await apply();
   expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
-  const sent = proxy.writes.length;
+  const sent = place.proxy.writes.length;
   const again = await apply();
-  expect([again.exitCode, said(again).includes(question), proxy.writes.length]).toEqual([1, true, sent]);
+  expect([again.exitCode, said(again).includes(question), place.proxy.writes.length]).toEqual([1, true, sent]);
   expect((await reconcile("state", "resolve", "volume.data", "--attached")).exitCode).toBe(0);
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
 const shows = /^(attached_to|vm_id|attachments|volumes)$/;
-const attachment = () => emulator.dump().volumes.find(({ name }) => name === "data")?.attached_to ?? null;
+const attachment = () => place.emulator.dump().volumes.find(({ name }) => name === "data")?.attached_to ?? null;
 
 it("a detach whose answer was lost and that no record shows ends with a question, and is not sent again", async () => {
   hide(shows);
@@ -111,14 +80,18 @@ it("a detach whose answer was lost and that no record shows ends with a question
   expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
   expect(attachment()).toBeNull();
   hide(shows);
-  const sent = proxy.writes.length;
+  const sent = place.proxy.writes.length;
   for (const args of [
     ["apply", "-y", "--confirm-flush", "volume.data"],
     ["plan"],
     ["destroy", "-y", "--allow-data-loss"],
   ]) {
     const again = await reconcile(...args);
-    expect([again.exitCode, said(again).includes(question), proxy.writes.length], said(again)).toEqual([1, true, sent]);
+    expect([again.exitCode, said(again).includes(question), place.proxy.writes.length], said(again)).toEqual([
+      1,
+      true,
+      sent,
+    ]);
   }
   expect(said(await reconcile("state", "show", "volume.data"))).toContain("being taken off");
   expect((await reconcile("state", "resolve", "volume.data", "--detached")).exitCode).toBe(0);
@@ -130,7 +103,7 @@ it("a lost detach that was not done is sent again after its answer, with a flush
   hide(shows);
   declare({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web" } } });
   expect((await apply()).exitCode).toBe(0);
-  proxy.meddle(async (exchange, forward) => {
+  place.proxy.meddle(async (exchange, forward) => {
     if (exchange.path.endsWith("/volume/detach")) throw new Error("it never arrives");
     const answer = await forward();
     if (exchange.method !== "GET" || answer.body === "") return answer;
@@ -155,8 +128,8 @@ it.each([
 ])("a lost %s of a VM's own data volume is a question at the VM's address", async (lost, answer) => {
   declare({ vms: { web: {} } });
   expect((await apply()).exitCode).toBe(0);
-  const own = emulator.dump().volumes.find(({ root }) => !root)?.id;
-  const onVm = () => emulator.dump().volumes.find(({ id }) => id === own);
+  const own = place.emulator.dump().volumes.find(({ root }) => !root)?.id;
+  const onVm = () => place.emulator.dump().volumes.find(({ id }) => id === own);
   leave("vm.web", { dataVolumeId: own });
   hide(shows, new RegExp(`/volume/${lost}$`));
   declare({ vms: { web: { size: 14 } } });
@@ -166,13 +139,17 @@ it.each([
   const ran = await reconcile(...grow);
   expect([ran.exitCode, said(ran).includes(question)], said(ran)).toEqual([1, true]);
   hide(shows);
-  const sent = proxy.writes.length;
+  const sent = place.proxy.writes.length;
   const again = await reconcile(...grow);
-  expect([again.exitCode, said(again).includes(question), proxy.writes.length], said(again)).toEqual([1, true, sent]);
+  expect([again.exitCode, said(again).includes(question), place.proxy.writes.length], said(again)).toEqual([
+    1,
+    true,
+    sent,
+  ]);
   expect((await reconcile("state", "resolve", "vm.web", answer)).exitCode).toBe(0);
   const last = await reconcile(...grow);
   expect(last.exitCode, said(last)).toBe(0);
-  expect(onVm()).toMatchObject({ size: 14, attached_to: emulator.dump().vms[0]?.id });
+  expect(onVm()).toMatchObject({ size: 14, attached_to: place.emulator.dump().vms[0]?.id });
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
@@ -204,8 +181,8 @@ it("import says what the service does not show of what it takes over", async () 
   declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
   expect((await apply()).exitCode).toBe(0);
   const ids = {
-    vm: emulator.dump().vms[0]?.id ?? "",
-    volume: emulator.dump().volumes.find((one) => one.name === "data")?.id ?? "",
+    vm: place.emulator.dump().vms[0]?.id ?? "",
+    volume: place.emulator.dump().volumes.find((one) => one.name === "data")?.id ?? "",
   };
   rmSync(path());
   hide(/^(owner|volumes|attached_to)$/);
@@ -216,7 +193,7 @@ it("import says what the service does not show of what it takes over", async () 
 it("an address that is none is told in the terminal", async () => {
   declare({ vms: { web: {} } });
   expect((await apply()).exitCode).toBe(0);
-  proxy.meddle(async (exchange, forward) => {
+  place.proxy.meddle(async (exchange, forward) => {
     const answer = await forward();
     if (exchange.method !== "GET" || answer.body === "") return answer;
     return json(

@@ -1,51 +1,24 @@
-/** A snapshot is believed when its image is there: until then nothing is touched that it was to save. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
-import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import { expect, it } from "vitest";
+import { json } from "../support/meddling-proxy";
+import { ownMeddledPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-let proxy: MeddlingProxy;
+const place = ownMeddledPlace();
+const { reconcile } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-  proxy = await startMeddlingProxy(emulator.url);
-});
-afterEach(async () => {
-  await proxy.close();
-  await emulator.close();
-});
-
-const reconcile = (...args: string[]) =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url } });
 const apply = (...flags: string[]) => reconcile("apply", "-y", "--allow-data-loss", ...flags);
 
-function declare(vm: object, dialect: object = {}): void {
-  const timing = { poll_interval: "5ms", discovery_window: "100ms", vm_create_timeout: "2s" };
-  const common = { owner: "ops@acme.example", user_id: "1042", size: 10, flavor_id: "m1.small" };
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    JSON.stringify({
-      ...{ version: 1, project: "acme", region: "in-west-1", service: { timing, dialect } },
-      vms: { db: { name: "db-1", ...common, image_id: "ubuntu-24.04", ...vm } },
-    }),
-  );
-}
+const declare = (vm: object, dialect: object = {}): void =>
+  place.declare({ vms: { db: { name: "db-1", ...vm } } }, { dialect });
 const rebuilt = { image_id: "debian-12", lifecycle: { snapshot_before: ["rebuild"] } };
-const wipes = () => emulator.dump().vms[0]!.root_wipes;
-const snapshots = () => proxy.writes.filter((write) => write.includes("/snapshot/")).length;
+const wipes = () => place.emulator.dump().vms[0]!.root_wipes;
+const snapshots = () => place.proxy.writes.filter((write) => write.includes("/snapshot/")).length;
 
 interface Listed {
   readonly data?: unknown;
 }
 /** Changes what the list of images shows of the snapshot. */
 function showSnapshot(as: (image: object) => object | undefined): void {
-  proxy.meddle(async ({ path }, forward) => {
+  place.proxy.meddle(async ({ path }, forward) => {
     const answer = await forward();
     if (!path.startsWith("/api/v1/image/list")) return answer;
     const body = JSON.parse(answer.body) as Listed;
@@ -85,7 +58,7 @@ it("an image that appears as failed saves nothing", async () => {
   expect((await apply()).exitCode).toBe(1);
   expect([wipes(), snapshots()]).toEqual([0, 1]);
   expect((await reconcile("state", "resolve", "vm.db", "--not-created")).exitCode).toBe(0);
-  proxy.meddle((_, forward) => forward());
+  place.proxy.meddle((_, forward) => forward());
   expect((await apply()).exitCode).toBe(0);
   expect([wipes(), snapshots()]).toEqual([1, 2]);
 });
@@ -108,7 +81,7 @@ it("an image that is still being made is waited for", async () => {
 it("a list of images that cannot be read is no proof either", async () => {
   declare({});
   await apply();
-  proxy.meddle(async ({ path }, forward) =>
+  place.proxy.meddle(async ({ path }, forward) =>
     path.startsWith("/api/v1/image/list") && snapshots() > 0
       ? json({ error: { code: 403, message: "no" } }, 403)
       : forward(),
@@ -126,7 +99,7 @@ it("where there is no list of images, the plan says so and the loss is permitted
   await apply();
   declare({ image_id, flavor_id: "m1.large", lifecycle: { snapshot_before: ["resize"] } }, blind);
   const refused = await reconcile("apply", "-y");
-  expect([refused.exitCode, proxy.writes.filter((write) => write.includes("resize"))]).toEqual([3, []]);
+  expect([refused.exitCode, place.proxy.writes.filter((write) => write.includes("resize"))]).toEqual([3, []]);
   expect(refused.stdout + refused.stderr).toContain("cannot be proved");
   expect((await apply()).exitCode).toBe(0);
 });

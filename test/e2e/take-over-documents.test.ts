@@ -1,20 +1,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { root, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { root } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const reconcile = (args: readonly string[]) =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const place = ownPlace();
+const { reconcile, write } = place;
 
 /** The lines of a document's shell blocks, in their order. */
 const commandsOf = (document: string): string[] =>
@@ -37,22 +28,22 @@ describe.each([
   ["exposure.md", 2],
 ])("docs/%s", (document, count) => {
   it("every command in it runs, in the order of the document", async () => {
-    writeFileSync(join(folder, "declared.yaml"), world);
-    const built = await reconcile(["apply", "declared.yaml", "-y", "--state", "builder.json"]);
+    write(world, "declared.yaml");
+    const built = await reconcile("apply", "declared.yaml", "-y", "--state", "builder.json");
     expect(built.exitCode, built.stderr).toBe(0);
-    const state = await reconcile(["state", "pull", "-f", "declared.yaml", "--state", "builder.json"]);
+    const state = await reconcile("state", "pull", "-f", "declared.yaml", "--state", "builder.json");
     const { resources } = JSON.parse(state.stdout) as { resources: Record<string, { id: string }> };
     const ids = { $WEB_GROUP: resources["group.web"]!.id, $SPARE_VOLUME: resources["volume.spare"]!.id };
-    copyFileSync(join(root, "test/golden-listings/010-web-tier.json"), join(folder, "listing.json"));
+    copyFileSync(join(root, "test/golden-listings/010-web-tier.json"), join(place.folder, "listing.json"));
     if (document === "exposure.md") {
-      copyFileSync(join(folder, "declared.yaml"), join(folder, "reconcile.yaml"));
-      writeFileSync(join(folder, "reconcile.state.json"), state.stdout);
+      copyFileSync(join(place.folder, "declared.yaml"), join(place.folder, "reconcile.yaml"));
+      writeFileSync(join(place.folder, "reconcile.state.json"), state.stdout);
     }
     const commands = commandsOf(document);
     expect(commands).toHaveLength(count);
     for (const line of commands) {
       const args = line.split(/\s+/).slice(1);
-      const ran = await reconcile(args.map((word) => (word in ids ? ids[word as keyof typeof ids] : word)));
+      const ran = await reconcile(...args.map((word) => (word in ids ? ids[word as keyof typeof ids] : word)));
       expect(ran.exitCode, `${line}\n${ran.stdout}\n${ran.stderr}`).toBe(0);
     }
   });

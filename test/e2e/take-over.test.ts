@@ -1,31 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
+import { describe, expect, it } from "vitest";
+import { jsonLines } from "../support/cli-process";
+import { headOf, ownPlace } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
+const place = ownPlace();
+const { write, read, reconcile, writes } = place;
 
-beforeEach(async () => {
-  folder = makeFolder();
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(() => emulator.close());
-
-const write = (text: string, name = "reconcile.yaml"): void => writeFileSync(join(folder, name), text);
-const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
-const writes = (): number => emulator.requests().log.filter(({ method }) => method !== "GET").length;
-
-const head = `version: 1
-project: acme
-region: in-west-1
-service: { timing: { poll_interval: 5ms } }
-defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
-`;
+const head = headOf("poll_interval: 5ms");
 const world = `${head}vms: { app: { name: app-1, root_size: 60 }, db: { name: db-1, size: 20 } }
 volumes: { data: { size: 5, attach_to: db }, spare: { size: 7 } }
 groups:
@@ -85,7 +67,7 @@ describe("reconcile pull", () => {
     const ran = await reconcile("pull", "--group", "00000000-0000-4000-8000-00000000dead", "--out", "new.yaml");
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toContain("the service shows no security group");
-    expect([read("mine.yaml"), existsSync(join(folder, "new.yaml"))]).toEqual(["mine", false]);
+    expect([read("mine.yaml"), existsSync(join(place.folder, "new.yaml"))]).toEqual(["mine", false]);
   });
 });
 
@@ -109,7 +91,7 @@ describe("reconcile import", () => {
       "groups:\n  # the service does not show its name; write it as name:\n  fe:\n    name: fe-1\n",
     );
     expect(blocks[2]).toContain("- { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }");
-    expect([writes(), existsSync(join(folder, "reconcile.state.json"))]).toEqual([sent, false]);
+    expect([writes(), existsSync(join(place.folder, "reconcile.state.json"))]).toEqual([sent, false]);
     // Each block is a file of its own here; together they are one desired state.
     const files = blocks.map((text, index) => {
       write(index === 0 ? `${head}${text}` : `version: 1\n${text}`, `${index}.yaml`);

@@ -1,55 +1,18 @@
 /** What people do between a run that was cut off and the next one: edit, move, import, protect. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
-import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { jsonLines, type Ran } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
 import { readDump } from "../support/world-shape";
 
-let folder: string;
-let emulator: RunningEmulator;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "reconcile-unsettled-"));
-  emulator = await startEmulator({ timeScale: 0 });
-});
-afterEach(async () => {
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const reconcile = (...args: string[]): Promise<Ran> =>
-  runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url } });
+const place = ownPlace();
+const { reconcile, declare, state, ask } = place;
 const apply = (...flags: string[]): Promise<Ran> => reconcile("apply", "-y", "--allow-data-loss", ...flags);
 const summaryOf = (ran: Ran) => jsonLines(ran.stdout).at(-1) as { orphans: unknown[] };
 
-const declare = (blocks: object): void =>
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      service: { timing: { poll_interval: "5ms", discovery_window: "50ms" } },
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-      },
-      ...blocks,
-    }),
-  );
-const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
-
-const ask = async (method: string, path: string, body?: object) => {
-  const answer = await fetch(emulator.url + path, {
-    method,
-    headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await answer.json()) as never;
-};
 const createVm = (name: string) =>
   ask("POST", "/api/v1/vm/create", {
     ...{ name, flavor_id: "m1.small", id: "1042", image_id: "00000000-0000-4000-8003-000000000001" },
@@ -71,7 +34,7 @@ function leaveOpen(address: string, name: string): void {
     ...{ sentAt: new Date(0).toISOString(), idsBefore: [] },
   };
   const open = { ...emptyState("a-lineage"), serial: 1, intents: new Map([[address, intent]]) };
-  writeFileSync(join(folder, "reconcile.state.json"), writeSnapshot(open));
+  writeFileSync(join(place.folder, "reconcile.state.json"), writeSnapshot(open));
 }
 
 describe("a create that is open", () => {

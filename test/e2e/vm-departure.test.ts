@@ -1,60 +1,22 @@
 /** A VM that is deleted takes what the plan named and nothing else, and what outlives it was flushed. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
+import { describe, expect, it } from "vitest";
+import type { EmulatorOptions } from "../../emulator";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { makeFolder } from "../support/folder";
-import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import { json } from "../support/meddling-proxy";
+import { fileOf, ownMeddledPlace, said } from "../support/own-place";
 
-let folder: string;
-let emulator: RunningEmulator;
-let proxy: MeddlingProxy;
-
-async function serve(options: EmulatorOptions = {}): Promise<void> {
-  emulator = await startEmulator({ timeScale: 0, ...options });
-  proxy = await startMeddlingProxy(emulator.url);
-}
-beforeEach(() => {
-  folder = makeFolder();
-});
-afterEach(async () => {
-  await proxy.close();
-  await emulator.close();
-});
-
-const reconcileIn = (cwd: string, ...args: string[]) =>
-  runCli(args, { cwd, env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url } });
-const reconcile = (...args: string[]) => reconcileIn(folder, ...args);
+const place = ownMeddledPlace();
+const { reconcile, state, ask } = place;
 const consents = ["--allow-data-loss", "--allow-empty"];
 const apply = (...flags: string[]) => reconcile("apply", "-y", ...consents, ...flags);
-const said = (ran: { stdout: string; stderr: string }) => ran.stdout + ran.stderr;
 
-const desired = (blocks: object, dialect: object = {}) =>
-  JSON.stringify({
-    ...{ version: 1, project: "acme", region: "in-west-1" },
-    service: { timing: { poll_interval: "5ms", discovery_window: "100ms", vm_create_timeout: "3s" }, dialect },
-    defaults: {
-      vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-    },
-    ...blocks,
-  });
-const declare = (blocks: object, dialect: object = {}) =>
-  writeFileSync(join(folder, "reconcile.yaml"), desired(blocks, dialect));
-const state = () => JSON.parse(readFileSync(join(folder, "reconcile.state.json"), "utf8"));
+const declare = (blocks: object, dialect: object = {}): void => place.declare(blocks, { dialect });
 
-const ask = async (method: string, path: string, body?: object) => {
-  const answer = await fetch(emulator.url + path, {
-    method,
-    headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
-  return (await answer.json()) as never;
-};
-const vmNamed = (name: string) => emulator.dump().vms.find((vm) => vm.name === name);
+const vmNamed = (name: string) => place.emulator.dump().vms.find((vm) => vm.name === name);
 const volumeIds = () =>
-  emulator
+  place.emulator
     .dump()
     .volumes.filter(({ root }) => !root)
     .map(({ id }) => id);
@@ -65,17 +27,16 @@ async function attachByHand(vm = "web"): Promise<string> {
   return id;
 }
 const takesItsVolume = { lifecycle: { preserved_volumes: "delete" } };
-const verbs = () => proxy.writes.map((write) => /(vm|volume)\/(\w+)/.exec(write)?.[2] ?? write);
+const verbs = () => place.proxy.writes.map((write) => /(vm|volume)\/(\w+)/.exec(write)?.[2] ?? write);
 
 describe("preserved_volumes: delete", () => {
   it("takes the VM's own volume, named by id and size, and leaves what hangs there otherwise as an orphan", async () => {
-    await serve();
     declare({ vms: { web: takesItsVolume } });
     await apply();
     const [own] = volumeIds();
     const theirs = await attachByHand();
     // Another project's state manages it, and protects it.
-    const other = join(folder, "other");
+    const other = join(place.folder, "other");
     mkdirSync(other);
     const keep = {
       name: "precious",
@@ -85,9 +46,9 @@ describe("preserved_volumes: delete", () => {
     };
     writeFileSync(
       join(other, "reconcile.yaml"),
-      desired({ volumes: { keep }, imports: [{ to: "volume.keep", id: theirs }] }),
+      fileOf({ volumes: { keep }, imports: [{ to: "volume.keep", id: theirs }] }),
     );
-    expect(await reconcileIn(other, "apply", "-y")).toMatchObject({ exitCode: 0 });
+    expect(await runCli(["apply", "-y"], { ...place.surroundings(), cwd: other })).toMatchObject({ exitCode: 0 });
     declare({});
     const plan = said(await reconcile("plan"));
     expect(plan.replaceAll(/\s+/g, " ")).toContain(`data volume ${own} of 10 GB of VM web is deleted with its data`);
@@ -100,21 +61,19 @@ describe("preserved_volumes: delete", () => {
   });
 
   it("a volume attached by hand after a plan was saved makes the plan stale", async () => {
-    await serve();
     declare({ vms: { web: takesItsVolume } });
     await apply();
     declare({});
     expect((await reconcile("plan", "--out", "p.plan.json")).exitCode).toBe(0);
     const theirs = await attachByHand();
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     const ran = await reconcile("apply", "p.plan.json");
     expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("plan/stale")]);
     expect(said(ran).replaceAll(/\s+/g, " ")).toContain(`volume ${theirs} hangs on vm.web now`);
-    expect([proxy.writes, volumeIds().length]).toEqual([[], 2]);
+    expect([place.proxy.writes, volumeIds().length]).toEqual([[], 2]);
   });
 
   it("so it is for a plan that only changes the VM", async () => {
-    await serve();
     declare({ vms: { web: {} } });
     await apply();
     declare({ vms: { web: { name: "renamed" } } });
@@ -140,12 +99,12 @@ describe("preserved_volumes: delete", () => {
     ],
   ] as const)
     it(`a volume attached between the plan and the delete keeps the VM, on a service ${service}`, async () => {
-      await serve(options as EmulatorOptions);
+      await place.serve(options as EmulatorOptions);
       declare({ vms: { web: { lifecycle: { preserved_volumes: "delete", snapshot_before: ["delete"] } } } }, dialect);
       expect(await apply()).toMatchObject({ exitCode: 0 });
       declare({}, dialect);
       let theirs = "";
-      proxy.meddle(async ({ path }, forward) => {
+      place.proxy.meddle(async ({ path }, forward) => {
         if (theirs === "" && path.includes("/snapshot/")) theirs = await attachByHand();
         return forward();
       });
@@ -159,7 +118,6 @@ describe("preserved_volumes: delete", () => {
     });
 
   it("says in the plan when nothing shows what hangs there, and deletes no volume that it does not know", async () => {
-    await serve();
     const blind = { records: { vm: { volumes: [] } } };
     declare({ vms: { web: takesItsVolume } }, blind);
     await apply();
@@ -180,11 +138,9 @@ describe("preserved_volumes: delete", () => {
 });
 
 describe("a run that is killed right after the delete of a VM was sent", () => {
-  const env = () => ({ RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url });
-
   async function killedAtDelete(): Promise<void> {
-    const running = startCli(["apply", "-y", ...consents], { cwd: folder, env: env() });
-    proxy.meddle(async ({ path }, forward) => {
+    const running = startCli(["apply", "-y", ...consents], place.surroundings());
+    place.proxy.meddle(async ({ path }, forward) => {
       const answer = await forward();
       if (!path.includes("/vm/delete/")) return answer;
       running.child.kill("SIGKILL");
@@ -192,7 +148,7 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
     });
     expect((await running.finished).exitCode).toBe(-1);
     expect(vmNamed("web")).toBeUndefined();
-    proxy.meddle((_, forward) => forward());
+    place.proxy.meddle((_, forward) => forward());
     expect((await reconcile("state", "unlock", "--force")).exitCode).toBe(0);
   }
 
@@ -202,7 +158,6 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
     ["do not tell which is its root disk", untold],
   ] as const)
     it(`keeps sight of its volumes where VM records ${service}: its own, and what others have attached`, async () => {
-      await serve();
       declare({ vms: { web: {} } }, dialect);
       expect(await apply()).toMatchObject({ exitCode: 0 });
       const theirs = await attachByHand();
@@ -219,7 +174,6 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
     });
 
   it("says so where no record shows what hung on it", async () => {
-    await serve();
     const blind = { records: { vm: { volumes: [] } } };
     declare({ vms: { web: {} } }, blind);
     await apply();
@@ -231,50 +185,48 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
   });
 
   it("a VM that somebody else deletes leaves its data volume named as well", async () => {
-    await serve();
     declare({ vms: { web: {}, other: {} } }, untold);
     await apply();
     await ask("DELETE", `/api/v1/vm/delete/${vmNamed("web")!.id}`);
     declare({ vms: { other: {} } }, untold);
     expect(await apply()).toMatchObject({ exitCode: 0 });
-    const left = emulator.dump().volumes.filter(({ attached_to }) => attached_to === null);
+    const left = place.emulator.dump().volumes.filter(({ attached_to }) => attached_to === null);
     expect(left).toHaveLength(1);
     expect(Object.keys(state().orphans)).toContain(`volume:${left[0]?.id}`);
   });
 });
 
 it("a VM and a group whose delete is accepted and not carried out keep their records", async () => {
-  await serve({ with: ["group.list"] });
+  await place.serve({ with: ["group.list"] });
   const dialect = { operations: { "group.list": { method: "GET", path: "/api/v1/security-group" } } };
   const groups = { front: { rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" }] } };
   declare({ vms: { web: {} }, groups }, dialect);
   expect((await apply()).exitCode).toBe(0);
   declare({}, dialect);
-  proxy.meddle(async ({ method }, forward) =>
+  place.proxy.meddle(async ({ method }, forward) =>
     method === "DELETE" ? json({ data: { message: "scheduled", preserved_volumes: [] } }) : forward(),
   );
   const ran = await apply();
   expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("still not gone")]);
   expect(said(ran).replaceAll(/\s+/g, " ")).toContain("accepted the delete of group front, and still lists it");
   expect(Object.keys(state().resources).sort()).toEqual(["group.front", "vm.web"]);
-  proxy.meddle((_, forward) => forward());
+  place.proxy.meddle((_, forward) => forward());
   expect((await apply()).exitCode).toBe(0);
   expect([vmNamed("web"), Object.keys(state().resources)]).toEqual([undefined, []]);
 });
 
 describe("a volume that outlives its VM", () => {
   it("with retain: the VM is stopped before it is deleted", async () => {
-    await serve();
     declare({ vms: { web: {} } });
     await apply();
     declare({});
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     expect((await apply()).exitCode).toBe(0);
     expect(verbs()).toEqual(["stop", "delete"]);
   });
 
   it("one that is replaced, one that is let go, and one that cannot be deleted: stopped first", async () => {
-    await serve({ without: ["volume.delete"] });
+    await place.serve({ without: ["volume.delete"] });
     const dialect = { operations: { "volume.delete": null } };
     const data = { name: "data", size: 5, attach_to: "web", flush: { via: "stop" } };
     declare({ vms: { web: takesItsVolume }, volumes: { data } }, dialect);
@@ -283,31 +235,30 @@ describe("a volume that outlives its VM", () => {
       { vms: { web: { ...takesItsVolume, root_size: 80 } }, removed: [{ from: "volume.data", destroy: false }] },
       dialect,
     );
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     expect(await apply()).toMatchObject({ exitCode: 0 });
     expect(verbs().slice(0, 2)).toEqual(["stop", "delete"]);
     declare({}, dialect);
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     expect(await apply()).toMatchObject({ exitCode: 0 });
     expect(verbs()).toEqual(["stop", "delete"]);
   });
 
   it("is flushed by its command while the VM still runs; one that fails leaves the VM as it was", async () => {
-    await serve();
     const flush = { via: "command", command: ["node", "flush.cjs"] };
     const data = { name: "data", size: 5, attach_to: "web", flush };
-    const script = (code: string) => writeFileSync(join(folder, "flush.cjs"), code);
+    const script = (code: string) => writeFileSync(join(place.folder, "flush.cjs"), code);
     declare({ vms: { web: {} }, volumes: { data } });
     await apply();
     declare({ removed: [{ from: "volume.data", destroy: false }] });
     script("process.exit(1)");
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     expect((await apply()).exitCode).toBe(1);
-    expect([proxy.writes, vmNamed("web")?.status]).toEqual([[], "ACTIVE"]);
+    expect([place.proxy.writes, vmNamed("web")?.status]).toEqual([[], "ACTIVE"]);
     script(`require("node:fs").writeFileSync("flushed", "")`);
     let flushedThen = false;
-    proxy.meddle(({ path }, forward) => {
-      if (path.includes("/stop/")) flushedThen = existsSync(join(folder, "flushed"));
+    place.proxy.meddle(({ path }, forward) => {
+      if (path.includes("/stop/")) flushedThen = existsSync(join(place.folder, "flushed"));
       return forward();
     });
     expect((await apply()).exitCode).toBe(0);
@@ -315,11 +266,10 @@ describe("a volume that outlives its VM", () => {
   });
 
   it("on a VM that was seen stopped and was started since: nothing is deleted", async () => {
-    await serve();
     declare({ vms: { web: { power: "stopped", lifecycle: { snapshot_before: ["delete"] } } } });
     await apply();
     declare({});
-    proxy.meddle(async ({ path }, forward) => {
+    place.proxy.meddle(async ({ path }, forward) => {
       const answer = await forward();
       if (path.includes("/snapshot/")) await ask("POST", `/api/v1/vm/start/${vmNamed("web")!.id}`);
       return answer;
@@ -327,16 +277,15 @@ describe("a volume that outlives its VM", () => {
     const ran = await apply();
     expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("only while VM web is stopped")]);
     expect(vmNamed("web")).toBeDefined();
-    proxy.meddle((_, forward) => forward());
+    place.proxy.meddle((_, forward) => forward());
     expect((await apply()).exitCode).toBe(0);
     expect(vmNamed("web")).toBeUndefined();
   });
 
   it("of a VM that has failed and cannot be stopped: a person says that it is flushed", async () => {
-    await serve();
     declare({ vms: { web: {} } });
     await apply();
-    const world = emulator.dump();
+    const world = place.emulator.dump();
     const failed = world.vms.map((vm) => ({ ...vm, status: "ERROR" }));
     await ask("POST", "/_control/world", { ...world, vms: failed });
     declare({});
@@ -348,7 +297,6 @@ describe("a volume that outlives its VM", () => {
 });
 
 it("where no record shows the power, a VM that is stopped already goes when the user says that it is flushed", async () => {
-  await serve();
   const blind = { records: { vm: { status: [] } } };
   declare({ vms: { web: {} } });
   await apply();
@@ -365,36 +313,34 @@ describe("a detach that relies on a stopped VM", () => {
   const data = (size: number) => ({ name: "data", size, attach_to: "web", flush: { via: "stop" } });
 
   it("is not sent when somebody has started it again", async () => {
-    await serve();
     declare({ vms: { web: {} }, volumes: { data: data(5) } });
     await apply();
     declare({ vms: { web: {} }, volumes: { data: data(6) } });
-    proxy.meddle(async ({ path }, forward) => {
+    place.proxy.meddle(async ({ path }, forward) => {
       const answer = await forward();
       if (path.includes("/stop/")) await ask("POST", `/api/v1/vm/start/${vmNamed("web")!.id}`);
       return answer;
     });
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     const ran = await apply();
     expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("only while VM web is stopped")]);
     expect(verbs()).not.toContain("detach");
-    proxy.meddle((_, forward) => forward());
+    place.proxy.meddle((_, forward) => forward());
     expect((await apply()).exitCode).toBe(0);
-    expect(emulator.dump().volumes.find(({ name }) => name === "data")?.size).toBe(6);
+    expect(place.emulator.dump().volumes.find(({ name }) => name === "data")?.size).toBe(6);
   });
 
   it("where no record shows the power, relies on a stop that this run sent, and on no other", async () => {
-    await serve();
     const blind = { records: { vm: { status: [] } } };
     declare({ vms: { web: {} }, volumes: { data: data(5) } });
     await apply();
     declare({ vms: { web: {} }, volumes: { data: data(6) } }, blind);
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     await ask("POST", `/api/v1/vm/stop/${vmNamed("web")!.id}`);
     expect((await apply()).exitCode).toBe(1);
     expect(verbs()).not.toContain("detach");
     await ask("POST", `/api/v1/vm/start/${vmNamed("web")!.id}`).catch(() => undefined);
-    proxy.writes.length = 0;
+    place.proxy.writes.length = 0;
     await apply();
     expect(verbs().slice(0, 3)).toEqual(["stop", "detach", "resize"]);
   });
