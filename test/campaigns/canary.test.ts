@@ -2,10 +2,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { token } from "../support/bench-world";
-import { type CliStage, openCliStage, type Ran } from "../support/cli-stage";
-import { stories } from "../support/stories";
+import { beforeEach, describe, expect, it } from "vitest";
+import { dialectOperations, token } from "../support/bench-world";
+import { type Ran, runCli } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
+import { everything, stories } from "../support/stories";
 
 const canary = "canary-5e8a1c";
 const debug = ["--log-level", "debug"];
@@ -27,11 +28,20 @@ const commands: readonly (readonly string[])[] = [
 ];
 
 describe("a credential shows nowhere", () => {
-  let stage: CliStage;
-  beforeAll(async () => {
-    stage = await openCliStage(stories["create everything"]!, "everything");
+  const place = ownPlace({ with: everything });
+  const run = (args: readonly string[], credential = token, url?: string): Promise<Ran> => {
+    const { cwd, env } = place.surroundings(url);
+    return runCli([...args, "--json"], { cwd, env: { ...env, RECONCILE_TOKEN: credential } });
+  };
+  beforeEach(() => {
+    const {
+      version: _,
+      project: __,
+      region: ___,
+      ...blocks
+    } = stories["create everything"]!.after as Record<string, unknown>;
+    place.declare(blocks, { dialect: { operations: dialectOperations({ with: everything }) } });
   });
-  afterAll(() => stage.close());
 
   const filesOf = (folder: string): string[] =>
     readdirSync(folder).flatMap((name) => {
@@ -40,19 +50,19 @@ describe("a credential shows nowhere", () => {
     });
   const sightings = (secret: string, ran: readonly Ran[]): string[] => [
     ...ran.filter(({ stdout, stderr }) => `${stdout}${stderr}`.includes(secret)).map(({ stderr }) => stderr),
-    ...filesOf(stage.folder).filter((path) => readFileSync(path, "utf8").includes(secret)),
+    ...filesOf(place.folder).filter((path) => readFileSync(path, "utf8").includes(secret)),
   ];
 
   it("in no output and no file of any command, whether it succeeds or not", async () => {
     const ran: Ran[] = [];
-    for (const args of commands) ran.push(await stage.run([...args, ...debug]));
+    for (const args of commands) ran.push(await run([...args, ...debug]));
     expect(ran.some(({ exitCode }) => exitCode === 0)).toBe(true);
     expect(sightings(token, ran)).toEqual([]);
   });
 
   it("not when the service refuses it", async () => {
     const ran: Ran[] = [];
-    for (const args of commands) ran.push(await stage.run([...args, ...debug], { env: { RECONCILE_TOKEN: canary } }));
+    for (const args of commands) ran.push(await run([...args, ...debug], canary));
     expect(ran.some(({ exitCode }) => exitCode === 1)).toBe(true);
     expect(sightings(canary, ran)).toEqual([]);
   });
@@ -71,8 +81,7 @@ describe("a credential shows nowhere", () => {
     try {
       const base = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
       const ran: Ran[] = [];
-      for (const args of commands)
-        ran.push(await stage.run([...args, ...debug, "--base-url", base], { env: { RECONCILE_TOKEN: canary } }));
+      for (const args of commands) ran.push(await run([...args, ...debug, "--base-url", base], canary));
       expect(ran.some(({ exitCode }) => exitCode === 1)).toBe(true);
       expect(sightings(canary, ran)).toEqual([]);
     } finally {
@@ -81,8 +90,7 @@ describe("a credential shows nowhere", () => {
   });
 
   it("and the log names requests without the owner and the user id they carry", async () => {
-    await stage.reset();
-    const ran = await stage.run(["apply", ...consents, ...debug]);
+    const ran = await run(["apply", ...consents, ...debug]);
     expect(ran.exitCode).toBe(0);
     expect(ran.stderr).toContain("POST /api/v1/vm/create");
     expect(ran.stderr).not.toContain("ops@acme.example");

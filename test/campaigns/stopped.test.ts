@@ -1,39 +1,47 @@
 import { describe, expect, it } from "vitest";
-import { openCliStage } from "../support/cli-stage";
-import { eventually } from "../support/eventually";
-import { stories } from "../support/stories";
+import { endsWell, undisturbedRun } from "../support/oracles";
+import type { Asked } from "../support/other-services/other-service";
+import { changeScenes } from "../support/theatre";
 
-/** A build takes a third of a second here, so that there is something to interrupt. */
-const timeScale = 200;
+const moments: Readonly<Record<string, (asked: Asked, created: boolean) => boolean>> = {
+  "a create is under way": ({ operation }) => operation === "vm.create",
+  "a new VM is waited for": ({ operation }, created) => created && operation === "vm.list",
+};
 
-describe("Ctrl-C leaves a usable state, and the next run goes on", () => {
+describe.each(Object.entries(moments))("Ctrl-C while %s leaves a usable state, and the next run goes on", (_, isIt) => {
   it.each([
     ["once, what is in flight is finished and nothing more is started", 1],
     ["twice, it stops at once", 2],
   ])("%s", async (_, times) => {
-    const stage = await openCliStage(stories["create everything"]!, "everything", timeScale);
+    const scene = changeScenes.find(({ story, service }) => story === "create everything" && service === "built-in");
+    const theatre = await scene!.open();
     try {
-      const { expected } = await stage.measure();
-      await stage.reset();
-      await stage.control("DELETE", "/requests");
-      const stopped = await stage.edit({
-        started: async (child) => {
-          await eventually("a create", async () => {
-            const { counts } = (await stage.control("GET", "/requests")) as { counts: Record<string, number> };
-            return counts["vm.create"];
-          });
-          for (let time = 0; time < times; time++) {
-            child.kill("SIGINT");
-            await new Promise((done) => setTimeout(done, 50));
+      const undisturbed = await undisturbedRun(theatre);
+      await theatre.reset();
+      const { child, finished } = theatre.launch();
+      let [created, stopped] = [false, false];
+      theatre.door.become({
+        // The answer comes when the process has had its signals.
+        async tell(asked) {
+          if (!stopped && isIt(asked, created)) {
+            stopped = true;
+            for (let time = 0; time < times; time++) {
+              child.kill("SIGINT");
+              await new Promise((done) => setTimeout(done, 50));
+            }
           }
+          created ||= asked.operation === "vm.create";
+          return undefined;
         },
       });
-      expect(stopped.signal).toBeNull();
-      expect(stopped.exitCode).toBe(1);
-      expect(stopped.stderr).not.toMatch(/^\s+at /m);
-      expect(await stage.recover(expected)).toEqual([]);
+      const { exitCode, stderr } = await finished;
+      expect([stopped, child.signalCode]).toEqual([true, null]);
+      expect(exitCode).toBe(1);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      theatre.door.become({});
+      expect(await endsWell(theatre, undisturbed)).toEqual([]);
     } finally {
-      await stage.close();
+      await theatre.close();
     }
   });
 });

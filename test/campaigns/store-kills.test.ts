@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countCampaign, tellViolation } from "../support/campaign-count";
+import { diesAt, endsWellUnlocked, killAt, momentsOf } from "../support/deaths";
 import type { Moment } from "../support/mortal";
-import { endsWell, type Undisturbed, undisturbedRun } from "../support/oracles";
-import { type Asked, isWrite, nothing } from "../support/other-services/other-service";
+import { type Undisturbed, undisturbedRun } from "../support/oracles";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
@@ -74,14 +74,11 @@ describe.each(Object.entries(places).filter(([name]) => name.includes(chosen)))(
             violations.push(`${what === "process" ? "killed " : ""}${when} ${of} ${nth}: ${problems.join("\n    ")}`);
             tellViolation(`${name}: ${scene.title}`, violations.at(-1) ?? "");
           };
-          for (const of of ["request", "write"] as const)
-            for (let nth = 1; nth <= counts[of]; nth++)
-              for (const when of ["before", "after"] as const) {
-                const moment: Moment = { of, nth, when };
-                if (isTried(of)) judge(of, moment, await diesAt(theatre, moment, undisturbed));
-                if (of === "request" && isTried("process"))
-                  judge("process", moment, await killedAt(theatre, nth, when, undisturbed));
-              }
+          for (const moment of momentsOf(counts)) {
+            if (isTried(moment.of)) judge(moment.of, moment, await diesAt(theatre, moment, undisturbed));
+            if (moment.of === "request" && isTried("process"))
+              judge("process", moment, await killedAt(theatre, moment.nth, moment.when, undisturbed));
+          }
           for (const what of ["request", "write", "process"] as const)
             if (tried[what] > 0) countCampaign(`${titles[what]}, state in ${name}`, tried[what], wrong[what]);
           expect(violations.join("\n")).toEqual("");
@@ -98,39 +95,8 @@ const titles: Readonly<Record<keyof typeof strides, string>> = {
   process: "changes whose process is killed at a request",
 };
 
-/** `undefined`: steps that happened to be done at once have shared their writes, and there was no such write. */
-async function diesAt(theatre: Theatre, moment: Moment, undisturbed: Undisturbed): Promise<string[] | undefined> {
-  await theatre.reset();
-  const { ended, counts } = await theatre.mortal(moment);
-  if (ended !== undefined && moment.of === "write" && counts.write < moment.nth) return undefined;
-  if (ended !== undefined) return [`it did not die: exit ${ended.exitCode}: ${ended.text}`];
-  return endsWellUnlocked(theatre, undisturbed);
-}
-
-/** Whoever finds the lock of a dead process takes it away. */
-async function endsWellUnlocked(theatre: Theatre, undisturbed: Undisturbed): Promise<string[]> {
-  theatre.door.become({});
-  await theatre.command(["state", "unlock", "--force"]);
-  return endsWell(theatre, undisturbed);
-}
-
 async function killedAt(theatre: Theatre, nth: number, when: "before" | "after", undisturbed: Undisturbed) {
   await theatre.reset();
-  let seen = 0;
-  let struck: Asked | undefined;
-  const running = theatre.launch();
-  const kill = (): typeof nothing => {
-    running.child.kill("SIGKILL");
-    return nothing;
-  };
-  theatre.door.open({
-    hear(asked) {
-      if (isWrite(asked) && ++seen === nth) struck = asked;
-      return asked === struck && when === "before" ? kill() : undefined;
-    },
-    tell: (asked) => (asked === struck && when === "after" ? kill() : undefined),
-  });
-  const { exitCode, stderr } = await running.finished;
-  if (exitCode !== -1) return [`it was not killed: exit ${exitCode}: ${stderr}`];
-  return endsWellUnlocked(theatre, undisturbed);
+  const problems = await killAt(theatre, { of: "request", nth, when });
+  return problems.length > 0 ? problems : endsWellUnlocked(theatre, undisturbed);
 }

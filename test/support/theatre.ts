@@ -40,6 +40,9 @@ export interface Ran extends Captured {
 
 export interface Scene {
   readonly title: string;
+  /** What is played, as the story's or the folder's name. */
+  readonly story: string;
+  readonly service: Service | undefined;
   /** `place`: where the next state is to lie, as for `--state`; left out: beside the file. */
   open(place?: () => string): Promise<Theatre>;
 }
@@ -65,8 +68,11 @@ export interface Theatre {
   command(args: readonly string[]): Promise<Ran>;
   /** The edit in this process, which dies at the moment. */
   mortal(moment?: Moment): Promise<MortalRun>;
-  /** The edit as a process of its own, which can be killed. */
-  launch(): ReturnType<typeof startCli>;
+  /** The edit, or another command, as a process of its own, which can be killed. */
+  launch(options?: {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  }): ReturnType<typeof startCli>;
   state(): Promise<FoldedState>;
   dump(): Dump;
   shape(): Promise<Shape>;
@@ -195,11 +201,17 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
       keepUpWithTheDay();
       return runMortal([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], moment);
     },
-    launch: () =>
-      startCli([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], {
-        cwd: folder,
-        env: { ...storeSettings(), RECONCILE_TOKEN: canary },
-      }),
+    launch: ({ args, env = {} } = {}) =>
+      startCli(
+        [
+          ...(args === undefined
+            ? [set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? [])]
+            : [...args, "-f", folder]),
+          ...at(),
+          "--json",
+        ],
+        { cwd: folder, env: { ...storeSettings(), RECONCILE_TOKEN: canary, ...env } },
+      ),
     state,
     dump,
     shape: async () => shapeOf(withoutOrphans(dump(), await state())),
@@ -221,6 +233,8 @@ function ownProject(world: WorldDump): WorldDump {
 /** A story of change: the file before is applied, then the edit is the one after. */
 const sceneOf = (title: string, story: Story, service: Service, destroy = false): Scene => ({
   title: `${title}, with the service's ${service}${destroy ? ", and all destroyed after it" : ""}`,
+  story: title,
+  service,
   open: (place) =>
     openTheatre(
       {
@@ -250,6 +264,8 @@ const golden = resolve(__dirname, "../golden");
 /** A golden story: what was told of it so far in virtual time, and its file as the edit. */
 const sceneOfGolden = (name: string): Scene => ({
   title: name,
+  story: name,
+  service: undefined,
   async open(place) {
     const folder = join(golden, name);
     const story = readStory(folder);

@@ -3,13 +3,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Asked,
+  answerBare,
   cut,
   type Deployment,
   disksOf,
   type ListName,
+  listsCalled,
   type Meant,
   match,
   type Raw,
+  recordShown,
   type Said,
   text,
 } from "./front";
@@ -189,14 +192,7 @@ function camel(): Known {
   });
   const other = (raw: Raw): Raw => ({ id: raw["id"], displayName: raw["name"] });
   const shown: Record<string, (raw: Raw) => Raw> = { vm, volume, group };
-  const collections: Record<string, ListName> = {
-    vms: "vm.list",
-    volumes: "volume.list",
-    securityGroups: "group.list",
-    flavors: "flavor.list",
-    images: "image.list",
-    regions: "region.list",
-  };
+  const collections = listsCalled("vms", "volumes", "securityGroups", "flavors", "images", "regions");
   return {
     deployment: {
       title: "a camel-case one with tokens",
@@ -228,13 +224,7 @@ function camel(): Known {
         const next = from + pageSize < items.length ? { nextPageToken: `/t/${from + pageSize}` } : {};
         return { body: { items: cut(items, from, pageSize).map(shown[operation.slice(0, -5)] ?? other), ...next } };
       },
-      answer(operation, payload): Said {
-        const kind = operation.split(".")[0] ?? "";
-        const show = shown[kind];
-        if (show !== undefined && /get$|^volume.create$|^group.(create|update)$/.test(operation))
-          return { body: show(payload as Raw) };
-        return { body: { data: payload } };
-      },
+      answer: answerBare(shown),
       refuse: (_, status, message) => ({
         status,
         body: { error: { status: status === 404 ? "NOT_FOUND" : "FAILED", message, details: [] } },
@@ -279,14 +269,7 @@ function coded(): Known {
   const shown: Record<string, (raw: Raw) => Raw> = { vm, volume, group };
   const whole = (kind: string, raw: Raw): Raw => ({ uid: raw["id"], ...(shown[kind] ?? other)(raw) });
   const done = (result: unknown): Said => ({ body: { code: 0, msg: "ok", result } });
-  const searched: Record<string, ListName> = {
-    vm: "vm.list",
-    volume: "volume.list",
-    sg: "group.list",
-    flavor: "flavor.list",
-    image: "image.list",
-    region: "region.list",
-  };
+  const searched = listsCalled("vm", "volume", "sg", "flavor", "image", "region");
   return {
     deployment: {
       title: "one that answers 200 to everything",
@@ -488,9 +471,8 @@ function tagged(): Known {
         };
       },
       answer(operation, payload): Said {
-        const show = shown[operation.split(".")[0] ?? ""];
-        if (show !== undefined && /get$|^volume.create$|^group.(create|update)$/.test(operation))
-          return { body: { response: { requestId: "r-1", result: show(payload as Raw) } } };
+        const record = recordShown(shown, operation, payload);
+        if (record !== undefined) return { body: { response: { requestId: "r-1", result: record } } };
         return { body: { data: payload } };
       },
       refuse: (_, status, message) => ({
@@ -605,14 +587,7 @@ function bare(): Known {
   const group = (raw: Raw): Raw => ({ _id: raw["id"], title: raw["name"], about: raw["description"] });
   const other = (raw: Raw): Raw => ({ _id: raw["id"], title: raw["name"] });
   const shown: Record<string, (raw: Raw) => Raw> = { vm, volume, group };
-  const lists: Record<string, ListName> = {
-    machines: "vm.list",
-    drives: "volume.list",
-    firewalls: "group.list",
-    plans: "flavor.list",
-    systems: "image.list",
-    sites: "region.list",
-  };
+  const lists = listsCalled("machines", "drives", "firewalls", "plans", "systems", "sites");
   return {
     deployment: {
       title: "bare arrays and Link headers",
@@ -643,9 +618,8 @@ function bare(): Known {
         };
       },
       answer(operation, payload): Said {
-        const show = shown[operation.split(".")[0] ?? ""];
-        if (show !== undefined && /get$|^volume.create$|^group.(create|update)$/.test(operation))
-          return { body: show(payload as Raw) };
+        const record = recordShown(shown, operation, payload);
+        if (record !== undefined) return { body: record };
         return {
           body: operation.startsWith("group.rule") || operation === "vm.delete" ? { data: payload } : (payload ?? ""),
         };

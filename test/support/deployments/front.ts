@@ -208,3 +208,44 @@ export const disksOf = (vm: Raw): readonly { readonly id: string; readonly root:
     id: text(disk["id"]),
     root: disk["root"] === true || disk["bootable"] === true,
   }));
+
+/** A table of lists by what this deployment calls them. */
+export const listsCalled = (
+  vms: string,
+  volumes: string,
+  groups: string,
+  flavors: string,
+  images: string,
+  regions: string,
+): Readonly<Record<string, ListName>> => ({
+  [vms]: "vm.list",
+  [volumes]: "volume.list",
+  [groups]: "group.list",
+  [flavors]: "flavor.list",
+  [images]: "image.list",
+  [regions]: "region.list",
+});
+
+/** The record that an operation answers with, as the deployment shows its kind; `undefined`: it answers with none. */
+export function recordShown(
+  shown: Readonly<Record<string, (raw: Raw) => Raw>>,
+  operation: string,
+  payload: unknown,
+): Raw | undefined {
+  if (!/get$|^volume.create$|^group.(create|update)$/.test(operation)) return undefined;
+  return shown[operation.split(".")[0] ?? ""]?.(payload as Raw);
+}
+
+/** Answers with the record itself, and with everything else below `data`. */
+export const answerBare =
+  (shown: Readonly<Record<string, (raw: Raw) => Raw>>): Deployment["answer"] =>
+  (operation, payload) => ({ body: recordShown(shown, operation, payload) ?? { data: payload } });
+
+/** The decision after a resize, where it has a path of its own. */
+export function resizeDecision(asked: Asked, path: (verb: string) => string): Meant | undefined {
+  for (const verb of ["confirm", "revert"]) {
+    const found = asked.method === "POST" ? match(asked.path, path(verb)) : undefined;
+    if (found !== undefined) return { operation: `vm.resize.${verb}`, ...found };
+  }
+  return undefined;
+}

@@ -1,13 +1,16 @@
 /** Two deployments more, as different as can be from those that the doctor was made with. */
 import {
   type Asked,
+  answerBare,
   cut,
   type Deployment,
   disksOf,
-  type ListName,
+  listsCalled,
   type Meant,
   match,
   type Raw,
+  recordShown,
+  resizeDecision,
   type Said,
   text,
 } from "./front";
@@ -60,14 +63,7 @@ function kebab(): Other {
     image: other("template"),
     region: other("zone"),
   };
-  const lists: Record<string, ListName> = {
-    servers: "vm.list",
-    disks: "volume.list",
-    firewalls: "group.list",
-    plans: "flavor.list",
-    templates: "image.list",
-    zones: "region.list",
-  };
+  const lists = listsCalled("servers", "disks", "firewalls", "plans", "templates", "zones");
   return {
     deployment: {
       title: "kebab-case, numbers for ids, pages by a header",
@@ -84,11 +80,7 @@ function kebab(): Other {
         }
         const rule = match(asked.path, "/api/v1/firewalls/:id/rules/:ruleId");
         if (rule !== undefined && asked.method === "DELETE") return { operation: "group.rule.delete", ...rule };
-        for (const verb of ["confirm", "revert"]) {
-          const resize = match(asked.path, `/api/v1/servers/:id/${verb}-resize`);
-          if (resize !== undefined && asked.method === "POST") return { operation: `vm.resize.${verb}`, ...resize };
-        }
-        return undefined;
+        return resizeDecision(asked, (verb) => `/api/v1/servers/:id/${verb}-resize`);
       },
       list(operation, items, asked): Said {
         const page = Number(asked.query.get("page") ?? 1);
@@ -98,12 +90,7 @@ function kebab(): Other {
           headers: more ? { "x-next-page": text(page + 1) } : {},
         };
       },
-      answer(operation, payload): Said {
-        const show = shown[operation.split(".")[0] ?? ""];
-        if (show !== undefined && /get$|^volume.create$|^group.(create|update)$/.test(operation))
-          return { body: show(payload as Raw) };
-        return { body: { data: payload } };
-      },
+      answer: answerBare(shown),
       refuse: (_, status, message) => ({ status, body: { "error-code": `E${status}`, "error-message": message } }),
     },
     before: "",
@@ -143,14 +130,7 @@ function hal(): Other {
   const group = (raw: Raw): Raw => ({ uuid: raw["id"], label: raw["name"], note: raw["description"] });
   const other = (raw: Raw): Raw => ({ uuid: raw["id"], label: raw["name"] });
   const shown: Record<string, (raw: Raw) => Raw> = { vm, volume, group };
-  const lists: Record<string, ListName> = {
-    instances: "vm.list",
-    drives: "volume.list",
-    firewalls: "group.list",
-    sizes: "flavor.list",
-    templates: "image.list",
-    locations: "region.list",
-  };
+  const lists = listsCalled("instances", "drives", "firewalls", "sizes", "templates", "locations");
   return {
     deployment: {
       title: "HAL, with links for everything",
@@ -167,11 +147,7 @@ function hal(): Other {
         const rule = match(asked.path, "/api/v1/rules/:ruleId");
         if (rule !== undefined && asked.method === "DELETE")
           return { operation: "group.rule.delete", id: groupOfRule.get(rule["ruleId"] ?? "") ?? "", ...rule };
-        for (const verb of ["confirm", "revert"]) {
-          const resize = match(asked.path, `/api/v1/instances/:id/resize/${verb}`);
-          if (resize !== undefined && asked.method === "POST") return { operation: `vm.resize.${verb}`, ...resize };
-        }
-        return undefined;
+        return resizeDecision(asked, (verb) => `/api/v1/instances/:id/resize/${verb}`);
       },
       list(operation, items, asked): Said {
         const page = Number(asked.query.get("p") ?? 0);
@@ -186,12 +162,11 @@ function hal(): Other {
         };
       },
       answer(operation, payload): Said {
-        const show = shown[operation.split(".")[0] ?? ""];
         if (operation.startsWith("group.rule"))
           for (const one of [payload].flat() as Raw[])
             groupOfRule.set(text(one?.["id"]), text(one?.["security_group_id"]));
-        if (show !== undefined && /get$|^volume.create$|^group.(create|update)$/.test(operation))
-          return { body: show(payload as Raw) };
+        const record = recordShown(shown, operation, payload);
+        if (record !== undefined) return { body: record };
         return { body: { data: payload } };
       },
       refuse: (_, status, message) => ({
