@@ -2,19 +2,16 @@
 // sends every request to the emulated service; Terraform's built-in resource has no API at all, since the provider of a
 // cloud cannot be fetched without its registry. So what is compared is what the tools themselves cost, with ours at a
 // disadvantage.
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli, inTurns, runOnce, startService } from "../processes.mjs";
 import { fleet } from "../shapes.mjs";
-import { number, remark } from "../table.mjs";
-
-const env = { TF_CLI_CONFIG_FILE: "/dev/null", CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
+import { number } from "../table.mjs";
+import { noTerraform, terraformBegins, terraformEnv, terraformName } from "../terraform-command.mjs";
 
 export async function measure({ scratch, full, note }) {
-  const version = spawnSync("terraform", ["version", "-json"], { env: { ...process.env, ...env } });
-  if (version.status !== 0) return [remark("Terraform beside ours", "there is no terraform on PATH: not compared")];
-  const name = `Terraform ${JSON.parse(String(version.stdout)).terraform_version}`;
+  const name = terraformName();
+  if (name === undefined) return [noTerraform];
   const rows = [];
   let turn = 0;
   for (const m of full ? [20, 100, 300] : [20, 100]) {
@@ -48,10 +45,10 @@ export async function measure({ scratch, full, note }) {
           },
         }),
       );
-      spawnSync("terraform", ["init", "-input=false", "-no-color"], { cwd, env: { ...process.env, ...env } });
+      terraformBegins(cwd);
       const argv = (...words) => ["terraform", ...words, "-input=false", "-no-color"];
-      const applied = await runOnce({ argv: argv("apply", "-auto-approve"), cwd, env });
-      const planned = await runOnce({ argv: argv("plan"), cwd, env });
+      const applied = await runOnce({ argv: argv("apply", "-auto-approve"), cwd, env: terraformEnv });
+      const planned = await runOnce({ argv: argv("plan"), cwd, env: terraformEnv });
       return { ...applied, firstMs: planned.ms };
     };
     const both = await inTurns({ ours, theirs }, full ? 3 : 1);

@@ -1,18 +1,15 @@
 // The same shapes in Terraform with its built-in resource, where there is a terraform on PATH: no provider to fetch, no
 // network. Its state is written here as its own apply would leave it, because applying 10,000 takes it half an hour.
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli, inTurns } from "../processes.mjs";
 import { number, remark } from "../table.mjs";
+import { noTerraform, terraformBegins, terraformEnv, terraformName } from "../terraform-command.mjs";
 import { preparedFolder } from "./plan-from-memory.mjs";
 
-const env = { TF_CLI_CONFIG_FILE: "/dev/null", CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
-
 export async function measure({ scratch, full, note }) {
-  const version = spawnSync("terraform", ["version", "-json"], { env: { ...process.env, ...env } });
-  if (version.status !== 0) return [remark("Terraform beside ours", "there is no terraform on PATH: not compared")];
-  const name = `Terraform ${JSON.parse(String(version.stdout)).terraform_version}`;
+  const name = terraformName();
+  if (name === undefined) return [noTerraform];
   const rows = [];
   // Chains cost it the square of their length: 10,000 would take it half an hour.
   const cases = [
@@ -27,17 +24,13 @@ export async function measure({ scratch, full, note }) {
     mkdirSync(folder);
     writeFileSync(join(folder, "main.tf.json"), JSON.stringify(configuration[shape](n)));
     writeFileSync(join(folder, "terraform.tfstate"), JSON.stringify(stateOf(shape, n)));
-    const started = spawnSync("terraform", ["init", "-input=false", "-no-color"], {
-      cwd: folder,
-      env: { ...process.env, ...env },
-    });
-    if (started.status !== 0)
+    if (!terraformBegins(folder))
       return [...rows, remark(`${name} beside ours`, "terraform init failed without a network")];
     const cwd = preparedFolder(scratch, shape, n);
     const { ours, theirs } = await inTurns(
       {
         ours: { argv: [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"], cwd },
-        theirs: { argv: ["terraform", "plan", "-input=false", "-no-color"], cwd: folder, env },
+        theirs: { argv: ["terraform", "plan", "-input=false", "-no-color"], cwd: folder, env: terraformEnv },
       },
       full ? 3 : 1,
       { memory: true },

@@ -7,11 +7,11 @@ import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
-import { Credential } from "../../reconciler/service/credential";
-import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
-import { type BenchWorld, desiredOf, startBenchWorld, token } from "../support/bench-world";
+import type { HttpServiceClient } from "../../reconciler/service/http-client";
+import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
-import { type RunningFront, startFront } from "../support/deployments/front";
+import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
+import { startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { over } from "../support/deployments/over";
 import { everything } from "../support/stories";
@@ -40,48 +40,21 @@ const inUse = desiredOf(
   }),
 );
 
-interface Standing {
-  readonly world: BenchWorld;
-  readonly front: RunningFront;
-}
-
-async function stand({ deployment, dialect }: (typeof deployments)[number]): Promise<Standing> {
-  let front: RunningFront | undefined;
-  const world = await startBenchWorld({
-    with: everything,
-    pageSize: 500,
-    dialect: readDialectText(dialect, "dialect.yaml").dialect,
-    front: async (emulator) => {
-      front = await startFront(deployment, emulator);
-      return front;
-    },
-  });
-  closers.push(() => world.close());
-  await world.apply(inUse);
-  if (front === undefined) throw new Error("no front");
-  return { world, front };
+async function stand({ deployment, dialect }: (typeof deployments)[number]) {
+  const standing = await worldBehind(deployment, { dialect: readDialectText(dialect, "dialect.yaml").dialect });
+  closers.push(() => standing.world.close());
+  await standing.world.apply(inUse);
+  return standing;
 }
 
 const clientFor = (url: string, dialect: Dialect): HttpServiceClient => {
-  const client = createServiceClient({
-    baseUrl: url,
-    dialect,
-    credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
-    timing: { requestTimeoutMs: 5000 },
-  });
+  const client = clientAt(url, dialect);
   closers.push(() => client.close());
   return client;
 };
 
-const portsFor = (url: string, dialect: Dialect): DoctorPorts => {
-  const client = clientFor(url, dialect);
-  return {
-    probe: (request) => client.probe(request),
-    baseUrl: url,
-    withAuthorization: (name, header) =>
-      portsFor(url, { ...dialect, authorization: { ...dialect.authorization, name, header } }),
-  };
-};
+const portsFor = (url: string, dialect: Dialect): DoctorPorts =>
+  doctorPortsAt(url, dialect, (other) => clientFor(url, other));
 
 /** What each is to be read like, whatever it is called there. */
 async function reading(client: HttpServiceClient) {

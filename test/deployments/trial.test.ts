@@ -15,10 +15,10 @@ import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
 import type { Notebook, TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import type { ServiceClient } from "../../reconciler/service/client";
-import { Credential } from "../../reconciler/service/credential";
-import { createServiceClient } from "../../reconciler/service/http-client";
-import { type BenchWorld, startBenchWorld, token } from "../support/bench-world";
+import type { HttpServiceClient } from "../../reconciler/service/http-client";
+import { type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
+import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
 import { startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
@@ -63,20 +63,10 @@ interface Standing {
   readonly notes: { kept: TrialNotes | undefined };
 }
 
-async function stand(known: Known): Promise<Standing> {
-  let url = "";
-  const world = await startBenchWorld({
-    with: everything,
-    pageSize: 500,
-    timeScale: 2000,
-    front: async (emulator) => {
-      const front = await startFront(known.deployment, emulator);
-      url = front.url;
-      return front;
-    },
-  });
+async function stand({ deployment }: Known): Promise<Standing> {
+  const { world, front } = await worldBehind(deployment, { timeScale: 2000 });
   closers.push(() => world.close());
-  return { world, url, notes: { kept: undefined } };
+  return { world, url: front.url, notes: { kept: undefined } };
 }
 
 interface TrialStage {
@@ -97,24 +87,10 @@ function stageFor({ url, notes }: Standing, death?: Death): TrialStage {
     if (isLast) throw new Killed();
     return answer;
   };
-  const clientIn = (dialect: Dialect): ReturnType<typeof createServiceClient> => {
-    const client = createServiceClient({
-      baseUrl: url,
-      dialect,
-      credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
-      timing: { requestTimeoutMs: 5000 },
-    });
+  const clientIn = (dialect: Dialect): HttpServiceClient => {
+    const client = clientAt(url, dialect);
     closers.push(() => client.close());
     return client;
-  };
-  const doctorIn = (dialect: Dialect): DoctorPorts => {
-    const client = clientIn(dialect);
-    return {
-      probe: (request) => mortal(() => client.probe(request)),
-      baseUrl: url,
-      withAuthorization: (name, header) =>
-        doctorIn({ ...dialect, authorization: { ...dialect.authorization, name, header } }),
-    };
   };
   const notebook: Notebook = {
     read: () => notes.kept,
@@ -128,7 +104,7 @@ function stageFor({ url, notes }: Standing, death?: Death): TrialStage {
     },
   };
   return {
-    doctorIn,
+    doctorIn: (dialect) => doctorPortsAt(url, dialect, clientIn, mortal),
     asked: () => asked,
     ports: {
       clientIn: (dialect) => mortalClient(clientIn(dialect), mortal),

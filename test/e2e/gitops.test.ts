@@ -62,23 +62,25 @@ interface Pipeline {
   close(): Promise<void>;
 }
 
+/** What the repository and the event of a request to merge give to every job. */
+const githubValues = (): Environment => ({
+  "vars.RECONCILE_BASE_URL": emulator.url,
+  "vars.AWS_REGION": "eu-central-1",
+  "secrets.RECONCILE_READ_TOKEN": "member-token",
+  "secrets.RECONCILE_TOKEN": "ops-token",
+  "secrets.ENCRYPTION_KEY": encryptionKey,
+  "secrets.STATE_READ_KEY_ID": "reader",
+  "secrets.STATE_READ_KEY": "reader-secret",
+  "secrets.STATE_KEY_ID": "writer",
+  "secrets.STATE_KEY": "writer-secret",
+  "github.token": "gh-token",
+  "github.event.pull_request.number": "12",
+  "github.event.pull_request.base.ref": "main",
+});
+
 async function github(): Promise<Pipeline> {
   const bucket: S3Server = await startS3Server();
-  const values: Environment = {
-    "vars.RECONCILE_BASE_URL": emulator.url,
-    "vars.STATE_BUCKET": "states",
-    "vars.AWS_REGION": "eu-central-1",
-    "secrets.RECONCILE_READ_TOKEN": "member-token",
-    "secrets.RECONCILE_TOKEN": "ops-token",
-    "secrets.ENCRYPTION_KEY": encryptionKey,
-    "secrets.STATE_READ_KEY_ID": "reader",
-    "secrets.STATE_READ_KEY": "reader-secret",
-    "secrets.STATE_KEY_ID": "writer",
-    "secrets.STATE_KEY": "writer-secret",
-    "github.token": "gh-token",
-    "github.event.pull_request.number": "12",
-    "github.event.pull_request.base.ref": "main",
-  };
+  const values: Environment = { ...githubValues(), "vars.STATE_BUCKET": "states" };
   // What no pipeline file can say: where the bucket of this test is.
   const own = { AWS_ENDPOINT_URL: bucket.url };
   const withBucket = (name: string, cwd: string) => runGithub(join(workflows, name), cwd, host, values, own);
@@ -218,20 +220,7 @@ describe("examples/two-projects", () => {
       writeFileSync(file, readFileSync(file, "utf8").replace("acme-states", "states") + quick);
     }
     git("commit", "--quiet", "--all", "--message", "two");
-    const values: Environment = {
-      "vars.RECONCILE_BASE_URL": emulator.url,
-      "vars.AWS_REGION": "eu-central-1",
-      "secrets.RECONCILE_READ_TOKEN": "member-token",
-      "secrets.RECONCILE_TOKEN": "ops-token",
-      "secrets.ENCRYPTION_KEY": encryptionKey,
-      "secrets.STATE_READ_KEY_ID": "reader",
-      "secrets.STATE_READ_KEY": "reader-secret",
-      "secrets.STATE_KEY_ID": "writer",
-      "secrets.STATE_KEY": "writer-secret",
-      "github.token": "gh-token",
-      "github.event.pull_request.number": "12",
-      "github.event.pull_request.base.ref": "main",
-    };
+    const values = githubValues();
     const run = (name: string) =>
       runGithub(join(folder, ".github/workflows", name), folder, host, values, { AWS_ENDPOINT_URL: bucket.url });
     try {
