@@ -11,8 +11,10 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function pageIn(paging: Paging, all: readonly unknown[], size: number, heard: Heard, base: string): Page {
-  const asked = askedFor(paging, heard);
+/** `most`: how many a page shows, unless a size is asked for. */
+export function pageIn(paging: Paging, all: readonly unknown[], most: number, heard: Heard, base: string): Page {
+  const asked = askedFor(paging.param, heard);
+  const size = sizeAsked(paging, heard) ?? most;
   const from = startOf(paging, all, size, asked);
   const records = all.slice(from, from + size);
   const beside = new Draft();
@@ -50,10 +52,15 @@ function isLink(place: Place, { as, links }: Paging): boolean {
 }
 
 /** Where the parameter is: in the query, or in the body where it begins with a slash. */
-function askedFor({ param = "page" }: Paging, { query, body }: Heard): string | undefined {
+function askedFor(param = "page", { query, body }: Heard): string | undefined {
   if (!param.startsWith("/")) return query.get(param) ?? undefined;
   const found = getAt(body, tokensOf(param));
   return found === undefined || found === null ? undefined : String(found);
+}
+
+function sizeAsked({ size_param: param }: Paging, heard: Heard): number | undefined {
+  const size = param === undefined ? Number.NaN : Number(askedFor(param, heard));
+  return Number.isInteger(size) && size > 0 ? size : undefined;
 }
 
 function startOf(

@@ -28,6 +28,7 @@ export interface Paging {
   readonly marker?: readonly Place[];
   readonly number?: number;
   readonly offset?: boolean;
+  readonly size_param?: string;
 }
 
 export interface Route {

@@ -65,6 +65,9 @@ export interface Paging {
   readonly marker?: Pointers;
   readonly number?: 0 | 1;
   readonly offset?: true;
+  /** What a page is asked to show, and the name of the parameter, or a pointer into the body. */
+  readonly size?: number;
+  readonly size_param?: string;
   /** Pointers into the body, and names of headers, that look like pages and say nothing about them. */
   readonly ignore: readonly string[];
 }

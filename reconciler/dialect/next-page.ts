@@ -64,6 +64,16 @@ export function nextPage(page: PageSeen, reading: Reading): NextPage {
 const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: Reading): boolean =>
   signs.some(({ kind, count }) => (kind === "total" && distinct >= count) || (kind === "pages" && pages >= count));
 
+/** With the size of the dialect, where the route does not name one itself. */
+export function firstPage(request: PageRequest, { size, size_param: param }: Paging, origin: string): PageRequest {
+  if (size === undefined || param === undefined) return request;
+  if (param.startsWith("/")) return { ...request, body: placed(request.body ?? {}, tokensOf(param), size) };
+  const url = new URL(request.path, origin);
+  if (url.searchParams.has(param)) return request;
+  url.searchParams.set(param, String(size));
+  return { ...request, path: url.pathname + url.search };
+}
+
 function follow(target: string, reading: Reading): NextPage {
   const { paging } = reading;
   if (paging.as === "token") return withParameter(target, reading);
@@ -115,7 +125,7 @@ function withParameter(value: string, { origin, first, paging }: Reading): NextP
   return { request: { ...first, path: url.pathname + url.search } };
 }
 
-function placed(body: unknown, [token, ...rest]: readonly string[], value: string): unknown {
+function placed(body: unknown, [token, ...rest]: readonly string[], value: string | number): unknown {
   if (token === undefined) return value;
   const held = fieldsIn(body);
   return { ...held, [token]: placed(held[token], rest, value) };

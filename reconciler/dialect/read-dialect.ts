@@ -188,7 +188,19 @@ function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
       route?.pagination,
     ]),
   ];
-  return holders.flatMap(([path, paging]) => {
+  const sizes = holders.flatMap(([path, paging]): Problem[] => {
+    const param = own(paging, "size_param") ?? own(given.pagination, "size_param");
+    if (own(paging, "size") === undefined || param !== undefined) return [];
+    return [
+      {
+        code: "dialect/paging",
+        summary: "A list is asked for pages of a size, and nothing says by which parameter",
+        fix: "add size_param: limit, or as this service calls it",
+        at: placeOf(file, [...path, "size"], "key"),
+      },
+    ];
+  });
+  const waysOn = holders.flatMap(([path, paging]): Problem[] => {
     const said = ways.filter((way) => own(paging, way) !== undefined);
     if (said.length < 2) return [];
     return [
@@ -200,6 +212,7 @@ function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
       },
     ];
   });
+  return [...sizes, ...waysOn];
 }
 
 function nameProblems(file: YamlFile, { names = {} }: PartialDialect): Problem[] {

@@ -109,7 +109,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
   function pagingOf(operation: PagedOperation): CompiledPaging {
     const known = pagings.get(operation);
     if (known !== undefined) return known;
-    const { marker: _, number: __, offset: ___, ...linked } = dialect.pagination;
+    const { marker: _, number: __, offset: ___, size: ____, ...linked } = dialect.pagination;
     // The contract gives the list of rules no parameter that could ask for a page; a link is followed all the same.
     const paging: Paging =
       operation === "group.rule.list"

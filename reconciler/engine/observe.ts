@@ -10,6 +10,7 @@ import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
+import { usualListCost } from "../service/list-cost";
 import { readFailed } from "./read-failed";
 
 export type Options = { readonly signal?: AbortSignal };
@@ -32,12 +33,11 @@ export interface Asked {
   readonly whole: boolean;
 }
 
-/** A page of a list is taken to show so many. */
-const usualPage = 100;
-
-/** Whether a list costs fewer requests than to read each by itself, or only a list will do. */
-const isListCheaper = ({ wanted, known, whole }: Asked): boolean =>
-  whole || wanted.size > Math.ceil(known.size / usualPage);
+/** Whether a list costs less than to read each by itself, or only a list will do. */
+function isListCheaper(client: ServiceClient, kind: Kind, { wanted, known, whole }: Asked): boolean {
+  const { pageItems, pageReads } = client.listCost?.(kind) ?? usualListCost;
+  return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
+}
 
 const isNothing = ({ wanted, whole }: Asked): boolean => wanted.size === 0 && !whole;
 
@@ -61,7 +61,7 @@ export async function observeVms(
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
   if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [] };
-  if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(asked))
+  if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(client, "vm", asked))
     return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted) };
   if (client.can.seesVms === "list") {
     if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
@@ -143,7 +143,7 @@ export async function observeVolumes(
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
   const isListable = client.can.seesVolumes === "list";
-  if (!isListable || !isListCheaper(asked)) {
+  if (!isListable || !isListCheaper(client, "volume", asked)) {
     const unlisted = isListable ? notLookedAt : cannotLook("a volume by its list");
     return { looks, unlisted, forbidden: await read(asked.wanted), listed: false };
   }
@@ -170,7 +170,8 @@ export async function observeGroups(
   const ids = new Set(asked.wanted);
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
   let unlisted: Look<never> = cannotLook("a security group by its list");
-  if (client.can.seesGroups === "list" && client.can.readsOneGroup && !isListCheaper(asked)) unlisted = notLookedAt;
+  if (client.can.seesGroups === "list" && client.can.readsOneGroup && !isListCheaper(client, "group", asked))
+    unlisted = notLookedAt;
   else if (client.can.seesGroups === "list") {
     const answer = await client.listGroups(options);
     if (answer.status === "accepted") {

@@ -6,9 +6,10 @@ import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
 import { type Live, notSeen, type Sighting } from "../core/model/live";
 import type { State } from "../core/model/recorded";
-import { nextSlice, requestsLeft, type SliceIds, type Swept, sweptWith } from "../core/plan/sweep";
+import { nextSlice, requestsLeft, type Sight, type SliceIds, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
+import { usualListCost } from "../service/list-cost";
 import { isNobody, lookAt, type Seen } from "./look";
 import type { Clock } from "./ports";
 
@@ -40,13 +41,17 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
   let known = swept;
   if (isWorthSpreading(pauseMs)) {
     const client = await setting.client();
-    const requests = requestsLeft(state, known, client.can, from);
+    const sight: Sight = {
+      can: client.can,
+      pageItems: (kind) => (client.listCost?.(kind) ?? usualListCost).pageItems,
+    };
+    const requests = requestsLeft(state, known, sight, from);
     const most = Math.min(mostSlices, Math.floor(pauseMs / shortestSliceMs) - 1);
     const slices = Math.ceil(requests / Math.max(1, Math.ceil(requests / most)));
     for (let left = slices; left > 0; left--) {
       await sleepUntil((pauseMs * (slices - left + 1)) / (slices + 1));
       if (signal.aborted) return known;
-      const ids = nextSlice(state, known, client.can, from, left);
+      const ids = nextSlice(state, known, sight, from, left);
       if (isNobody(ids)) break;
       const seen = await lookAt(
         { client, desired, state, known: allIds(state), young: new Set(), findings: [], signal },

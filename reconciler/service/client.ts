@@ -5,10 +5,12 @@
  * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
  */
 import type { Abilities } from "../core/model/abilities";
+import type { Kind } from "../core/model/address";
 import type { NewVm } from "../core/model/desired";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { NameRules } from "../core/model/name-rule";
 import type { Outcome } from "../core/model/outcome";
+import type { ListCost } from "./list-cost";
 
 export interface RuleInput {
   readonly direction: "ingress" | "egress";
@@ -39,6 +41,8 @@ export interface RequestOptions {
 
 export interface ServiceClient {
   readonly can: Abilities;
+  /** What a list of a kind costs, as measured so far; absent where nothing is measured. */
+  readonly listCost?: (kind: Kind) => ListCost;
   /** Which service it is, as a state remembers it: the base URL, or `embedded`. */
   readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */

@@ -9,8 +9,9 @@ import { isAssumed, type ListOperation, type Method, type Operation, rowOf } fro
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
+import { lazily } from "../core/text/lazily";
 import type { Dialect, Route } from "../dialect/dialect";
-import { mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
+import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
 import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import { fillRoute, type Ids } from "../dialect/requests";
@@ -28,6 +29,7 @@ import type { GroupImportReport, RequestOptions, ServiceClient } from "./client"
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
+import { isOneRead, measureLists } from "./list-cost";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 import { retryPolicy } from "./retry";
 import { checkBaseUrl, createTransport } from "./transport";
@@ -96,6 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     ...(options.pace !== undefined && { pace: options.pace }),
   });
   const read = createRecordReaders(dialect);
+  const costs = lazily(() => measureLists((operation) => read.paging(operation).size));
 
   const routeOf = (operation: Operation): Route | null =>
     isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
@@ -111,6 +114,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const filled = fillRoute(route, request.ids ?? {}, dialect);
     if (filled === undefined) return invalidId(operation);
     const { path, headers, body = request.body } = filled;
+    const askedAt = clock.now();
     const outcome = await caller.call(
       {
         operation,
@@ -121,6 +125,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
       requestOptions,
     );
+    if (outcome.status === "accepted" && isOneRead(operation)) costs().one(operation, clock.now() - askedAt);
     return outcome.status === "accepted"
       ? caller.scrub(settle(operation, reader(read.payload(operation, outcome.value.body))))
       : outcome;
@@ -147,7 +152,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     if (filled === undefined) return invalidId(operation);
     const { headers, body } = filled;
     const call: ListCall = { operation, method: route.method, ...(headers !== undefined && { headers }) };
-    const first: PageRequest = { path: basePath + filled.path, ...(body !== undefined && { body }) };
+    const asked: PageRequest = { path: basePath + filled.path, ...(body !== undefined && { body }) };
+    const first = firstPage(asked, read.paging(operation), origin);
     for (let pass = 1; ; pass++) {
       const outcome = await readPages(call, first, readRecord, requestOptions);
       if (outcome.status !== "accepted") return caller.scrub(outcome);
@@ -200,31 +206,28 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const seen = new Set([JSON.stringify(first)]);
     let shown = 0;
     let repeated: string | undefined;
-    for (let current = first; ; ) {
-      const { path, body } = current;
+    const ask = ({ path, body }: PageRequest) => {
+      const askedAt = clock.now();
       const sent = { ...call, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      const outcome = await caller.call(sent, requestOptions);
+      return caller.call(sent, requestOptions).then((outcome) => {
+        if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
+        return outcome;
+      });
+    };
+    let current = first;
+    let answer = ask(first);
+    for (;;) {
+      const outcome = await answer;
       if (outcome.status !== "accepted") return outcome;
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
       if (page.status !== "accepted") return page;
       const { items, signs } = page.value;
-      const records = readAll(items, readRecord);
-      if (records.status !== "accepted") return records;
-      const before = values.size;
-      for (const value of records.value) {
-        if (values.has(value.id)) repeated ??= value.id;
-        values.set(value.id, value);
-      }
+      const next = read.nextPage(operation, outcome.value.body, outcome.value.paging);
+      const pageSeen = { next, marker: read.marker(operation, items.at(-1)), shown: items.length, signs };
       shown += items.length;
       pages.push({ signs, items: items.length });
-      const to = nextPage(
-        {
-          next: read.nextPage(operation, outcome.value.body, outcome.value.paging),
-          marker: read.marker(operation, items.at(-1)),
-          shown: items.length,
-          signs,
-        },
-        {
+      const leadsTo = () =>
+        nextPage(pageSeen, {
           origin,
           basePath,
           first,
@@ -233,9 +236,26 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
           pages: pages.length,
           items: shown,
           distinct: values.size,
-        },
-      );
+        });
+      // What a page names is asked for while the page is read; what is counted on depends on what it shows.
+      const named = next === undefined ? undefined : leadsTo();
+      const isNew =
+        named !== undefined &&
+        "request" in named &&
+        seen.size < mostPages &&
+        !seen.has(JSON.stringify(named.request)) &&
+        !showsAgain(items, values, readRecord);
+      const ahead = isNew ? ask(named.request) : undefined;
+      const records = readAll(items, readRecord);
+      if (records.status !== "accepted") return records;
+      const before = values.size;
+      for (const value of records.value) {
+        if (values.has(value.id)) repeated ??= value.id;
+        values.set(value.id, value);
+      }
+      const to = named ?? leadsTo();
       if ("end" in to) {
+        costs().whole(operation, pages);
         // One flavor may be listed once for each region; of what is made, two with one id are never one.
         const list = isCatalogue(operation)
           ? { pages, distinct: shown, repeated: undefined }
@@ -250,6 +270,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
       seen.add(key);
       current = to.request;
+      answer = ahead ?? ask(current);
     }
   }
 
@@ -304,6 +325,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(body)), o);
     },
 
+    listCost: (kind) => costs().of(kind),
+
     listVolumes: thoseThere(listOf("volume.list", read.volume)),
     getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(body)), o),
     createVolume: (name, sizeGb, o) =>
@@ -350,6 +373,16 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     },
     close: () => transport.close(),
   };
+}
+
+/** A page that begins with what was shown before leads nowhere that is worth asking for in advance. */
+function showsAgain<T extends { readonly id: string }>(
+  [first]: readonly unknown[],
+  known: ReadonlyMap<string, T>,
+  readRecord: (record: unknown) => Reading<T>,
+): boolean {
+  const record = first === undefined ? undefined : readRecord(first);
+  return record?.status === "accepted" && known.has(record.value.id);
 }
 
 const isCatalogue = (operation: PagedOperation): boolean =>

@@ -155,6 +155,10 @@ describe("problems", () => {
     ],
     "a pattern for names that is none": ["names: { vm: { pattern: '[' } }", { code: "dialect/name-pattern" }],
     "two ways for a list to go on": ["pagination: { number: 1, offset: true }", { code: "dialect/paging" }],
+    "a page's size without its parameter": [
+      "pagination: { size: 500 }",
+      { code: "dialect/paging", fix: expect.stringContaining("size_param: limit") },
+    ],
     "a credential in the file": [
       "headers: { x-auth-token: abc }",
       { code: "dialect/credential-header", fix: expect.stringContaining("name: x-auth-token") },

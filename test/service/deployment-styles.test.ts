@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient } from "../../reconciler/service/http-client";
+import { eventually } from "../support/eventually";
 
 interface Seen {
   readonly method: string;
@@ -268,6 +269,53 @@ describe("pages", () => {
     }));
     expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
     expect(seen.length).toBeLessThan(4);
+    await client.close();
+  });
+
+  test("pages are asked for in the size that the dialect names, and so are all that follow", async () => {
+    const many = ({ url }: { readonly url: string }) => {
+      const [from, size] = [Number(parameter(url, "from") ?? 0), Number(parameter(url, "limit") ?? 2)];
+      const next = from + size < 7 && { next: `/cloud/api/v1/vms?from=${from + size}&limit=${size}` };
+      return { body: { vms: [1, 2, 3, 4, 5, 6, 7].map(vm).slice(from, from + size), ...next } };
+    };
+    const asked = await serve(list("pagination: { next: /next, size: 5, size_param: limit }"), many);
+    expect(idsOf(await asked.client.listVms())).toEqual(whole);
+    expect(asked.seen.map(({ url }) => parameter(url, "limit"))).toEqual(["5", "5"]);
+    expect(asked.client.listCost?.("vm")).toMatchObject({ pageItems: 5 });
+    await asked.client.close();
+  });
+
+  test("what the path of a list says of its size stays so, and the documented list of rules is not asked for one", async () => {
+    const { client, seen } = await serve(
+      `operations: { vm.list: { method: GET, path: "/v?limit=3", items: /vms } }
+pagination: { size: 900, size_param: limit }`,
+      ({ url }) => ({ body: url.includes("/v?") ? { vms: pageOf(0) } : { data: [] } }),
+    );
+    await client.listVms();
+    await client.listRules("g-1");
+    expect(seen.map(({ url }) => parameter(url, "limit"))).toEqual(["3", null]);
+    await client.close();
+  });
+
+  test("a list that is asked for with a body carries its size in there", async () => {
+    const { client, seen } = await serve(
+      `operations: { vm.list: { method: POST, path: /search, body: { filter: {} }, items: /vms, pagination: { size: 50, size_param: /page/size } } }`,
+      () => ({ body: { vms: pageOf(0) } }),
+    );
+    await client.listVms();
+    expect(seen[0]?.body).toEqual({ filter: {}, page: { size: 50 } });
+    await client.close();
+  });
+
+  test("the next page that a page names is asked for while that one is read", async () => {
+    const { client, seen } = await serve(list("pagination: { next: /next }"), ({ url }) =>
+      // The records of the first page cannot all be read, and by then the second one has been asked for.
+      url.includes("from")
+        ? { body: { vms: pageOf(3) } }
+        : { body: { vms: [vm(1), { name: "without an id" }], next: "/cloud/api/v1/vms?from=3" } },
+    );
+    expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
+    await eventually("the second page is asked for", () => (seen.length === 2 ? true : undefined));
     await client.close();
   });
 

@@ -113,11 +113,19 @@ interface Unit {
   readonly seenAt: number;
 }
 
-/** A page of a list is taken to show so many. */
-const usualPage = 100;
+/** How a service is looked at: what it can, and how many things a page of a list shows. */
+export interface Sight {
+  readonly can: Abilities;
+  readonly pageItems: (kind: Kind) => number;
+}
 
 /** What a list shows is one unit; everything else is one by one. What was seen later is left out. */
-function unitsOf({ resources }: Pick<State, "resources">, { at }: Swept, can: Abilities, since: number): Unit[] {
+function unitsOf(
+  { resources }: Pick<State, "resources">,
+  { at }: Swept,
+  { can, pageItems }: Sight,
+  since: number,
+): Unit[] {
   const requestsOf: Readonly<Record<Kind, number>> = {
     vm: 1,
     volume: 1,
@@ -134,7 +142,7 @@ function unitsOf({ resources }: Pick<State, "resources">, { at }: Swept, can: Ab
     const all = [...resources.values()].filter(isIdentified).filter((record) => record.kind === kind);
     const seenAt = (record: Identified): number => at.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
     const due = all.filter((record) => seenAt(record) <= since);
-    const requests = Math.ceil(all.length / usualPage);
+    const requests = Math.ceil(all.length / pageItems(kind));
     if (isListed[kind] && due.length > requests)
       units.push({ kind, ids: due.map(({ id }) => id), requests, seenAt: Math.min(...due.map(seenAt)) });
     else for (const one of due) units.push({ kind, ids: [one.id], requests: requestsOf[kind], seenAt: seenAt(one) });
@@ -143,12 +151,12 @@ function unitsOf({ resources }: Pick<State, "resources">, { at }: Swept, can: Ab
 }
 
 /** How many requests it takes to see all that was not seen later. */
-export const requestsLeft = (state: State, swept: Swept, can: Abilities, since: number): number =>
-  unitsOf(state, swept, can, since).reduce((sum, { requests }) => sum + requests, 0);
+export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: number): number =>
+  unitsOf(state, swept, sight, since).reduce((sum, { requests }) => sum + requests, 0);
 
 /** This slice's part of what was not seen later: what was not seen for longest first. */
-export function nextSlice(state: State, swept: Swept, can: Abilities, since: number, slicesLeft: number): SliceIds {
-  const units = unitsOf(state, swept, can, since);
+export function nextSlice(state: State, swept: Swept, sight: Sight, since: number, slicesLeft: number): SliceIds {
+  const units = unitsOf(state, swept, sight, since);
   const share = Math.ceil(units.reduce((sum, { requests }) => sum + requests, 0) / Math.max(1, slicesLeft));
   const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
   let requests = 0;

@@ -185,8 +185,8 @@ export const input = {
   "dialect/missing": row("The dialect lacks a required part.", "The message names it."),
   "dialect/name-pattern": row("A pattern for names is not a regular expression.", "The message shows one that is."),
   "dialect/paging": row(
-    "A list is said to go on in two ways at once.",
-    "Keep one of marker, number and offset: the one that this service has.",
+    "A list is said to go on in two ways at once, or to have pages of a size that no parameter carries.",
+    "Keep one of marker, number and offset: the one that this service has. A size needs its size_param.",
   ),
   "dialect/not-allowed": row("A value of the dialect is none of those allowed.", "The message lists them."),
   "dialect/placeholder": row(

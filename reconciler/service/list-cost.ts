@@ -1,0 +1,60 @@
+/**
+ * What a list costs beside reads of one thing at a time, as this client has measured it: how many a page shows, and how
+ * many times as long as a read a page takes. Before anything is measured a page shows a hundred and costs one read.
+ */
+import type { Kind } from "../core/model/address";
+import type { Operation } from "../core/model/operation";
+import type { PagedOperation } from "../dialect/records";
+
+export interface ListCost {
+  readonly pageItems: number;
+  /** In reads of one. */
+  readonly pageReads: number;
+}
+
+export const usualListCost: ListCost = { pageItems: 100, pageReads: 1 };
+
+/** A page is one request for whoever counts requests, so that its time never makes it the dearer of the two alone. */
+const mostReads = 5;
+
+const oneReads = { "vm.get": "vm", "volume.get": "volume", "group.get": "group" } as const satisfies Partial<
+  Record<Operation, Kind>
+>;
+
+type OneRead = keyof typeof oneReads;
+
+export const isOneRead = (operation: Operation): operation is OneRead => Object.hasOwn(oneReads, operation);
+
+export function measureLists(sizeAsked: (operation: PagedOperation) => number | undefined) {
+  const pageMs = new Map<PagedOperation, number>();
+  const oneMs = new Map<Kind, number>();
+  const pageItems = new Map<PagedOperation, number>();
+  const later = (before: number | undefined, ms: number): number =>
+    before === undefined ? ms : 0.8 * before + 0.2 * ms;
+  return {
+    one(operation: OneRead, ms: number): void {
+      const kind = oneReads[operation];
+      oneMs.set(kind, later(oneMs.get(kind), ms));
+    },
+    page(operation: PagedOperation, ms: number): void {
+      pageMs.set(operation, later(pageMs.get(operation), ms));
+    },
+    /** The first of several pages is a full one. */
+    whole(operation: PagedOperation, pages: readonly { readonly items: number }[]): void {
+      const [first] = pages;
+      if (first === undefined || first.items === 0) return;
+      if (pages.length > 1) pageItems.set(operation, first.items);
+      else pageItems.set(operation, Math.max(first.items, pageItems.get(operation) ?? usualListCost.pageItems));
+    },
+    of(kind: Kind): ListCost {
+      const operation = `${kind}.list` as const;
+      const page = pageMs.get(operation);
+      const one = oneMs.get(kind);
+      return {
+        pageItems: pageItems.get(operation) ?? sizeAsked(operation) ?? usualListCost.pageItems,
+        pageReads:
+          page === undefined || one === undefined ? 1 : Math.min(mostReads, Math.max(1, page / Math.max(1, one))),
+      };
+    },
+  };
+}

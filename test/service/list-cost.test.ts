@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { measureLists } from "../../reconciler/service/list-cost";
+
+const measured = () => measureLists(() => undefined);
+
+it("takes a page to show a hundred and to cost one read, until both were measured", () => {
+  const costs = measured();
+  expect(costs.of("vm")).toEqual({ pageItems: 100, pageReads: 1 });
+  costs.page("vm.list", 80);
+  expect(costs.of("vm")).toEqual({ pageItems: 100, pageReads: 1 });
+  costs.one("vm.get", 20);
+  expect(costs.of("vm")).toEqual({ pageItems: 100, pageReads: 4 });
+  expect(costs.of("volume")).toEqual({ pageItems: 100, pageReads: 1 });
+});
+
+it("takes the size that is asked for, and what full pages showed over that", () => {
+  const costs = measureLists((operation) => (operation === "vm.list" ? 1000 : undefined));
+  expect(costs.of("vm").pageItems).toBe(1000);
+  // The service shows less than it was asked for.
+  costs.whole("vm.list", [{ items: 250 }, { items: 250 }, { items: 7 }]);
+  expect(costs.of("vm").pageItems).toBe(250);
+  // One page alone may not be full.
+  costs.whole("volume.list", [{ items: 7 }]);
+  expect(costs.of("volume").pageItems).toBe(100);
+  costs.whole("volume.list", [{ items: 700 }]);
+  expect(costs.of("volume").pageItems).toBe(700);
+});
+
+it("never takes a page for dearer than a few reads, nor for cheaper than one", () => {
+  const costs = measured();
+  costs.page("vm.list", 5000);
+  costs.one("vm.get", 1);
+  expect(costs.of("vm").pageReads).toBe(5);
+  costs.page("group.list", 1);
+  costs.one("group.get", 900);
+  expect(costs.of("group").pageReads).toBe(1);
+});
