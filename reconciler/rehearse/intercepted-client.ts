@@ -3,7 +3,10 @@ import { type Operation, operationNames, operations, rowOf } from "../core/model
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
-type Calls = Exclude<keyof ServiceClient, "can" | "origin" | "takesPortRanges" | "volumesChange" | "names" | "listCost" | "close">;
+type Calls = Exclude<
+  keyof ServiceClient,
+  "can" | "origin" | "takesPortRanges" | "volumesChange" | "names" | "listCost" | "close"
+>;
 type CallOf = { readonly [O in Operation]: (typeof operations)[O]["call"] };
 // Every operation has its call, and every call its operation.
 operations satisfies { readonly [O in Operation]: { readonly call: Calls } };
