@@ -58,11 +58,12 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       config = request.config;
     },
     async check(before, raw) {
-      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) });
+      const exists = Object.keys(own(before)).length > 0;
+      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) }, exists);
       const hide = hidingIn(raw);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const urn = programNote(raw)?.of;
-      if (urn !== undefined && Object.keys(own(before)).length > 0) known.set(urn, known.get(urn) ?? "there");
+      if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "there");
       else if (urn !== undefined && found.length === 0) {
         // There is no call for the preview of a create: what it would be refused for is told with what is checked.
         const refused = await handler.preview(context(raw, hide), inputs, known.get(urn)).then(

@@ -208,7 +208,7 @@ export interface SecurityGroupRuleArgs {
   onRuleRemoval?: pulumi.Input<"fail" | "keep"> | undefined;
 }
 
-const namesOfVm: PropertyNames = {"inputs":["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt"],"outputs":["floatingIp","privateIp","dataVolumeId"]};
+const namesOfVm: PropertyNames = {"inputs":["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt"],"outputs":["status","floatingIp","privateIp","dataVolumeId"]};
 
 /** A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it. */
 export class Vm extends CloudResource {
@@ -248,6 +248,8 @@ export class Vm extends CloudResource {
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
   /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
   declare readonly adopt: pulumi.Output<string | undefined>;
+  /** Its state when it was last looked at, in the service's own word. */
+  declare readonly status: pulumi.Output<string | undefined>;
   /** The public address, where it has one and the service shows it. */
   declare readonly floatingIp: pulumi.Output<string | undefined>;
   /** The address in the private network, where the service shows it. */
@@ -503,6 +505,10 @@ export interface GetVmResult {
   privateIp?: string | undefined;
   /** All its volumes, the root disk among them. */
   volumeIds?: string[] | undefined;
+  /** The root disk, where the service shows which of the volumes it is. */
+  rootVolumeId?: string | undefined;
+  /** Its size in GB, where the service lists volumes. */
+  rootSize?: number | undefined;
 }
 
 /** Looks up VM by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */

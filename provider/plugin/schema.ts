@@ -94,7 +94,7 @@ const describeAll = (
       name,
       {
         ...typeSchema(property, `${prefix}${capital(name)}`, types, shared),
-        description: property.description,
+        description: `${property.description}${isInput && property.onlyToCreate === true ? " Needed to create one." : ""}`,
         ...(isInput && property.default !== undefined ? { default: property.default } : {}),
         ...(isInput && property.replaces === true ? { willReplaceOnChanges: true } : {}),
         ...(name === "recorded" ? { secret: true } : {}),
@@ -105,14 +105,18 @@ const describeAll = (
 const requiredIn = (properties: Readonly<Record<string, Property>>): string[] =>
   Object.entries(properties).flatMap(([name, { required }]) => (required === true ? [name] : []));
 
+/** What exists goes without what only a create needs: a program that an import wrote says nothing about it. */
+const requiredOfExisting = (properties: Readonly<Record<string, Property>>): string[] =>
+  requiredIn(properties).filter((name) => properties[name]?.onlyToCreate !== true);
+
 function resourceSchema({ type, description, inputs, outputs }: Handler, types: Json): Json {
   return {
     description: `${description}\n\n${exampleOf(type)}`,
     inputProperties: describeAll(inputs, type, types, true),
     // A name that is left out is the resource's own.
-    requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
+    requiredInputs: requiredOfExisting(inputs).filter((name) => name !== "name"),
     properties: describeAll({ ...inputs, ...outputs }, type, types, false),
-    required: requiredIn(inputs),
+    required: requiredOfExisting(inputs),
     // A program that had them as dynamic resources keeps what it has.
     aliases: [{ type: dynamicToken(type) }],
   };

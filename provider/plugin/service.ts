@@ -236,11 +236,16 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
-      if (Object.keys(readStruct(request.getOlds())).length > 0) known.set(urn, known.get(urn) ?? "there");
-      const { inputs, failures, warnings } = handler.check({
-        ...ownProps(raw),
-        ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, ownProps(readStruct(request.getOlds())), raw) : {}),
-      });
+      const before = ownProps(readStruct(request.getOlds()));
+      const exists = Object.keys(before).length > 0;
+      if (exists) known.set(urn, known.get(urn) ?? "there");
+      const { inputs, failures, warnings } = handler.check(
+        {
+          ...ownProps(raw),
+          ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, before, raw) : {}),
+        },
+        exists,
+      );
       const hide = hidingIn(request.getNews());
       for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();

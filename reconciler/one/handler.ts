@@ -21,6 +21,8 @@ export interface Property {
   readonly type: PropertyType;
   readonly description: string;
   readonly required?: true;
+  /** Required to make one, and told by no service: what exists already may go without it. */
+  readonly onlyToCreate?: true;
   /** A change makes a new resource. */
   readonly replaces?: true;
   /** Says how changes are carried out; nothing in the service. */
@@ -96,7 +98,8 @@ export interface Handler {
   readonly outputs: Readonly<Record<string, Property>>;
   /** Never changes while the resource lives. */
   readonly stables: readonly string[];
-  check(inputs: Props): Checked;
+  /** `exists`: it is there already, made by the program or imported. */
+  check(inputs: Props, exists?: boolean): Checked;
   diff(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Difference>;
   /**
    * Fails as the create would fail, and ends with what it would warn of. `former`: one of this resource is there as long

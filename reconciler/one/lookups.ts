@@ -21,7 +21,8 @@ const texts = (description: string, of: string): Property => ({ type: "array", d
 interface Kind<T> {
   readonly what: string;
   readonly list: (client: ServiceClient) => Promise<Outcome<readonly T[]>>;
-  readonly show: (one: T) => Props;
+  /** `client`: to look up what another list tells. */
+  readonly show: (one: T, client: ServiceClient) => Props | Promise<Props>;
   readonly outputs: Readonly<Record<string, Property>>;
 }
 
@@ -34,7 +35,8 @@ function lookup<T extends { readonly id: string; readonly name?: string }>(name:
     outputs: { id: sure("Its id."), name: text("Its name."), ...kind.outputs },
     async look(service, { id, name: wanted }) {
       if ((id === undefined) === (wanted === undefined)) throw fail(`${name}: give either name or id`, "");
-      const listed = await list(service.looks?.recent ?? service.client);
+      const client = service.looks?.recent ?? service.client;
+      const listed = await list(client);
       if (listed.status !== "accepted") {
         const reason = listed.status === "rejected" ? listed.message : listed.reason;
         throw fail(`${name}: the list to find it in cannot be read: ${reason}`, "");
@@ -53,7 +55,7 @@ function lookup<T extends { readonly id: string; readonly name?: string }>(name:
           `${found.length} are named ${String(wanted)}`,
           `give one of their ids: ${found.map((one) => one.id).join(", ")}`,
         );
-      return plain({ id: first.id, name: first.name, ...show(first) });
+      return plain({ id: first.id, name: first.name, ...(await show(first, client)) });
     },
   };
 }
@@ -63,6 +65,12 @@ const same = (name: string | undefined, wanted: unknown): boolean =>
 
 const fail = (summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code: "plan/import-not-found", summary, ...(fix === "" ? {} : { fix }) }]);
+
+/** Not worth failing for. */
+async function sizeOf(id: string, client: ServiceClient): Promise<number | undefined> {
+  const listed = await client.listVolumes();
+  return listed.status === "accepted" ? listed.value.find((one) => one.id === id)?.sizeGb : undefined;
+}
 
 const entry = (what: string, list: Kind<CatalogueEntry>["list"]): Kind<CatalogueEntry> => ({
   what,
@@ -95,12 +103,18 @@ export const lookups: readonly Lookup[] = [
       floatingIp: text("Its public address."),
       privateIp: text("Its address in the private network."),
       volumeIds: texts("All its volumes, the root disk among them.", "The id of a volume."),
+      rootVolumeId: text("The root disk, where the service shows which of the volumes it is."),
+      rootSize: { type: "integer", description: "Its size in GB, where the service lists volumes." },
     },
-    show: (vm) => ({
-      ...{ status: vm.status, flavorId: vm.flavor, imageId: vm.image, owner: vm.owner },
-      ...{ floatingIp: vm.floatingIp, privateIp: vm.privateIp },
-      volumeIds: vm.volumes?.map(({ id }) => id),
-    }),
+    async show(vm, client) {
+      const rootVolumeId = vm.volumes?.find(({ root }) => root === true)?.id;
+      return {
+        ...{ status: vm.status, flavorId: vm.flavor, imageId: vm.image, owner: vm.owner },
+        ...{ floatingIp: vm.floatingIp, privateIp: vm.privateIp, rootVolumeId },
+        volumeIds: vm.volumes?.map(({ id }) => id),
+        rootSize: rootVolumeId === undefined ? undefined : await sizeOf(rootVolumeId, client),
+      };
+    },
   }),
   lookup<LiveVolume>("getVolume", {
     what: "volume",

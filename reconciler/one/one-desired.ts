@@ -123,6 +123,7 @@ export function checkInputs(
   properties: Readonly<Record<string, Property>>,
   raw: Props,
   write: (inputs: Props) => Written,
+  exists = false,
 ): Checked {
   const failures: CheckFailure[] = [];
   const inputs: Record<string, unknown> = {};
@@ -133,7 +134,7 @@ export function checkInputs(
     else failures.push({ property: name, reason: unknownProperty(name, Object.keys(properties)) });
   }
   for (const [name, property] of Object.entries(properties))
-    if (property.required === true && inputs[name] === undefined)
+    if (property.required === true && inputs[name] === undefined && !(exists && property.onlyToCreate === true))
       failures.push({ property: name, reason: "is required" });
   const { failures: found, warnings } = readOne(write(knownPart(inputs, properties)));
   return { inputs, failures: [...failures, ...found], warnings };
@@ -163,6 +164,27 @@ function normalise(value: unknown, property: Property): unknown {
   return value;
 }
 
+const standIn = ({ type }: Property): unknown => (type === "integer" ? 1 : "unknown-value");
+
+/** Of what exists, the properties that a program left out because only a create needs them: given, and not compared. */
+export function writtenOfExisting(
+  properties: Readonly<Record<string, Property>>,
+  inputs: Props,
+  write: (inputs: Props) => Written,
+): Written {
+  const absent = Object.entries(properties).filter(
+    ([name, { onlyToCreate }]) => onlyToCreate === true && (inputs[name] === undefined || inputs[name] === null),
+  );
+  if (absent.length === 0) return write(inputs);
+  const { kind, lines } = write({
+    ...inputs,
+    ...Object.fromEntries(absent.map(([name, property]) => [name, standIn(property)])),
+  });
+  const field = "ignore_changes";
+  const value = absent.map(([name]) => asFileKey(name));
+  return { kind, lines: [...lines, { property: "", field, value, section: "lifecycle" }] };
+}
+
 /** What can be checked while something is not known yet: what is required gets a stand-in, the rest is left out. */
 function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
   const known: Record<string, unknown> = {};
@@ -171,7 +193,7 @@ function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>
     // A list of maps stays: whoever writes it knows a stand-in for each of its fields.
     const standsIn = property.items?.properties !== undefined && Array.isArray(value) && !value.some(isUnknown);
     if ((!holdsUnknown(value) || standsIn) && value !== undefined) known[name] = value;
-    else if (property.required === true) known[name] = property.type === "integer" ? 1 : "unknown-value";
+    else if (property.required === true) known[name] = standIn(property);
   }
   return known;
 }

@@ -30,7 +30,7 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
-import { addressOf, asProperty, checkInputs, desiredOf } from "./one-desired";
+import { addressOf, asProperty, checkInputs, desiredOf, writtenOfExisting } from "./one-desired";
 import {
   assertPermitted,
   carryOut,
@@ -64,6 +64,15 @@ const lastLookMs = 5000;
 const adoptsTooMuch = "taking it over would go further than a preview can show";
 
 const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
+
+/** The program gave another value before, and both are known. */
+const isOtherwise = (before: unknown, now: unknown): boolean =>
+  before !== undefined && now !== undefined && !holdsUnknown(now) && String(before) !== String(now);
+
+const isOtherwiseNow =
+  (before: Props, inputs: Props) =>
+  ({ property, replaces }: PropertyChange): boolean =>
+    replaces && isOtherwise(before[property], inputs[property]);
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
@@ -136,7 +145,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   function wanted(inputs: Props): { readonly desired: Desired; readonly address: Address } {
-    return desiredOf(shape.write(inputs));
+    return desiredOf(writtenOfExisting(shape.inputs, inputs, shape.write));
   }
 
   return {
@@ -146,7 +155,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     outputs: { ...shape.outputs, [recordedKey]: recordedProperty },
     stables: Object.entries(shape.inputs).flatMap(([name, property]) => (property.replaces === true ? [name] : [])),
 
-    check: (inputs) => checkInputs(shape.inputs, inputs, shape.write),
+    check: (inputs, exists = false) => checkInputs(shape.inputs, inputs, shape.write, exists),
 
     async diff(context, id, before, inputs): Promise<Difference> {
       const service = await context.service();
@@ -170,12 +179,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What up would refuse is refused here, before anything else is changed.
       if (change?.action === "update" && !observed && !holdsUnknown(inputs))
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
+      const untold = (change?.losses ?? []).length === 0 && changes.some(isOtherwiseNow(before, inputs));
       changes.push(...plannedChanges(change, changes));
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
       return difference(changes, [
         ...(change?.losses ?? []).map(({ detail }) => detail),
+        ...(untold ? [shape.lossOfReplacing?.(inputs) ?? ""] : []).filter((text) => text !== ""),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },
@@ -183,7 +194,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     async preview(context, inputs, former) {
       const service = await context.service();
       if (holdsUnknown(inputs)) return [];
-      const { desired, address } = wanted(inputs);
+      const { desired, address } = desiredOf(shape.write(inputs));
       const isAdopted = typeof inputs["adopt"] === "string";
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
       const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
@@ -198,7 +209,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async create(context, inputs) {
       const service = await context.service();
-      const { desired, address } = wanted(inputs);
+      const { desired, address } = desiredOf(shape.write(inputs));
       const { notes } = context;
       const isAdopted = typeof inputs["adopt"] === "string";
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
@@ -255,6 +266,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const isComparable = remembered.imported !== true || before[name] !== undefined;
       const behavesOtherwise = property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]);
       if (isStatedNow || (behavesOtherwise && isComparable)) changes.push({ property: name, replaces: false });
+      // No service tells it, and the record of what was imported does not know it: the program's word was another one.
+      if (property.onlyToCreate === true && property.replaces === true && isOtherwise(before[name], inputs[name]))
+        changes.push({ property: name, replaces: true });
     }
     for (const name of shape.emptied ?? [])
       if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });

@@ -25,11 +25,12 @@ export function rowProperties<F extends Rows>(
   return properties as Record<PropertyName<F>, Property>;
 }
 
-function propertyOf({ type, absent, effect }: FieldRow): Omit<Property, "description"> {
+function propertyOf({ type, absent, effect, observed }: FieldRow): Omit<Property, "description"> {
   const plain = isOneOf(type, keysOf(types)) ? types[type] : undefined;
   return {
     type: plain ?? "string",
     ...(absent !== "unset" && typeof absent === "string" ? { required: true } : {}),
+    ...((absent === "missing" || absent === "inherited") && observed !== true ? { onlyToCreate: true } : {}),
     ...(effect === "replace" ? { replaces: true } : {}),
     ...(typeof type === "string" ? {} : { values: type }),
   };

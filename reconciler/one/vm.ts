@@ -80,6 +80,7 @@ export const vmHandler = createHandler<"vm">({
     adopt,
   },
   outputs: {
+    status: { type: "string", description: "Its state when it was last looked at, in the service's own word." },
     floatingIp: { type: "string", description: "The public address, where it has one and the service shows it." },
     privateIp: { type: "string", description: "The address in the private network, where the service shows it." },
     dataVolumeId: {
@@ -116,6 +117,7 @@ export const vmHandler = createHandler<"vm">({
     ),
   inputsOf: (record) => propertyValues(vmFields, record),
   outputsOf: (record, live) => ({
+    status: live?.status,
     floatingIp: live?.floatingIp,
     privateIp: live?.privateIp,
     dataVolumeId: record.dataVolumeId,

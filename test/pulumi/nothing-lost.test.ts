@@ -63,6 +63,29 @@ describe("what one resource deletes is never what another has taken over", () =>
     ).rejects.toThrow(/leave adopt out/);
   });
 
+  it("what exists goes without what only a create needs, and another region is a replacement all the same", async () => {
+    const made = await handlers.Vm.create(context, vm);
+    const read = await handlers.Vm.read(context, made.id);
+    const { userId: _user, project: _project, region: _region, size: _size, ...seen } = vm;
+    expect(Object.keys(read!.inputs).sort()).toEqual(Object.keys(seen).sort());
+    expect(handlers.Vm.check(seen).failures.map(({ property }) => property)).toEqual([
+      ...["userId", "project", "region", "size"],
+    ]);
+    const wanted = handlers.Vm.check(seen, true);
+    expect(wanted.failures).toEqual([]);
+    expect((await handlers.Vm.diff(context, made.id, read!.outputs, wanted.inputs)).changes).toEqual([]);
+    const renamed = await handlers.Vm.update(context, made.id, read!.outputs, { ...wanted.inputs, name: "db-9" });
+    expect(renamed.outputs["recorded"]).not.toHaveProperty("record.region");
+    expect(world.emulator.dump().vms.map(({ id, name }) => [id, name])).toEqual([[made.id, "db-9"]]);
+    const stated = { ...vm, name: "db-9" };
+    const differs = (before: Props, after: Props) =>
+      handlers.Vm.diff(context, made.id, { ...renamed.outputs, ...before }, after);
+    expect((await differs({}, stated)).changes).toEqual([]);
+    const moved = await differs(stated, { ...stated, region: "in-south-1" });
+    expect(moved.replaces).toEqual(["region"]);
+    expect(moved.warnings.join()).toContain("root disk");
+  });
+
   it("importing a shared group leaves the rules that were made elsewhere", async () => {
     const rule = (dstPort: string) => ({ protocol: "tcp", dstPort, remoteIp: "10.0.0.0/8" });
     const made = await handlers.SecurityGroup.create(context, {

@@ -163,12 +163,17 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       const preview = await provider.create(urn("Vm"), vmInputs, { preview: true });
       expect([preview.id, preview.outs["floatingIp"]]).toEqual(["", unknownText]);
       expect(emulator.dump().vms).toEqual([]);
-      const schema = (await provider.schema()) as {
-        name: string;
-        resources: Record<string, { requiredInputs: string[] }>;
+      const { resources } = (await provider.schema()) as {
+        resources: Record<string, { requiredInputs: string[]; isComponent?: boolean }>;
       };
-      expect(Object.keys(schema.resources)).toHaveLength(5);
-      expect(schema.resources["reconcile-cloud:index:Vm"]?.requiredInputs).not.toContain("name");
+      const named = (isComponent: boolean): (string | undefined)[] =>
+        Object.entries(resources).flatMap(([token, one]) =>
+          (one.isComponent ?? false) === isComponent ? [token.split(":").at(-1)] : [],
+        );
+      expect(named(false)).toEqual(["Vm", "Volume", "VolumeAttachment", "SecurityGroup", "SecurityGroupRule"]);
+      expect(named(true)).toEqual(["DesiredState", "VmWithVolumes", "SecurityGroupSet"]);
+      // What only a create needs is left out of a program that an import wrote.
+      expect(resources["reconcile-cloud:index:Vm"]?.requiredInputs).toEqual(["flavorId", "imageId", "owner"]);
       const config = await provider.checkConfig({ baseUrl: "embedded", token: "t0p", colour: "red" });
       expect(config.failures.map(({ property }) => property)).toEqual(["colour"]);
       expect(config.inputs["token"]).toEqual(secret("t0p"));
