@@ -6,6 +6,7 @@ import type { Budget } from "./database/budget";
 import type { PlanBody } from "./database/records";
 import type { PlanFacts } from "./decide";
 import type { FleetService, StackSpec } from "./model";
+import type { Picture } from "./picture";
 import type { Checkout } from "./sources/checkout";
 
 export interface ProjectInput {
@@ -40,12 +41,15 @@ export interface Planned {
   readonly errors: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly outputs: Readonly<Record<string, unknown>>;
+  readonly picture: () => Picture;
   apply(grants: Grants, stop: StopSignals, emit: (event: EngineEvent) => void): Promise<Applied>;
 }
 
 export interface Applied {
   readonly report: RunReport;
   readonly outputs: Readonly<Record<string, unknown>>;
+  /** As it is afterwards, by what was written down. */
+  readonly picture: () => Picture;
 }
 
 /** Rejects with diagnostics when the files are wrong. */

@@ -10,6 +10,7 @@ import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/records";
 import { type Approval, type Decision, decide } from "./decide";
 import type { Settings } from "./model";
+import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
 import type { Checkout } from "./sources/checkout";
 import type { RoundEnd } from "./status";
@@ -50,6 +51,8 @@ export interface RoundOutcome {
   readonly files?: readonly string[];
   /** Everything that a leaving stack made is gone. */
   readonly gone: boolean;
+  /** Absent: nobody could look. */
+  readonly picture?: () => Picture;
 }
 
 const nothingSeen = { drifted: 0, counts: {}, outputsUsed: {}, gone: false };
@@ -166,7 +169,7 @@ const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   const decision = decisionOf(input, ports, planned, checkout);
   if (decision?.do !== "apply") return conclude(planned, decision, checkout);
-  const { report, outputs } = await planned.apply(
+  const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },
     ports.emit,
@@ -180,6 +183,8 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     gone: input.stack.leaving && isDone,
     plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
     outputs,
+    // What was not got done is still to be seen as it was.
+    picture: isDone ? picture : planned.picture,
     ...(decision.approval === undefined ? {} : { approval: decision.approval }),
   };
 }
@@ -188,7 +193,7 @@ const anyOf = ({ signal, drain }: RoundInput): AbortSignal => AbortSignal.any([s
 
 function conclude(planned: Planned, decision: Decision | undefined, checkout: Checkout): Seen {
   const { facts, counts } = planned;
-  const base = { drifted: facts.drifted.length, counts, gone: false };
+  const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture };
   const digest = digestOf(planned, checkout);
   if (decision === undefined) return { ...base, result: { end: "failed", why: planned.errors.join("; ") } };
   switch (decision.do) {

@@ -9,6 +9,7 @@ import type { Records, RunResult, StackRecord } from "./database/records";
 import type { Settings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Notice, notify } from "./notify";
+import { pictureDigest } from "./picture";
 import type { OpenProject } from "./project";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job, Queue } from "./queue";
@@ -261,6 +262,7 @@ async function settle(
     await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body });
   else if (result.end !== "failed" && result.end !== "blocked") await records.dropPlan(stack.name);
   const changed = await saveWhatChanged(records, stack, outcome);
+  await savePicture(records, stack, outcome);
   if (changed.length > 0 || (before.appliedRevision === null && status.appliedRevision !== null))
     await wakeDependents(setting, stack.name, changed, before.appliedRevision === null);
   const next =
@@ -273,6 +275,14 @@ async function settle(
 }
 
 const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });
+
+/** For people alone: that it cannot be kept is no reason to fail. */
+async function savePicture(records: Records, stack: StackRecord, { picture }: RoundOutcome): Promise<void> {
+  if (picture === undefined) return;
+  const made = picture();
+  const digest = pictureDigest(made);
+  if (digest !== stack.picture) await records.savePicture(stack.name, digest, made).catch(() => undefined);
+}
 
 /** The outputs that are others than before. */
 async function saveWhatChanged(records: Records, stack: StackRecord, outcome: RoundOutcome): Promise<string[]> {

@@ -19,6 +19,7 @@ import { applyPlan, hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { openState, type Prepared, preparePlan } from "../../engine/plan";
 import type { FleetService } from "../../fleet/model";
+import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
@@ -27,6 +28,7 @@ import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { exposureText } from "../../report/exposure-text";
+import { planGraph } from "../../report/graph";
 import { planLines } from "../../report/plan-text";
 import { holdStore } from "../../store/held";
 import { openProtectedStore } from "../../store/open";
@@ -144,6 +146,13 @@ function project(
     ),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
+    picture: () =>
+      pictureOf({
+        desired: prepared.desired.resources,
+        records: prepared.state.resources,
+        live: prepared.live,
+        changes: prepared.plan.changes,
+      }),
     async apply(grants, stop, emit) {
       const report = await applyPlan({
         prepared,
@@ -155,7 +164,12 @@ function project(
         grants,
       });
       const { state } = openState(await store.read(), store.location, prepared.state.lineage);
-      return { report, outputs: outputsIn(state) };
+      const desired = destroy ? [] : prepared.desired.resources;
+      return {
+        report,
+        outputs: outputsIn(state),
+        picture: () => pictureOf({ desired, records: state.resources, changes: [] }),
+      };
     },
   });
 
@@ -234,6 +248,9 @@ function digestOf({ plan }: Prepared): string {
   return createHash("sha256").update(canonicalJson(essence)).digest("hex").slice(0, 16);
 }
 
+/** A picture of more steps is no picture; the text has them all. */
+const mostDrawn = 100;
+
 function bodyOf(prepared: Prepared): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
@@ -245,6 +262,7 @@ function bodyOf(prepared: Prepared): Planned["body"] {
     text: lines.join("\n"),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [],
+    ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
     ...(exposure === "" ? {} : { exposure }),
   };
 }

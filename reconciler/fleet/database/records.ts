@@ -1,8 +1,11 @@
 /** What the fleet keeps, by name: stacks, plans that wait, runs, decisions, workers. Each function is one statement. */
+
+import type { Graph } from "../../report/graph";
 import { type Grant, isRole, type Visitor } from "../access";
 import type { Approval } from "../decide";
 import type { Settings, StackSpec } from "../model";
 import { noSettings } from "../model";
+import type { Picture } from "../picture";
 import { newStatus, type Status } from "../status";
 import { type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
@@ -21,6 +24,8 @@ export interface StackRecord {
   readonly approval?: Approval;
   /** It is gone from the file: what it made is to be deleted once that is approved. */
   readonly leaving: boolean;
+  /** The digest of its picture; absent: there is none yet. */
+  readonly picture?: string;
   readonly nextAt?: Date;
   readonly lastRun?: RunRecord;
 }
@@ -59,6 +64,8 @@ export interface PlanBody {
   readonly opens: readonly string[];
   readonly why: string;
   readonly exposure?: string;
+  /** Its steps and their order; absent: there are too many. */
+  readonly graph?: Graph;
 }
 
 export interface WorkerRecord {
@@ -77,6 +84,8 @@ export interface BudgetRecord {
   readonly pausedUntil?: Date;
   readonly refusals: number;
   readonly used: number;
+  /** From 0 to 1: how much of what may be sent at once is reserved at this moment. */
+  readonly reserved: number;
 }
 
 export interface DecisionRecord {
@@ -99,6 +108,7 @@ export type Records = ReturnType<typeof createRecords>;
 /** What this program alone writes into columns that hold more than a word, by table and column. */
 interface Columns {
   readonly "documents.body": Settings;
+  readonly "pictures.body": Picture;
   readonly "plans.body": PlanBody;
   readonly "stacks.approval": Approval | null;
   readonly "stacks.spec": StackSpec;
@@ -157,6 +167,14 @@ const stackStatements = ({ query }: Database) => ({
   async stack(name: string): Promise<StackRecord | undefined> {
     return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
   },
+  /** Who depends on it. */
+  async dependents(name: string): Promise<readonly string[]> {
+    const rows = await query(
+      `SELECT name FROM ${schema}.stacks WHERE spec -> 'dependsOn' @> to_jsonb($1::text) ORDER BY name LIMIT 200`,
+      [name],
+    );
+    return rows.map((row) => textOf(row["name"]));
+  },
   async saveStack(spec: StackSpec): Promise<void> {
     await query(
       `INSERT INTO ${schema}.stacks (name, spec, status, paused) VALUES ($1, $2, $3, $4)
@@ -167,7 +185,10 @@ const stackStatements = ({ query }: Database) => ({
   },
   async releaseStack(name: string): Promise<void> {
     await query(`DELETE FROM ${schema}.stacks WHERE name = $1`, [name]);
-    await query(`DELETE FROM ${schema}.plans WHERE stack = $1`, [name]);
+    await query(
+      `WITH pictures AS (DELETE FROM ${schema}.pictures WHERE stack = $1) DELETE FROM ${schema}.plans WHERE stack = $1`,
+      [name],
+    );
   },
   async leaveStack(name: string): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL WHERE name = $1`, [name]);
@@ -195,6 +216,18 @@ const stackStatements = ({ query }: Database) => ({
   },
   async saveFiles(name: string, files: readonly string[]): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
+  },
+  async savePicture(name: string, digest: string, picture: Picture): Promise<void> {
+    await query(
+      `WITH marked AS (UPDATE ${schema}.stacks SET picture = $2, changed_at = now() WHERE name = $1)
+       INSERT INTO ${schema}.pictures (stack, body) VALUES ($1, $3)
+       ON CONFLICT (stack) DO UPDATE SET body = $3, seen_at = now()`,
+      [name, digest, JSON.stringify(picture)],
+    );
+  },
+  async picture(name: string): Promise<{ readonly seenAt: Date; readonly picture: Picture } | undefined> {
+    const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
+    return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "pictures.body") }))[0];
   },
   /** The plan that waits now; an approval of another one is void with it. */
   async savePlan(stack: string, plan: { digest: string; revision: string; body: PlanBody }): Promise<void> {
@@ -240,6 +273,7 @@ const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause,
 function stackOf(row: Row): StackRecord {
   const approval = written(row, "stacks.approval") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
+  const picture = maybeText(row["picture"]);
   return {
     name: textOf(row["name"]),
     spec: written(row, "stacks.spec"),
@@ -250,6 +284,7 @@ function stackOf(row: Row): StackRecord {
     outputsUsed: written(row, "stacks.outputs_used"),
     files: written(row, "stacks.files"),
     leaving: row["leaving"] != null,
+    ...(picture === undefined ? {} : { picture }),
     ...(approval === undefined ? {} : { approval }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(row["run_id"] == null
@@ -532,13 +567,19 @@ const workerStatements = ({ query }: Database) => ({
     }));
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
-    return (await query(`SELECT * FROM ${schema}.budgets ORDER BY service`)).map((row) => {
+    const rows = await query(
+      `SELECT *, CASE WHEN per_second > 0 AND burst > 0 THEN
+         least(1, greatest(0, (tat - extract(epoch FROM clock_timestamp())) * per_second / burst + 1)) ELSE 0 END AS reserved
+       FROM ${schema}.budgets ORDER BY service`,
+    );
+    return rows.map((row) => {
       const pausedUntil = maybeTime(row["paused_until"]);
       return {
         service: textOf(row["service"]),
         perSecond: Number(row["per_second"]),
         refusals: Number(row["refusals"]),
         used: Number(row["used"]),
+        reserved: Number(row["reserved"]),
         ...(pausedUntil === undefined ? {} : { pausedUntil }),
       };
     });

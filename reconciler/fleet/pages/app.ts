@@ -5,6 +5,8 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
+import type { Graph } from "../../report/graph";
+import { graphSvg } from "../../report/graph-svg";
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed } from "../actions";
 import { planEvent, runEvent, stackLine } from "../views";
@@ -12,8 +14,10 @@ import { type HookSetting, hookRoutes } from "./hooks";
 import { type Frame, type Part, page, type Said } from "./layout";
 import { createLive, type Topic } from "./live";
 import { historyPage, servicesPage, workersPage } from "./operations";
+import { createRates } from "./rates";
+import { runPage } from "./run";
 import { doorTo, isSameSite, type SignInSetting, signInRoutes, visitorOf } from "./sign-in";
-import { runPage, stackPage } from "./stack";
+import { stackPage } from "./stack";
 import { stacksPage } from "./stacks";
 import { script, style } from "./style";
 
@@ -37,6 +41,7 @@ export function createPages(setting: PagesSetting): Hono {
   const { records, queue, local } = setting;
   const app = new Hono();
   const live = createLive(records);
+  const rates = createRates();
 
   app.use(async (context, next) => {
     await next();
@@ -46,7 +51,7 @@ export function createPages(setting: PagesSetting): Hono {
     headers.set("x-frame-options", "DENY");
     headers.set("referrer-policy", "no-referrer");
     headers.set("cross-origin-opener-policy", "same-origin");
-    headers.set("cache-control", "no-store");
+    if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   });
   // Served to this machine alone, it answers to this machine's names alone: another site's name may lead here, and so
   // may a proxy that others reach.
@@ -131,13 +136,45 @@ export function createPages(setting: PagesSetting): Hono {
     const mark = await marked({ stack: name });
     const stack = await records.stack(name);
     if (stack === undefined) return undefined;
-    const [plan, runs, decisions] = [
-      await records.waitingPlan(name),
-      await records.runs(name, 30),
-      await records.decisions(name, 30),
-    ];
-    return { title: name, body: stackPage({ stack, plan, runs, decisions, visitor }), ...mark };
+    const [plan, runs, decisions, picture, dependents] = await Promise.all([
+      records.waitingPlan(name),
+      records.runs(name, 30),
+      records.decisions(name, 30),
+      records.picture(name),
+      records.dependents(name),
+    ]);
+    const [run] = runs;
+    const lines = run === undefined || run.endedAt !== undefined ? [] : await records.lines(run.id);
+    const body = stackPage({
+      stack,
+      plan,
+      runs,
+      lines,
+      decisions,
+      picture,
+      dependents: dependents.filter((other) => may(visitor, "see", other)),
+      visitor,
+      now: new Date(),
+    });
+    return { title: name, body, ...mark };
   });
+  // A picture is a file of its own, with its own styles: a policy of its own lets those through, and nothing else.
+  const drawn = (path: string, graphOf: (name: string) => Promise<Graph | undefined>): void => {
+    app.get(path, async (context) => {
+      const visitor = await visitorOf(context, setting);
+      const name = context.req.param("name") ?? "";
+      const graph = visitor !== undefined && may(visitor, "see", name) ? await graphOf(name) : undefined;
+      if (graph === undefined) return context.text("not found\n", 404);
+      return context.body(graphSvg(graph), 200, {
+        "content-type": "image/svg+xml; charset=utf-8",
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        // Its address holds what it is a picture of.
+        "cache-control": "private, max-age=3600",
+      });
+    });
+  };
+  drawn("/stacks/:name/graph.svg", async (name) => (await records.picture(name))?.picture.graph);
+  drawn("/stacks/:name/plan.svg", async (name) => (await records.waitingPlan(name))?.body.graph);
   shown("/runs/:id", "", async (context, visitor) => {
     const number = Number(context.req.param("id")) || 0;
     const before = await records.run(number);
@@ -145,17 +182,22 @@ export function createPages(setting: PagesSetting): Hono {
     // Nothing changes of what has ended.
     const mark = before.endedAt === undefined ? await marked({ stack: before.stack }) : {};
     const run = (await records.run(number)) ?? before;
-    return { title: `Run ${run.id}`, body: runPage({ run, lines: await records.lines(run.id) }), ...mark };
+    return {
+      title: `Run ${run.id}`,
+      body: runPage({ run, lines: await records.lines(run.id), now: new Date() }),
+      ...mark,
+    };
   });
   shown("/services", "/services", async (_, visitor) => {
     const mark = await marked({});
-    const body = servicesPage(
-      await records.settings(),
-      await records.budgets(),
-      await queue.load(),
-      await seenBy(visitor),
-      new Date(),
-    );
+    const [settings, budgets, load, stacks] = await Promise.all([
+      records.settings(),
+      records.budgets(),
+      queue.load(),
+      seenBy(visitor),
+    ]);
+    const now = new Date();
+    const body = servicesPage({ settings, budgets, rates: rates.of(budgets, now), load, stacks, now });
     return { title: "Services", body, ...mark };
   });
   shown("/workers", "/workers", async (_, visitor) => {

@@ -38,7 +38,7 @@ export const page = ({ title, here, visitor, said, signOut, live }: Frame, body:
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><strong>reconcile fleet</strong>
-<nav aria-label="Pages">${places.map(([path, name]) => html`<a href="${path}"${here === path ? html` aria-current="page"` : ""}>${name}</a>`)}</nav>
+${visitor === undefined ? "" : html`<nav aria-label="Pages">${places.map(([path, name]) => html`<a href="${path}"${here === path ? html` aria-current="page"` : ""}>${name}</a>`)}</nav>`}
 <span class="who">${visitor === undefined ? "" : `${visitor.name} (${roleOf(visitor)})`}</span>
 <span id="stale" class="tag wait" role="status" hidden>not live: reload</span>
 ${signOut && visitor !== undefined ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ""}

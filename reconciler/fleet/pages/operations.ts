@@ -2,53 +2,80 @@
 import { html } from "hono/html";
 import type { BudgetRecord, DecisionRecord, RunRecord, StackRecord, WorkerRecord } from "../database/records";
 import type { Settings } from "../model";
-import { ago } from "../views";
+import { ago, span } from "../views";
 import { type Part, time } from "./layout";
-import { runsTable } from "./stack";
+import { runsTable } from "./run";
 
 const silentMs = 15_000;
 
-export const servicesPage = (
-  { services, tenants }: Settings,
-  budgets: readonly BudgetRecord[],
-  load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[],
-  stacks: readonly StackRecord[],
-  now: Date,
-): Part => html`<h1>Services</h1>
+export interface ServicesView {
+  readonly settings: Settings;
+  readonly budgets: readonly BudgetRecord[];
+  /** Requests a second lately, by service; absent: nobody has looked twice yet. */
+  readonly rates: ReadonlyMap<string, Rate>;
+  readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
+  readonly stacks: readonly Pick<StackRecord, "spec" | "paused">[];
+  readonly now: Date;
+}
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly overMs: number;
+}
+
+const paused = (until: Date | undefined, now: Date): boolean => until !== undefined && until > now;
+
+export const servicesPage = ({
+  settings: { services, tenants },
+  budgets,
+  rates,
+  load,
+  stacks,
+  now,
+}: ServicesView): Part => html`<h1>Services</h1>
 ${services.length === 0 ? html`<p class="quiet">The fleet declares none: each file names its own.</p>` : ""}
-${services.map((service) => {
+<div class="cards">${services.map((service) => {
   const budget = budgets.find((one) => one.service === service.name);
-  const isPaused = budget?.pausedUntil !== undefined && budget.pausedUntil > now;
+  const rate = rates.get(service.name);
   const mine = stacks.filter(({ spec }) => spec.service === service.name);
-  return html`<section class="card"><h2>${service.name}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
-<dt>Stacks</dt><dd><a href="/?service=${encodeURIComponent(service.name)}">${mine.length}</a></dd>
-<dt>Budget</dt><dd>${service.budget === undefined ? "none" : `${service.budget.perSecond} requests a second, ${service.budget.burst} at once`}</dd>
-<dt>Reserved so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait</dt><dd>${budget?.refusals ?? 0} times</dd>
-<dt>Paused</dt><dd>${isPaused ? html`until ${time(budget?.pausedUntil)}: the service asked for it` : "no"}</dd></dl></section>`;
-})}
+  const resting = mine.filter((stack) => stack.paused).length;
+  const percent = Math.round((budget?.reserved ?? 0) * 100);
+  return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${paused(budget?.pausedUntil, now) ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
+<dt>Stacks</dt><dd><a href="/?service=${encodeURIComponent(service.name)}">${mine.length}</a>${resting === 0 ? "" : html`, <a href="/?service=${encodeURIComponent(service.name)}&condition=Paused">${resting} paused</a>`}</dd>
+<dt>Rounds at once</dt><dd>${service.concurrency ?? "any"}</dd>
+<dt>Budget</dt><dd>${service.budget === undefined ? "none: nothing holds its workers back" : `${service.budget.perSecond} requests a second, ${service.budget.burst} at once`}</dd>
+${
+  service.budget === undefined
+    ? ""
+    : html`<dt>In use now</dt><dd><meter min="0" max="100" high="90" value="${percent}" aria-label="Of what ${service.name} takes at once, reserved now">${percent} %</meter> ${percent} % of its burst</dd>
+<dt>Lately</dt><dd>${rate === undefined ? "–" : `${rate.perSecond.toFixed(1)} requests a second (${Math.round((100 * rate.perSecond) / service.budget.perSecond)} % of the budget, over ${span(rate.overMs)})`}</dd>`
+}
+<dt>Sent so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait (429)</dt><dd>${budget?.refusals ?? 0} times</dd>
+<dt>Paused</dt><dd>${paused(budget?.pausedUntil, now) ? html`until ${time(budget?.pausedUntil)}: the service asked for it, and every worker keeps to it` : "no"}</dd></dl></section>`;
+})}</div>
 <h2>Tenants</h2>
 <table><thead><tr><th scope="col">Tenant</th><th scope="col">Weight</th><th scope="col">At once</th><th scope="col">Running</th><th scope="col">Waiting</th></tr></thead><tbody>${[
   { name: "default", weight: 1, maxRunning: undefined },
   ...tenants,
 ].map((tenant) => {
-  const now = load.find((one) => one.tenant === tenant.name);
-  return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${now?.running ?? 0}</td><td data-label="Waiting">${now?.waiting ?? 0}</td></tr>`;
+  const share = load.find((one) => one.tenant === tenant.name);
+  return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${share?.running ?? 0}</td><td data-label="Waiting">${share?.waiting ?? 0}</td></tr>`;
 })}</tbody></table>`;
 
 export const workersPage = (workers: readonly WorkerRecord[], now: Date): Part => html`<h1>Workers</h1>
 ${workers.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}
-${workers.map((worker) => {
+<div class="cards">${workers.map((worker) => {
   const silent = now.getTime() - worker.aliveAt.getTime() > silentMs;
   return html`<section class="card"><h2>${worker.name} <span class="tag ${silent ? "bad" : "good"}">${silent ? `no sign of life for ${ago(worker.aliveAt, now)}` : worker.draining ? "draining" : "alive"}</span></h2>
 <dl><dt>Since</dt><dd>${time(worker.startedAt)}</dd><dt>Version</dt><dd>${worker.version}</dd><dt>Rounds at once</dt><dd>${worker.doing.length} of ${worker.concurrency}</dd></dl>
 ${worker.doing.length === 0 ? "" : html`<ul>${worker.doing.map(({ stack, since }) => html`<li><a href="/stacks/${encodeURIComponent(stack)}">${stack}</a> for ${ago(new Date(since), now)}</li>`)}</ul>`}</section>`;
-})}`;
+})}</div>`;
 
 export const historyPage = (
   runs: readonly RunRecord[],
   decisions: readonly DecisionRecord[],
 ): Part => html`<h1>History</h1>
 <h2>Decisions</h2>
-${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul>${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.stack === undefined ? "" : html`<a href="/stacks/${encodeURIComponent(one.stack)}">${one.stack}</a>`} ${one.detail ?? ""}</li>`)}</ul>`}
+${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.stack === undefined ? "" : html`<a href="/stacks/${encodeURIComponent(one.stack)}">${one.stack}</a>`} ${one.detail ?? ""}</li>`)}</ul>`}
 <h2>Runs</h2>
 ${runsTable(runs, true)}`;

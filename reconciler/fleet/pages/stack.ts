@@ -1,43 +1,69 @@
-/** One stack: how it stands, the plan that waits with its consents, what can be done, its runs and decisions. */
+/** One stack: how it stands, the plan that waits, what runs now, what is wanted beside what is there, and what was. */
 import { html } from "hono/html";
+import type { Side, SideRow } from "../../report/sides";
 import { may, type Visitor } from "../access";
 import type { DecisionRecord, RunRecord, StackRecord, WaitingPlan } from "../database/records";
 import type { Source } from "../model";
-import { conditionOf, logText, reasonOf, span } from "../views";
+import type { Picture } from "../picture";
+import { conditionOf, reasonOf, span } from "../views";
 import { type Part, tag, time } from "./layout";
+import { type Line, logOf, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
 export interface StackView {
   readonly stack: StackRecord;
   readonly plan: WaitingPlan | undefined;
   readonly runs: readonly RunRecord[];
+  /** Of the run that is under way. */
+  readonly lines: readonly Line[];
   readonly decisions: readonly DecisionRecord[];
+  readonly picture: { readonly seenAt: Date; readonly picture: Picture } | undefined;
+  /** Who uses its outputs, or waits for it. */
+  readonly dependents: readonly string[];
   readonly visitor: Visitor;
+  readonly now: Date;
 }
 
-export function stackPage({ stack, plan, runs, decisions, visitor }: StackView): Part {
-  const { name, spec, status } = stack;
-  return html`<h1>${name} ${tag(conditionOf(stack))}</h1>
-${reasonOf(stack) === null ? "" : html`<p class="said ${status.stalled ? "bad" : ""}">${reasonOf(stack)}</p>`}
+export function stackPage(view: StackView): Part {
+  const { stack, plan, runs, decisions, visitor } = view;
+  const { name, status } = stack;
+  return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
+${reasonOf(stack) === null ? "" : html`<p class="said ${status.stalled || status.failures > 0 ? "bad" : ""}">${reasonOf(stack)}</p>`}
 ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(stack, plan, visitor)}
-<h2>How it stands</h2>
-<dl>
-<dt>Source</dt><dd>${sourceText(spec.source)}</dd>
-<dt>Seen</dt><dd>${status.observedRevision ?? "–"}</dd><dt>Applied</dt><dd>${status.appliedRevision ?? "–"}</dd>
-<dt>Pending</dt><dd>${pending(stack)}</dd>
-<dt>Drift</dt><dd>${status.drifted ? "the service differs from what was applied" : "none seen"}</dd>
-<dt>Next look</dt><dd>${stack.paused ? "paused" : time(stack.nextAt)}${status.waitingFor === null ? "" : ` (waits for ${status.waitingFor.what}: ${status.waitingFor.detail})`}</dd>
-<dt>By itself</dt><dd>${spec.approve}${spec.consents.length === 0 ? "" : ` (${spec.consents.join(", ")})`}</dd>
-<dt>Service, tenant</dt><dd>${spec.service ?? "named by the file"}, ${spec.tenant}</dd>
-<dt>State</dt><dd>${spec.state}</dd>
-${spec.dependsOn.length === 0 ? "" : html`<dt>Needs</dt><dd>${spec.dependsOn.map((other) => html`<a href="/stacks/${encodeURIComponent(other)}">${other}</a> `)}</dd>`}
-</dl>
+${runningCard(view)}
+${sidesOf(view)}
+${graphOf(view)}
+${standing(view)}
 ${outputsOf(stack)}
 <h2 id="runs">Runs</h2>
 ${runsTable(runs)}
 <h2>Decisions</h2>
-${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul>${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.detail ?? ""}</li>`)}</ul>`}`;
+${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.detail ?? ""}</li>`)}</ul>`}`;
+}
+
+const linkTo = (name: string): Part => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
+
+const listOf = (names: readonly string[]): Part[] =>
+  names.map((name, index) => html`${index === 0 ? "" : ", "}${linkTo(name)}`);
+
+function standing({ stack, dependents }: StackView): Part {
+  const { spec, status } = stack;
+  return html`<h2>How it stands</h2>
+<dl class="facts">
+<dt>Source</dt><dd>${sourceText(spec.source)}</dd>
+<dt>Seen</dt><dd class="revision">${status.observedRevision ?? "–"}</dd>
+<dt>Applied</dt><dd class="revision">${status.appliedRevision ?? "–"}</dd>
+<dt>Pending</dt><dd>${pending(stack)}</dd>
+<dt>Drift</dt><dd>${status.drifted ? "the service differs from what was applied" : "none seen"}</dd>
+<dt>Next look</dt><dd>${stack.paused ? "paused" : time(stack.nextAt)}${status.waitingFor === null ? "" : ` (waits for ${status.waitingFor.what}: ${status.waitingFor.detail})`}</dd>
+<dt>By itself</dt><dd>${spec.approve}${spec.consents.length === 0 ? "" : ` (${spec.consents.join(", ")})`}</dd>
+<dt>Service</dt><dd>${spec.service ?? "named by the file"}</dd>
+<dt>Tenant</dt><dd>${spec.tenant}</dd>
+<dt>State</dt><dd>${spec.state}</dd>
+<dt>Needs</dt><dd>${spec.dependsOn.length === 0 ? "no other stack" : listOf(spec.dependsOn)}</dd>
+<dt>Needed by</dt><dd>${dependents.length === 0 ? "no other stack" : listOf(dependents)}</dd>
+</dl>`;
 }
 
 const sourceText = (source: Source): string => {
@@ -56,7 +82,7 @@ const sourceText = (source: Source): string => {
 function outputsOf({ outputs }: StackRecord): Part {
   const entries = Object.entries(outputs);
   if (entries.length === 0) return html``;
-  return html`<h2>Outputs</h2><dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd>`)}</dl>`;
+  return html`<h2>Outputs</h2><dl class="facts">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd>`)}</dl>`;
 }
 
 function acts(stack: StackRecord, visitor: Visitor): Part {
@@ -72,73 +98,104 @@ function acts(stack: StackRecord, visitor: Visitor): Part {
 
 function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, visitor: Visitor): Part {
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
+  const isApproved = stack.approval?.digest === digest;
+  // Each has a form of its own: a press of Enter in a reason does what stands beside it, and nothing else.
   const decide = (
     act: "approve" | "reject",
     text: string,
     kind: string,
   ): Part => html`<form method="post" action="${path}/${act}"${act === "approve" ? html` data-ask="Carry out exactly this plan?"` : ""}>
 <input type="hidden" name="plan" value="${digest}">
-<div><label for="why-${act}">Why</label><input id="why-${act}" name="why" maxlength="300"></div>
+<div><label for="why-${act}">Why (${act})</label><input id="why-${act}" name="why" maxlength="300"></div>
 <button class="${kind}" id="${act}">${text}</button></form>`;
-  return html`<section class="card wait" aria-labelledby="plan-title"><h2 id="plan-title">A plan waits: ${digest}</h2>
+  return html`<section class="card wait" aria-labelledby="plan-title"><h2 id="plan-title">A plan waits: <code>${digest}</code></h2>
 <p>Made ${time(madeAt)}. It waits because ${body.why}.</p>
-${body.consents.length === 0 ? "" : html`<h3>What it needs</h3><ul>${body.consents.map(({ detail }) => html`<li>${detail}</li>`)}</ul>`}
+${body.consents.length === 0 ? "" : html`<h3>Approving it permits</h3><ul>${body.consents.map(({ detail }) => html`<li>${detail}</li>`)}</ul>`}
 ${body.opens.length === 0 ? "" : html`<p class="said bad">It opens to the whole world: ${body.opens.join(", ")}</p>`}
-<details open id="plan-text"><summary>The plan</summary><pre tabindex="0">${body.text}</pre></details>
-${body.exposure === undefined ? "" : html`<details open id="plan-exposure"><summary>Who can reach what, before and after</summary><pre tabindex="0">${body.exposure}</pre></details>`}
-${stack.approval === undefined ? "" : html`<p class="said">Approved by ${stack.approval.by} until ${stack.approval.until}.</p>`}
-<div class="acts">${may(visitor, "approve", stack.name) ? decide("approve", "Approve", "primary") : ""}${may(visitor, "reject", stack.name) ? decide("reject", "Reject", "danger") : ""}</div></section>`;
+<details open id="plan-text"><summary>The plan</summary><pre tabindex="0" id="plan-lines" role="region" aria-label="The plan">${coloured(body.text)}</pre></details>
+${body.exposure === undefined ? "" : html`<details open id="plan-exposure"><summary>Who can reach what, before and after</summary><pre tabindex="0" role="region" aria-label="Who can reach what, before and after">${coloured(body.exposure)}</pre></details>`}
+${body.graph === undefined ? "" : html`<details id="plan-graph"><summary>Its steps and their order, as a picture</summary>${pictured(`${path}/plan.svg?v=${digest}`, body.graph.description)}</details>`}
+${isApproved ? html`<p class="said">Approved by ${stack.approval?.by} until ${time(new Date(stack.approval?.until ?? 0))}. The next free worker carries it out, if it is still the plan then.</p>` : ""}
+<div class="acts">${may(visitor, "approve", stack.name) && !isApproved ? decide("approve", "Approve", "primary") : ""}${may(visitor, "reject", stack.name) ? decide("reject", "Reject", "danger") : ""}${
+    may(visitor, "approve", stack.name)
+      ? ""
+      : html`<p class="quiet">Approving this stack's plans needs the role approver.</p>`
+  }</div></section>`;
 }
 
-export function runsTable(runs: readonly RunRecord[], withStack = false): Part {
-  if (runs.length === 0) return html`<p class="quiet">None yet.</p>`;
-  return html`<table><thead><tr><th scope="col">Run</th>${withStack ? html`<th scope="col">Stack</th>` : ""}<th scope="col">Result</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Cause</th><th scope="col">Worker</th><th scope="col">Why</th></tr></thead><tbody>${runs.map(
-    (
-      run,
-    ) => html`<tr><td><a href="/runs/${run.id}">${run.id}</a></td>${withStack ? html`<td><a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></td>` : ""}
-<td><span class="tag ${run.result === "failed" ? "bad" : run.result === "applied" || run.result === "in_sync" ? "good" : ""}">${run.result ?? "running"}</span></td>
-<td data-label="Started">${time(run.startedAt)}</td><td data-label="Took">${run.endedAt === undefined ? "–" : span(run.endedAt.getTime() - run.startedAt.getTime())}</td>
-<td data-label="Cause">${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}</td></tr>`,
-  )}</tbody></table>`;
+const hues: Readonly<Record<string, string>> = { "+": "good", "~": "wait", "-": "bad", "±": "bad", "!": "bad" };
+
+/** The signs that a terminal colours as well. */
+const coloured = (text: string): Part[] =>
+  text.split("\n").map((line, index) => {
+    const hue = hues[/^\s*([+~±!-]) /.exec(line)?.[1] ?? ""];
+    const end = index === 0 ? "" : "\n";
+    return hue === undefined ? html`${end}${line}` : html`${end}<span class="${hue}">${line}</span>`;
+  });
+
+const pictured = (path: string, text: string): Part =>
+  html`<div class="picture" tabindex="0" role="region" aria-label="A picture"><img src="${path}" alt="${text}"></div>`;
+
+function runningCard({ runs, lines, now }: StackView): Part {
+  const [run] = runs;
+  if (run === undefined || run.endedAt !== undefined) return html``;
+  return html`<section class="card" aria-labelledby="running-title"><h2 id="running-title">Runs now: <a href="/runs/${run.id}">run ${run.id}</a></h2>
+<p>${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}, on ${run.worker}, for ${span(now.getTime() - run.startedAt.getTime())}</p>
+${timeline(lines, now)}
+<details open id="running-log"><summary>Log</summary>${logOf(lines.slice(-60), "running-lines")}</details></section>`;
 }
 
-export interface RunView {
-  readonly run: RunRecord;
-  readonly lines: readonly { readonly at: Date; readonly body: Readonly<Record<string, unknown>> }[];
+function graphOf({ stack, picture }: StackView): Part {
+  const graph = picture?.picture.graph;
+  if (graph === undefined || graph.nodes.length === 0) return html``;
+  const path = `/stacks/${encodeURIComponent(stack.name)}/graph.svg?v=${stack.picture ?? ""}`;
+  return html`<h2>Graph</h2>${pictured(path, graph.description)}`;
 }
 
-export const runPage = ({
-  run,
-  lines,
-}: RunView): Part => html`<h1>Run ${run.id} of <a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></h1>
-<dl><dt>Result</dt><dd>${run.result ?? "running"}</dd><dt>Started</dt><dd>${time(run.startedAt)}</dd><dt>Ended</dt><dd>${time(run.endedAt)}</dd>
-<dt>Cause</dt><dd>${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd>${run.revision ?? "–"}</dd>
-<dt>Plan</dt><dd>${run.plan ?? "–"}</dd>${run.approval === undefined ? "" : html`<dt>Approved by</dt><dd>${run.approval.by}</dd>`}<dt>Why</dt><dd>${run.reason ?? "–"}</dd></dl>
-${timeline(lines)}
-<h2>Log</h2>
-<pre tabindex="0">${lines.length === 0 ? "Nothing was done." : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
+const actionWords: Readonly<Record<NonNullable<Side["action"]>, readonly [words: string, hue: string]>> = {
+  create: ["to create", "good"],
+  update: ["to update", "wait"],
+  replace: ["to replace", "bad"],
+  delete: ["to delete", "bad"],
+  import: ["to import", ""],
+  forget: ["to let go", ""],
+};
 
-/** A bar for each step, from its first line to its last. */
-function timeline(lines: RunView["lines"]): Part {
-  const steps = new Map<string, { title: string; from: number; to: number; status: string }>();
-  for (const { at, body } of lines) {
-    if (body["type"] !== "step") continue;
-    const id = String(body["step"]);
-    const known = steps.get(id);
-    const entry = {
-      title: String(body["title"]),
-      from: known?.from ?? at.getTime(),
-      to: at.getTime(),
-      status: String(body["status"]),
-    };
-    steps.set(id, entry);
-  }
-  if (steps.size === 0) return html``;
-  const all = [...steps.values()];
-  const begin = Math.min(...all.map(({ from }) => from));
-  const whole = Math.max(1, Math.max(...all.map(({ to }) => to)) - begin);
-  return html`<h2>Timeline</h2><svg viewBox="0 0 1000 ${all.length * 26}" role="img" aria-label="When each step began and ended" width="100%">${all.map(
-    ({ title, from, to, status }, index) =>
-      html`<rect x="${Math.round(((from - begin) / whole) * 600)}" y="${index * 26 + 4}" width="${Math.max(3, Math.round(((to - from) / whole) * 600))}" height="16" rx="3" fill="${status === "failed" ? "#b3261e" : status === "done" ? "#2c8f55" : "#8a6d3b"}"/><text x="612" y="${index * 26 + 17}" font-size="13" fill="currentColor">${title.slice(0, 54)} (${span(to - from)})</text>`,
-  )}</svg>`;
+const liveWords: Readonly<Record<Side["live"], string>> = {
+  seen: "",
+  not_there: "not made yet",
+  gone: "gone",
+  unseen: "not looked at",
+};
+
+/** So many that are as they should be are shown field by field. */
+const mostShown = 100;
+
+function sidesOf({ picture }: StackView): Part {
+  if (picture === undefined) return html``;
+  const { sides, left, asOf } = picture.picture;
+  const differing = sides.filter(({ action }) => action !== undefined).length;
+  const all = sides.length + left;
+  return html`<h2 id="sides">Desired and live</h2>
+<p class="quiet">${differing === 0 ? `${all === 1 ? "One resource, as" : `${all} resources, all as`} the files want it${asOf === "applied" ? ", by what the last apply wrote down" : ""}.` : `${differing} of ${all} differ.`} Seen so first ${time(picture.seenAt)}.</p>
+${sides.slice(0, mostShown).map((side) => sideOf(side, sides.length === 1))}
+${sides.length + left > mostShown ? html`<p class="quiet">${all - Math.min(mostShown, sides.length)} more are as the files want them, or stand in the plan.</p>` : ""}`;
 }
+
+function sideOf({ address, action, because, live, rows }: Side, only: boolean): Part {
+  const isOpen = action !== undefined || only;
+  return html`<details class="side" id="side-${address}"${isOpen ? html` open` : ""}><summary><code>${address}</code> ${
+    action === undefined
+      ? html`<span class="tag good">in sync</span>`
+      : html`<span class="tag ${actionWords[action][1]}">${actionWords[action][0]}</span>`
+  }${live === "seen" || action === "create" ? "" : html` <span class="quiet">${liveWords[live]}</span>`}</summary>
+${because === undefined ? "" : html`<p class="quiet">${because}</p>`}
+<table class="sides"><thead><tr><th scope="col">Field</th><th scope="col">Desired</th><th scope="col">Live</th></tr></thead><tbody>${rows.map((row) => sideRow(row, live))}</tbody></table></details>`;
+}
+
+const sideRow = (
+  { field, desired, live, recorded, differs }: SideRow,
+  seen: Side["live"],
+): Part => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">differs</span>` : ""}</th>
+<td data-label="Desired">${desired ?? html`<span class="quiet">not asked for</span>`}</td>
+<td data-label="Live">${live ?? html`<span class="quiet">${seen === "seen" ? "not shown" : liveWords[seen]}</span>`}${recorded === true ? html` <span class="quiet">(as recorded)</span>` : ""}</td></tr>`;

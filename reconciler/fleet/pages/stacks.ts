@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import type { StackRecord } from "../database/records";
 import { ago, type Condition, conditionOf, reasonOf, span } from "../views";
 import { conditionWord, type Part, tag } from "./layout";
+import { resultWord } from "./run";
 
 export interface StackFilter {
   readonly search: string;
@@ -65,7 +66,7 @@ const counts = (all: readonly StackRecord[], filter: StackFilter): Part =>
     const count = all.filter((stack) => conditionOf(stack) === condition).length;
     return count === 0
       ? ""
-      : html`<li><a href="${linkTo(filter, { condition })}" aria-label="${count} ${conditionWord(condition)}">${tag(condition)} ${count}</a></li>`;
+      : html`<li><a href="${linkTo(filter, { condition: filter.condition === condition ? "" : condition })}"${filter.condition === condition ? html` aria-current="true"` : ""}>${tag(condition)} ${count}</a></li>`;
   })}</ul>`;
 
 const choice = (name: string, label: string, values: readonly string[], chosen: string): Part =>
@@ -110,9 +111,9 @@ const line = (stack: StackRecord, now: Date): Part => html`<tr>
 <td><a href="/stacks/${encodeURIComponent(stack.name)}">${stack.name}</a></td>
 <td>${tag(conditionOf(stack))}${stack.status.drifted && conditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
 <td class="reason">${reasonOf(stack) ?? ""}</td>
-<td data-label="Pending">${pending(stack)}</td>
-<td data-label="Last run">${stack.lastRun === undefined ? "–" : `${ago(stack.lastRun.startedAt, now)} ago: ${stack.lastRun.result ?? "running"}`}</td>
-<td data-label="Next">${stack.paused || stack.nextAt === undefined ? "–" : stack.nextAt <= now ? "now" : `in ${span(stack.nextAt.getTime() - now.getTime())}`}</td>
+<td class="short" data-label="Pending">${pending(stack)}</td>
+<td class="short" data-label="Last run">${stack.lastRun === undefined ? "–" : `${resultWord(stack.lastRun)}, ${ago(stack.lastRun.startedAt, now)} ago`}</td>
+<td class="short" data-label="Next">${stack.paused || stack.nextAt === undefined ? "–" : stack.nextAt <= now ? "now" : `in ${span(stack.nextAt.getTime() - now.getTime())}`}</td>
 <td data-label="Tenant">${stack.spec.tenant}</td><td data-label="Service">${stack.spec.service ?? "–"}</td></tr>`;
 
 /** What its last look would change. */
@@ -127,5 +128,5 @@ export function pending({ lastRun, status }: Pick<StackRecord, "lastRun" | "stat
 function pages(found: number, filter: StackFilter): Part {
   const last = Math.ceil(found / perPage) - 1;
   if (last <= 0) return html``;
-  return html`<p>${filter.page > 0 ? html`<a href="${linkTo(filter, { page: filter.page - 1 })}">Before</a> ` : ""}Page ${filter.page + 1} of ${last + 1}${filter.page < last ? html` <a href="${linkTo(filter, { page: filter.page + 1 })}">Next</a>` : ""}</p>`;
+  return html`<p class="pages">${filter.page > 0 ? html`<a href="${linkTo(filter, { page: filter.page - 1 })}">Before</a> ` : ""}Page ${filter.page + 1} of ${last + 1}${filter.page < last ? html` <a href="${linkTo(filter, { page: filter.page + 1 })}">Next</a>` : ""}</p>`;
 }

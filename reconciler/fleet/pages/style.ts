@@ -1,37 +1,49 @@
 /** The pages' one style sheet: light and dark, narrow and wide. */
 export const style = `
-:root { color-scheme: light dark; --ink: #1c2024; --quiet: #5c6670; --paper: #fff; --card: #f5f7f9; --line: #d5dbe1; --accent: #0b57a4;
-  --good: #14713a; --wait: #8a4b00; --bad: #b3261e; --good-bg: #e3f4e9; --wait-bg: #fdf0dc; --bad-bg: #fce8e6; --calm-bg: #e7eef6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e7eaee; --quiet: #a3adb8; --paper: #14181c; --card: #1d2329; --line: #39424c; --accent: #8ac0ff;
-  --good: #7fdca0; --wait: #ffc273; --bad: #ffb0a8; --good-bg: #14351f; --wait-bg: #3a2a0d; --bad-bg: #43191a; --calm-bg: #1b2b3c; } }
-* { box-sizing: border-box; }
+:root { color-scheme: light dark; --ink: #1c2024; --quiet: #57606a; --paper: #fff; --card: #f6f8fa; --line: #d0d7de; --edge: #848d97; --accent: #0b57a4; --on-accent: #fff;
+  --good: #116329; --wait: #7d4200; --bad: #a40e26; --good-bg: #dafbe1; --wait-bg: #fff1d6; --bad-bg: #ffebe9; --calm-bg: #e6eef7; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --quiet: #9ea7b3; --paper: #0f1419; --card: #171d24; --line: #323b45; --edge: #6e7781; --accent: #86bdff; --on-accent: #0b1a2b;
+  --good: #7ee2a0; --wait: #ffc273; --bad: #ffb1ab; --good-bg: #10301c; --wait-bg: #38280c; --bad-bg: #45181b; --calm-bg: #1a2a3b; } }
+* { box-sizing: border-box; } [hidden] { display: none !important; }
 body { margin: 0; font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-a { color: var(--accent); }
-a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--paper); padding: 8px; }
-header { border-bottom: 1px solid var(--line); padding: 10px 20px; display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; }
-header strong { font-size: 17px; } nav { display: flex; gap: 14px; flex-wrap: wrap; } nav a[aria-current] { font-weight: 600; text-decoration: none; color: var(--ink); }
-header .who { margin-left: auto; color: var(--quiet); }
-main { padding: 16px 20px 60px; max-width: 1500px; margin: auto; }
-h1 { font-size: 22px; margin: 6px 0 12px; } h2 { font-size: 17px; margin: 26px 0 8px; }
-form.filter { display: flex; flex-wrap: wrap; gap: 8px; margin-bottom: 12px; align-items: end; } label { display: block; font-size: 13px; color: var(--quiet); }
-input, select, button, textarea { font: inherit; padding: 6px 10px; border: 1px solid var(--line); border-radius: 6px; background: var(--paper); color: var(--ink); max-width: 100%; }
-button { cursor: pointer; background: var(--card); } button.primary { background: var(--accent); color: var(--paper); border-color: var(--accent); } button.danger { color: var(--bad); }
-.counts { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 14px; padding: 0; list-style: none; } .counts a { text-decoration: none; }
-.tag { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 13px; background: var(--calm-bg); color: var(--ink); white-space: nowrap; }
+a { color: var(--accent); text-underline-offset: 2px; }
+code { font: 0.93em ui-monospace, monospace; overflow-wrap: anywhere; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 4px; } main:focus-visible { outline: none; }
+.skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--paper); padding: 8px; z-index: 1; }
+header { border-bottom: 1px solid var(--line); padding: 10px 20px; display: flex; flex-wrap: wrap; gap: 6px 22px; align-items: center; }
+header strong { font-size: 17px; } nav { display: flex; gap: 4px 16px; flex-wrap: wrap; } nav a { padding: 4px 0; } nav a[aria-current] { font-weight: 600; color: var(--ink); text-decoration: none; box-shadow: 0 2px 0 var(--accent); }
+header .who { margin-left: auto; color: var(--quiet); overflow-wrap: anywhere; }
+main { padding: 16px 20px 60px; max-width: 1400px; margin: auto; }
+h1 { font-size: 23px; line-height: 1.3; margin: 6px 0 12px; overflow-wrap: anywhere; } h1 .tag { vertical-align: 3px; } h2 { font-size: 17px; margin: 28px 0 8px; } h3 { font-size: 15px; margin: 14px 0 4px; } .card > h2:first-child { margin-top: 4px; overflow-wrap: anywhere; }
+form.filter { display: flex; flex-wrap: wrap; gap: 10px; margin-bottom: 12px; align-items: end; } label { display: block; font-size: 13px; color: var(--quiet); margin-bottom: 2px; }
+input, select, button, .button { font: inherit; padding: 6px 12px; min-height: 36px; border: 1px solid var(--edge); border-radius: 6px; background: var(--paper); color: var(--ink); max-width: 100%; } form.filter select, form.filter input { max-width: 240px; }
+button, .button { cursor: pointer; background: var(--card); display: inline-block; text-decoration: none; } button:hover, .button:hover { border-color: var(--accent); }
+.primary { background: var(--accent); color: var(--on-accent); border-color: var(--accent); } button.danger { color: var(--bad); border-color: var(--bad); }
+.counts { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 14px; padding: 0; list-style: none; } .counts a { text-decoration: none; display: inline-flex; gap: 6px; align-items: center; border: 1px solid var(--line); border-radius: 99px; padding: 3px 12px 3px 4px; color: var(--ink); } .counts a[aria-current] { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
+.tag { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 13px; font-weight: 400; line-height: 1.5; background: var(--calm-bg); color: var(--ink); white-space: nowrap; }
 .tag.good { background: var(--good-bg); color: var(--good); } .tag.wait { background: var(--wait-bg); color: var(--wait); } .tag.bad { background: var(--bad-bg); color: var(--bad); }
-table { border-collapse: collapse; width: 100%; } th { text-align: left; font-size: 13px; color: var(--quiet); font-weight: 600; }
-th, td { padding: 7px 10px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; } td.reason { max-width: 60ch; overflow-wrap: anywhere; }
-.group { background: var(--card); } .group th { padding-left: 8px; color: var(--ink); }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; margin: 12px 0; } .card.wait { border-color: var(--wait); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; } dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
-.acts { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; } .acts form { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; }
-.bar { height: 10px; background: var(--line); border-radius: 5px; overflow: hidden; min-width: 80px; } .bar span { display: block; height: 100%; background: var(--accent); }
-.quiet { color: var(--quiet); } .said { border-left: 4px solid var(--accent); padding: 6px 12px; background: var(--calm-bg); } .said.bad { border-color: var(--bad); background: var(--bad-bg); }
-@media (max-width: 700px) { main { padding: 12px; } header { padding: 10px 12px; } table, tbody, tr, td { display: block; width: 100%; } thead { position: absolute; left: -999px; }
-  tr { border-bottom: 1px solid var(--line); padding: 8px 0; } td { border: 0; padding: 2px 0; } td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); font-size: 13px; }
-  dl { grid-template-columns: 1fr; } dt { margin-top: 6px; } tr.group { padding: 4px 8px; } }
+table { border-collapse: collapse; width: 100%; } thead th { text-align: left; font-size: 13px; color: var(--quiet); font-weight: 600; }
+th, td { padding: 8px 14px 8px 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: anywhere; } td.reason { max-width: 60ch; } td time { white-space: nowrap; } td.short { white-space: nowrap; } td[data-label] { min-width: 92px; }
+.group th { padding: 12px 8px 6px; color: var(--ink); background: var(--card); text-align: left; }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px; margin: 8px 0; max-height: 70vh; overflow: auto; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; } .card pre { background: var(--paper); }
+pre .good, .good-ink { color: var(--good); } pre .wait { color: var(--wait); } pre .bad { color: var(--bad); }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; margin: 14px 0; } .card.wait { border-color: var(--wait); border-left-width: 5px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 14px; } .cards .card { margin: 0; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; margin: 0; } dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; min-width: 0; } meter { width: 110px; vertical-align: -2px; }
+details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; } .side { border: 1px solid var(--line); border-radius: 8px; padding: 2px 14px; } .side[open] { padding-bottom: 8px; } table.sides { table-layout: fixed; } table.sides th[scope=row] { text-align: left; font-weight: 400; width: 24%; } table.sides tr:last-child > * { border-bottom: 0; } table.sides th[scope=col]:first-child { width: 24%; }
+.differs { background: var(--wait-bg); } .differs > * { padding-left: 8px; }
+.picture { overflow: auto; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; max-height: 80vh; } .picture img { display: block; max-width: none; }
+.bars { list-style: none; margin: 8px 0; padding: 0; } .bars li { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 12px; align-items: center; padding: 3px 0; } .bars svg { width: 100%; height: 12px; background: var(--line); border-radius: 3px; } .bars .what { overflow-wrap: anywhere; font-size: 14px; }
+rect.good { fill: var(--good); } rect.bad { fill: var(--bad); } rect.wait { fill: var(--wait); } rect.quiet { fill: var(--quiet); } rect.going { fill: var(--accent); }
+ul.plain { list-style: none; padding: 0; margin: 0; } ul.plain li { padding: 6px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.acts { display: flex; flex-wrap: wrap; gap: 10px 24px; align-items: end; margin: 10px 0; } .acts form { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; }
+.quiet { color: var(--quiet); } .said { border-left: 4px solid var(--accent); padding: 6px 12px; background: var(--calm-bg); overflow-wrap: anywhere; margin: 10px 0; } .said.bad { border-color: var(--bad); background: var(--bad-bg); }
+.pages { display: flex; gap: 16px; align-items: center; }
+@media (max-width: 760px) { main { padding: 12px 14px 48px; } header { padding: 10px 14px; } header .who { margin-left: 0; } table, tbody, tr, td, th[scope=row] { display: block; width: 100%; } thead { position: absolute; left: -9999px; }
+  tr { border-bottom: 1px solid var(--line); padding: 10px 0; } td, th[scope=row], table.sides th[scope=row] { border: 0; padding: 1px 0; width: 100%; } td:empty { display: none; } td.short { white-space: normal; } form.filter input, form.filter select { max-width: none; } td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); font-size: 13px; }
+  .differs { padding-left: 8px; padding-right: 8px; } .differs > * { padding-left: 0; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dt { margin-top: 8px; font-size: 13px; } tr.group { padding: 0; } .group th { display: block; } .bars li { grid-template-columns: minmax(0, 1fr); gap: 2px; } form.filter > div { flex: 1 1 40%; } form.filter input, form.filter select { width: 100%; } .acts form > div, .acts form input:not([type=hidden]) { flex: 1 1 auto; } }
+@media (min-width: 1100px) { dl.facts { grid-template-columns: max-content 1fr max-content 1fr; } }
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 `;
 
 /** What keeps a page live: the server says that something changed, and the page fetches itself anew. */

@@ -1,0 +1,33 @@
+/** How fast budgets are used: from what was used when somebody looked before. */
+import type { BudgetRecord } from "../database/records";
+import type { Rate } from "./operations";
+
+interface Sample {
+  readonly at: number;
+  readonly used: number;
+}
+
+const windowMs = 60_000;
+/** Two looks that are closer tell nothing. */
+const leastMs = 1000;
+
+export function createRates() {
+  const samples = new Map<string, Sample[]>();
+  return {
+    of(budgets: readonly Pick<BudgetRecord, "service" | "used">[], now: Date): Map<string, Rate> {
+      const rates = new Map<string, Rate>();
+      for (const { service, used } of budgets) {
+        const before = (samples.get(service) ?? []).filter(({ at }) => at >= now.getTime() - windowMs);
+        const first = before.find(({ at }) => now.getTime() - at >= leastMs);
+        if (first !== undefined && used >= first.used) {
+          const overMs = now.getTime() - first.at;
+          rates.set(service, { perSecond: ((used - first.used) * 1000) / overMs, overMs });
+        }
+        const last = before.at(-1);
+        if (last === undefined || now.getTime() - last.at >= leastMs) before.push({ at: now.getTime(), used });
+        samples.set(service, before);
+      }
+      return rates;
+    },
+  };
+}

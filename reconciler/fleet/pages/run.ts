@@ -1,0 +1,113 @@
+/** Runs: a table of them, and one with its timeline and its log. */
+import { html } from "hono/html";
+import type { RunRecord } from "../database/records";
+import { logText, span } from "../views";
+import { type Part, time } from "./layout";
+
+export interface Line {
+  readonly at: Date;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface RunView {
+  readonly run: RunRecord;
+  readonly lines: readonly Line[];
+  readonly now: Date;
+}
+
+const resultWords: Readonly<Record<NonNullable<RunRecord["result"]> | "running", readonly [string, string]>> = {
+  in_sync: ["in sync", "good"],
+  applied: ["applied", "good"],
+  failed: ["failed", "bad"],
+  taken_over: ["taken over", "wait"],
+  observed: ["observed", ""],
+  awaiting_approval: ["awaiting approval", "wait"],
+  blocked: ["blocked", "wait"],
+  running: ["running", ""],
+};
+
+export const resultWord = ({ result }: Pick<RunRecord, "result">): string => resultWords[result ?? "running"][0];
+
+const resultTag = ({ result }: RunRecord): Part => {
+  const [words, hue] = resultWords[result ?? "running"];
+  return html`<span class="tag ${hue}">${words}</span>`;
+};
+
+export function runsTable(runs: readonly RunRecord[], withStack = false): Part {
+  if (runs.length === 0) return html`<p class="quiet">None yet.</p>`;
+  return html`<table><thead><tr><th scope="col">Run</th>${withStack ? html`<th scope="col">Stack</th>` : ""}<th scope="col">Result</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Cause</th><th scope="col">Worker</th><th scope="col">Why</th></tr></thead><tbody>${runs.map(
+    (
+      run,
+    ) => html`<tr><td><a href="/runs/${run.id}">${run.id}</a></td>${withStack ? html`<td><a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></td>` : ""}
+<td>${resultTag(run)}</td>
+<td data-label="Started">${time(run.startedAt)}</td><td class="short" data-label="Took">${run.endedAt === undefined ? "–" : span(run.endedAt.getTime() - run.startedAt.getTime())}</td>
+<td data-label="Cause">${causeOf(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+const causeOf = ({ cause, startedBy }: RunRecord): string =>
+  startedBy === undefined ? cause : `${cause} (${startedBy})`;
+
+export const runPage = ({
+  run,
+  lines,
+  now,
+}: RunView): Part => html`<h1>Run ${run.id} of <a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a> ${resultTag(run)}</h1>
+${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" ? "bad" : ""}">${run.reason}</p>`}
+<dl class="facts"><dt>Started</dt><dd>${time(run.startedAt)}</dd><dt>Ended</dt><dd>${time(run.endedAt)}</dd>
+<dt>Took</dt><dd>${span((run.endedAt ?? now).getTime() - run.startedAt.getTime())}${run.endedAt === undefined ? " so far" : ""}</dd>
+<dt>Cause</dt><dd>${causeOf(run)}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd class="revision">${run.revision ?? "–"}</dd>
+<dt>Plan</dt><dd>${run.plan ?? "–"}</dd>${run.approval === undefined ? "" : html`<dt>Approved by</dt><dd>${run.approval.by}</dd>`}
+<dt>Changes</dt><dd>${countsOf(run)}</dd></dl>
+${timeline(lines, run.endedAt ?? now)}
+<h2>Log</h2>
+${logOf(lines, "log-lines")}`;
+
+function countsOf({ counts }: RunRecord): string {
+  const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+  return parts.length === 0 ? "none" : parts.join(", ");
+}
+
+export const logOf = (lines: readonly Line[], id: string): Part =>
+  html`<pre tabindex="0" id="${id}" role="region" aria-label="Log">${lines.length === 0 ? "Nothing was done." : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
+
+interface Bar {
+  readonly title: string;
+  readonly from: number;
+  readonly to: number;
+  readonly status: string;
+}
+
+const open = ["started", "progress"];
+const barHues: Readonly<Record<string, string>> = { done: "good", failed: "bad", waiting: "wait", skipped: "quiet" };
+const mostBars = 200;
+
+/** A bar for each step, from its first line to its last; one that is under way goes on until now. */
+export function timeline(lines: readonly Line[], now: Date): Part {
+  const steps = new Map<string, Bar>();
+  for (const { at, body } of lines) {
+    if (body["type"] !== "step") continue;
+    const id = String(body["step"]);
+    const status = String(body["status"]);
+    const from = steps.get(id)?.from ?? at.getTime();
+    steps.set(id, {
+      title: String(body["title"]),
+      from,
+      to: open.includes(status) ? Math.max(at.getTime(), now.getTime()) : at.getTime(),
+      status,
+    });
+  }
+  if (steps.size === 0) return html``;
+  const all = [...steps.values()];
+  const begin = Math.min(...all.map(({ from }) => from));
+  const whole = Math.max(1, Math.max(...all.map(({ to }) => to)) - begin);
+  const place = (ms: number): number => Math.round(((ms - begin) / whole) * 1000);
+  return html`<h2>Timeline</h2>
+<ol class="bars" aria-label="When each step began and ended">${all
+    .slice(0, mostBars)
+    .map(
+      ({ title, from, to, status }) =>
+        html`<li><span class="what">${title} <span class="quiet">${status === "done" ? "" : `${status}, `}${span(to - from)}</span></span><svg viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true"><rect class="${barHues[status] ?? "going"}" x="${place(from)}" y="0" width="${Math.max(6, place(to) - place(from))}" height="12"/></svg></li>`,
+    )}</ol>
+${all.length > mostBars ? html`<p class="quiet">${all.length - mostBars} more steps are in the log.</p>` : ""}`;
+}
