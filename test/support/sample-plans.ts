@@ -13,9 +13,10 @@ import type {
   DesiredVm,
   DesiredVolume,
 } from "../../reconciler/core/model/desired";
-import type { Live, LiveGroup, LiveVm, LiveVolume } from "../../reconciler/core/model/live";
+import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
 import type { Operation } from "../../reconciler/core/model/operation";
 import type {
+  Intent,
   Orphan,
   RecordedGroup,
   RecordedResource,
@@ -25,7 +26,7 @@ import type {
 import type { Rule } from "../../reconciler/core/model/rule";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { unlistedOf } from "./evidence";
+import { gone, unlistedOf } from "./evidence";
 
 const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
 const file = "reconcile.yaml";
@@ -92,8 +93,18 @@ export interface World {
   readonly desired?: readonly DesiredResource[];
   /** Exists, recorded and seen, as if applied: changed by what stands beside it. */
   readonly applied?: readonly (DesiredResource & {
+    /** What the service shows otherwise by now. */
     readonly now?: Partial<LiveVm> | Partial<LiveVolume> | Partial<LiveGroup>;
+    /** What the state remembers otherwise. */
+    readonly memory?: Partial<RecordedVm> | Partial<RecordedVolume> | Partial<RecordedGroup>;
+    /** `gone`: it is proven not to be there any more; `unseen`: nobody has looked. */
+    readonly sighted?: "gone" | "unseen";
   })[];
+  /** There, and nobody's here. */
+  readonly strangers?: readonly (LiveVm | LiveVolume | LiveGroup)[];
+  readonly intents?: readonly Intent[];
+  readonly catalogue?: Live["catalogue"];
+  readonly outputs?: Desired["outputs"];
   readonly missing?: readonly Operation[];
   readonly options?: PlanOptions;
   readonly orphans?: readonly Orphan[];
@@ -106,11 +117,13 @@ export const idOf = (address: string): string => `id-${address.replaceAll(/[^a-z
 
 export function planFor(world: World): Plan {
   const applied = world.applied ?? [];
+  const missing = new Set<Operation>(world.missing ?? ["volume.list", "group.list", "group.rule.delete"]);
+  const lists = (operation: Operation): boolean => !missing.has(operation);
   const attachedTo = (one: DesiredVolume): string | undefined =>
     one.attachTo === undefined ? undefined : "id" in one.attachTo ? one.attachTo.id : idOf(one.attachTo.address);
   const vms: LiveVm[] = [];
-  const volumes = new Map<string, { seen: "yes"; value: LiveVolume }>();
-  const groups = new Map<string, { seen: "yes"; value: LiveGroup }>();
+  const volumes = new Map<string, Sighting<LiveVolume>>();
+  const groups = new Map<string, Sighting<LiveGroup>>();
   const resources = new Map<string, RecordedResource>();
   for (const one of applied) {
     const id = idOf(one.address);
@@ -120,33 +133,37 @@ export function planFor(world: World): Plan {
         { id: `${id}-root`, root: true },
         { id: `${id}-data`, root: false },
       ];
-      vms.push({
-        kind: "vm",
-        id,
-        name: one.name,
-        status: "ACTIVE",
-        phase: "running",
-        flavor: one.flavor,
-        image: one.image,
-        owner: one.owner,
-        volumes: disks,
-        ...(one.now as Partial<LiveVm>),
-      });
+      if (one.sighted === undefined)
+        vms.push({
+          kind: "vm",
+          id,
+          name: one.name,
+          status: "ACTIVE",
+          phase: "running",
+          flavor: one.flavor,
+          image: one.image,
+          owner: one.owner,
+          volumes: disks,
+          ...(one.now as Partial<LiveVm>),
+        });
     } else if (one.kind === "volume") {
       const on = attachedTo(one);
       resources.set(one.address, recordedVolume(one, id, on));
-      volumes.set(id, {
-        seen: "yes",
-        value: {
-          kind: "volume",
-          id,
-          name: one.name,
-          sizeGb: one.sizeGb,
-          failed: false,
-          attachedTo: on ?? null,
-          ...(one.now as Partial<LiveVolume>),
+      volumes.set(
+        id,
+        notSeen(one.sighted) ?? {
+          seen: "yes",
+          value: {
+            kind: "volume",
+            id,
+            name: one.name,
+            sizeGb: one.sizeGb,
+            failed: false,
+            attachedTo: on ?? null,
+            ...(one.now as Partial<LiveVolume>),
+          },
         },
-      });
+      );
     } else {
       resources.set(one.address, recordedGroup(one, id));
       const rules = one.rules.map((item, index) => ({
@@ -161,30 +178,42 @@ export function planFor(world: World): Plan {
           ? { remoteGroupId: "id" in item.remote.group ? item.remote.group.id : idOf(item.remote.group.address) }
           : {}),
       }));
-      groups.set(id, {
-        seen: "yes",
-        value: {
-          kind: "group",
-          id,
-          name: one.name,
-          ...(one.description === undefined ? {} : { description: textKey(one.description) }),
-          rules,
-          ...(one.now as Partial<LiveGroup>),
+      groups.set(
+        id,
+        notSeen(one.sighted) ?? {
+          seen: "yes",
+          value: {
+            kind: "group",
+            id,
+            name: one.name,
+            ...(one.description === undefined ? {} : { description: textKey(one.description) }),
+            rules,
+            ...(one.now as Partial<LiveGroup>),
+          },
         },
-      });
+      );
     }
   }
+  for (const one of world.strangers ?? [])
+    if (one.kind === "vm") vms.push(one);
+    else if (one.kind === "volume") volumes.set(one.id, { seen: "yes", value: one });
+    else groups.set(one.id, { seen: "yes", value: one });
+  const [volumesListed, groupsListed] = [lists("volume.list"), lists("group.list")];
   const live: Live = {
     vms,
     vmById: new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }])),
     volumes,
-    volumesListed: false,
+    volumesListed,
     groups,
-    groupsListed: false,
-    unlisted: unlistedOf({ vms, volumesListed: false, groupsListed: false }),
-    catalogue: {},
+    groupsListed,
+    unlisted: unlistedOf({ vms, volumesListed, groupsListed }),
+    catalogue: world.catalogue ?? {},
   };
-  const missing = new Set<Operation>(world.missing ?? ["volume.list", "group.list", "group.rule.delete"]);
+  for (const { address, memory } of applied) {
+    const record = resources.get(address);
+    if (record !== undefined && memory !== undefined)
+      resources.set(address, { ...record, ...memory } as RecordedResource);
+  }
   return makePlan({
     desired: {
       service: { timing: {} },
@@ -192,19 +221,38 @@ export function planFor(world: World): Plan {
       imports: world.imports ?? [],
       moved: world.moved ?? [],
       removed: world.removed ?? [],
+      ...(world.outputs === undefined ? {} : { outputs: world.outputs }),
       files: [file],
     },
     state: {
       ...emptyState("0123456789abcdef"),
       serial: 7,
       resources,
+      intents: new Map((world.intents ?? []).map((intent) => [intent.address, intent])),
       orphans: new Map((world.orphans ?? []).map((orphan) => [`${orphan.kind}:${orphan.id}`, orphan])),
     },
     live,
-    can: abilitiesOf((operation) => !missing.has(operation)),
+    can: abilitiesOf(lists),
     options: world.options ?? {},
   });
 }
+
+const notSeen = (sighted: "gone" | "unseen" | undefined): Sighting<never> | undefined =>
+  sighted === "gone" ? gone : sighted === "unseen" ? { seen: "unobserved", reason: "it was not looked at" } : undefined;
+
+/** What a plan does to each resource, and what it asks and says: `vm.web update changed flavor_id:resize`, `error plan/name-taken`. */
+export const told = (plan: Plan): string[] => [
+  ...plan.changes.map(({ address, action, reason, fields }) =>
+    [
+      address,
+      action,
+      reason,
+      ...fields.flatMap(({ field, verb }) => (verb === "create" ? [] : [`${field}:${verb}`])),
+    ].join(" "),
+  ),
+  ...plan.consents.map(({ kind }) => `asks ${kind}`),
+  ...plan.diagnostics.map(({ severity, code }) => `${severity} ${code}`),
+];
 
 const recordedVm = (one: DesiredVm, id: string): RecordedVm => ({
   kind: "vm",

@@ -1,0 +1,173 @@
+/** What a plan is made for, and what it refuses to do: targets and excludes, names, ranges, consents. */
+import { describe, expect, it } from "vitest";
+import { indexCatalogue, isEntry, resolveEntry } from "../../reconciler/core/canonical/catalogue";
+import { nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
+import { group, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
+
+const onWeb = { attachTo: { address: "vm.web" } };
+const named = (key: string) => rule(22, { remote: { kind: "group", group: { address: `group.${key}` } } });
+const all = [
+  vm("web"),
+  vm("db"),
+  volume("data", onWeb),
+  volume("spare"),
+  group("front"),
+  group("back", { rules: [named("front")] }),
+];
+const nothing = { desired: all };
+
+describe("a plan is made for what is named, and for what that stands on", () => {
+  it.each<[what: string, world: World, addresses: readonly string[]]>([
+    ["a VM alone", { ...nothing, options: { targets: ["vm.web"] } }, ["vm.web"]],
+    [
+      "a volume, and the VM it hangs on",
+      { ...nothing, options: { targets: ["volume.data"] } },
+      ["vm.web", "volume.data"],
+    ],
+    [
+      "a group, and the group it names",
+      { ...nothing, options: { targets: ["group.back"] } },
+      ["group.back", "group.front"],
+    ],
+    [
+      "without a VM, and without what hangs on it",
+      { ...nothing, options: { excludes: ["vm.web"] } },
+      ["group.back", "group.front", "vm.db", "volume.spare"],
+    ],
+    [
+      "without a group, and without the one that names it",
+      { ...nothing, options: { excludes: ["group.front"] } },
+      ["vm.db", "vm.web", "volume.data", "volume.spare"],
+    ],
+    [
+      "what is named twice is left out",
+      { ...nothing, options: { targets: ["volume.data", "volume.spare"], excludes: ["vm.web"] } },
+      ["volume.spare"],
+    ],
+    [
+      "instances by their block",
+      { desired: [vm("web[a]"), vm("web[b]"), vm("db")], options: { targets: ["vm.web"] } },
+      ["vm.web[a]", "vm.web[b]"],
+    ],
+  ])("%s", (_, world, addresses) => {
+    expect(
+      planFor(world)
+        .changes.map(({ address }) => address)
+        .sort(),
+    ).toEqual(addresses);
+  });
+
+  it("what names nothing is an error with the nearest name", () => {
+    const { diagnostics } = planFor({ ...nothing, options: { targets: ["vm.wbe"] } });
+    expect(JSON.stringify(diagnostics)).toContain("did you mean vm.web?");
+  });
+});
+
+describe("a plan asks, warns or refuses", () => {
+  const tooMany = Array.from({ length: 8 }, (_, index) => volume(`disk-${index}`));
+  const named2 = (name: string): World => ({
+    applied: [vm("web")],
+    desired: [vm("web", { name })],
+    strangers: [{ kind: "vm", id: "s", name: "taken", status: "ACTIVE", phase: "running" }],
+  });
+  it.each<[what: string, world: World, says: readonly string[]]>([
+    ["an empty file", { applied: [group("front")] }, ["asks empty"]],
+    [
+      "more than half of what there is",
+      { applied: tooMany, desired: tooMany.slice(0, 3) },
+      ["asks removal", "asks data_loss"],
+    ],
+    ["half of it is no more than that", { applied: tooMany, desired: tooMany.slice(0, 4) }, ["asks data_loss"]],
+    ["the loss of a volume", { applied: [volume("data"), vm("web")], desired: [vm("web")] }, ["asks data_loss"]],
+    [
+      "the loss of one that is protected",
+      { applied: [{ ...volume("data"), memory: { preventDestroy: true } }, vm("web")], desired: [vm("web")] },
+      ["asks prevent_destroy", "asks data_loss"],
+    ],
+    [
+      "a volume that comes off a running VM",
+      { applied: [vm("web"), volume("data", onWeb)], desired: [vm("web"), volume("data")] },
+      ["asks flush"],
+    ],
+    [
+      "one whose flush is to stop the VM asks nothing",
+      {
+        applied: [
+          { ...vm("web", { power: "stopped" }), now: { phase: "stopped", status: "SHUTOFF" } },
+          volume("data", { ...onWeb, flush: { via: "stop" } }),
+        ],
+        desired: [vm("web", { power: "stopped" }), volume("data", { flush: { via: "stop" } })],
+      },
+      [],
+    ],
+    [
+      "an empty volume in the place of one that vanished",
+      { applied: [{ ...volume("data"), sighted: "gone" }], desired: [volume("data")] },
+      ["asks recreate", "warning plan/gone"],
+    ],
+    ["a name that somebody else has", named2("taken"), ["error plan/name-taken"]],
+    ["a name that nobody has", named2("free"), []],
+    [
+      "two that want each other's names ask nothing",
+      { applied: [vm("one"), vm("two")], desired: [vm("one", { name: "two" }), vm("two", { name: "one" })] },
+      [],
+    ],
+    [
+      "two volumes of one name may be",
+      { applied: [volume("data")], desired: [volume("data"), volume("more", { name: "data" })] },
+      [],
+    ],
+  ])("%s", (_, world, says) => {
+    const lines = told(planFor(world)).filter((line) => /^(asks|error|warning|note) /.test(line));
+    expect([...new Set(lines)]).toEqual(says);
+  });
+});
+
+describe("names and ids of the catalogue", () => {
+  const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+  const index = indexCatalogue([
+    { id: uuid(1), name: "small" },
+    { id: uuid(2), name: "large" },
+    { id: uuid(3), name: "twice" },
+    { id: uuid(4), name: "twice" },
+    { id: uuid(5) },
+  ]);
+  it.each([
+    ["a name", "small", "one"],
+    ["an id", uuid(2), "one"],
+    ["an id without a name", uuid(5), "one"],
+    ["a name that two have", "twice", "several"],
+    ["a name that none has", "tiny", "none"],
+  ])("%s", (_, text, found) => {
+    expect([resolveEntry(text, index).found, resolveEntry(text, undefined).found]).toEqual([found, "unlisted"]);
+  });
+
+  it.each([
+    ["the same text", "x", "x", true],
+    ["a name of the entry", "small", uuid(1), true],
+    ["a name of another", "large", uuid(1), false],
+    ["another id", uuid(8), uuid(1), false],
+    ["a name that no list has, against an id", "tiny", uuid(1), undefined],
+  ])("%s is that entry: %s, %s: %s", (_, shown, id, is) => {
+    expect(isEntry(shown, id, index)).toBe(is);
+  });
+
+  it.each([
+    ["ops@acme.example", "OPS@acme.example ", true],
+    ["ops", "ops@acme.example", true],
+    ["ops", "dev", false],
+    ["ops@acme.example", "dev@acme.example", false],
+  ])("%s and %s are one owner, as far as can be told: %s", (one, other, same) => {
+    expect([sameOwner(one, other), sameOwner(other, one)]).toEqual([same, same]);
+  });
+
+  it.each([
+    ["web-1", undefined],
+    ["WEB", undefined],
+    ["ab", "is 2 characters long; 3 to 50 are allowed"],
+    ["x".repeat(51), "is 51 characters long; 3 to 50 are allowed"],
+    ["web_1", 'contains "_"; only a-z, 0-9 and hyphens are allowed'],
+  ])("the name %s %s", (name, problem) => {
+    expect(nameProblem(name)).toBe(problem);
+  });
+});

@@ -1,0 +1,351 @@
+/** What the diff decides of one resource, as a table for each kind: one row a case, with its reason and its fields. */
+import { describe, expect, it } from "vitest";
+import { group, idOf, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
+
+type Row = readonly [what: string, world: World, told: readonly string[]];
+
+const web = vm("web");
+const lifecycle = web.lifecycle;
+const data = volume("data");
+const front = group("front", { rules: [rule(80)] });
+const namesFront = rule(22, { remote: { kind: "group", group: { address: "group.front" } } });
+const strangerVm = { kind: "vm", id: "s1", name: "web", status: "ACTIVE", phase: "running" } as const;
+const strangerGroup = { kind: "group", id: "s2", name: "front" } as const;
+const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+
+const vms: readonly Row[] = [
+  ["as applied", { applied: [web], desired: [web] }, []],
+  ["declared, and not there", { desired: [web] }, ["vm.web create declared"]],
+  ["another name", { applied: [web], desired: [vm("web", { name: "www" })] }, ["vm.web update changed name:rename"]],
+  [
+    "another flavor",
+    { applied: [web], desired: [vm("web", { flavor: "m1.large" })] },
+    ["vm.web update changed flavor_id:resize"],
+  ],
+  [
+    "the same flavor by its id",
+    {
+      applied: [vm("web", { now: { flavor: uuid(1) } } as never)],
+      desired: [web],
+      catalogue: { flavors: [{ id: uuid(1), name: "m1.small" }] },
+    },
+    [],
+  ],
+  [
+    "another image",
+    { applied: [web], desired: [vm("web", { image: uuid(2) })] },
+    ["vm.web update changed image_id:rebuild", "asks data_loss"],
+  ],
+  [
+    "another image, where that replaces",
+    { applied: [web], desired: [vm("web", { image: uuid(2), lifecycle: { ...lifecycle, onImageChange: "replace" } })] },
+    ["vm.web replace changed image_id:replace", "asks data_loss"],
+  ],
+  [
+    "another image, where that is ignored",
+    { applied: [web], desired: [vm("web", { image: uuid(2), lifecycle: { ...lifecycle, onImageChange: "ignore" } })] },
+    [],
+  ],
+  ["an owner in other letters", { applied: [web], desired: [vm("web", { owner: "OPS@acme.example" })] }, []],
+  ["a username for the owner's e-mail", { applied: [web], desired: [vm("web", { owner: "ops" })] }, []],
+  [
+    "another owner",
+    { applied: [web], desired: [vm("web", { owner: "dev@acme.example" })] },
+    ["vm.web replace changed owner:replace", "asks data_loss"],
+  ],
+  [
+    "another root disk",
+    { applied: [web], desired: [vm("web", { rootSizeGb: 80 })] },
+    ["vm.web replace changed root_size:replace", "asks data_loss"],
+  ],
+  [
+    "another region",
+    { applied: [web], desired: [vm("web", { region: "eu-1" })] },
+    ["vm.web replace changed region:replace", "asks data_loss"],
+  ],
+  [
+    "stopped, and it runs",
+    { applied: [web], desired: [vm("web", { power: "stopped" })] },
+    ["vm.web update changed power:stop"],
+  ],
+  [
+    "running, and it is stopped",
+    {
+      applied: [{ ...vm("web", { power: "running" }), now: { phase: "stopped", status: "SHUTOFF" } }],
+      desired: [vm("web", { power: "running" })],
+    },
+    ["vm.web update drifted power:start"],
+  ],
+  [
+    "somebody resized it",
+    {
+      applied: [{ ...web, now: { flavor: "m1.large" } }],
+      desired: [web],
+      catalogue: {
+        flavors: [
+          { id: uuid(1), name: "m1.small" },
+          { id: uuid(2), name: "m1.large" },
+        ],
+      },
+    },
+    ["vm.web update drifted flavor_id:resize"],
+  ],
+  [
+    "somebody resized it, which is ignored",
+    {
+      applied: [{ ...web, now: { flavor: "m1.large" } }],
+      desired: [vm("web", { lifecycle: { ...lifecycle, ignoreChanges: ["flavor_id"] } })],
+    },
+    [],
+  ],
+  [
+    "a resize waits for its decision",
+    {
+      applied: [
+        {
+          ...vm("web", { flavor: "m1.large" }),
+          now: { phase: "verify_resize", status: "VERIFY_RESIZE" },
+          memory: { flavor: "m1.small", resizing: { from: "m1.small", to: "m1.large" } },
+        },
+      ],
+      desired: [vm("web", { flavor: "m1.large" })],
+    },
+    ["vm.web update interrupted"],
+  ],
+  [
+    "a resize waits that is not wanted any more",
+    {
+      applied: [
+        {
+          ...vm("web", { flavor: "m1.large" }),
+          now: { phase: "verify_resize", status: "VERIFY_RESIZE" },
+          memory: { flavor: "m1.small", resizing: { from: "m1.small", to: "m1.large" } },
+        },
+      ],
+      desired: [web],
+    },
+    ["vm.web update interrupted"],
+  ],
+  ["gone", { applied: [{ ...web, sighted: "gone" }], desired: [web] }, ["vm.web create gone", "warning plan/gone"]],
+  [
+    "failed while it was built",
+    { applied: [{ ...web, now: { phase: "failed", status: "ERROR" }, memory: { building: true } }], desired: [web] },
+    ["vm.web replace failed", "asks data_loss"],
+  ],
+  [
+    "failed after it was in use",
+    { applied: [{ ...web, now: { phase: "failed", status: "ERROR" } }], desired: [web] },
+    ["warning plan/vm-failed"],
+  ],
+  ["not declared", { applied: [web] }, ["vm.web delete removed", "asks empty", "asks data_loss"]],
+  ["not declared, and gone", { applied: [{ ...web, sighted: "gone" }] }, ["vm.web forget gone"]],
+  [
+    "not declared, and protected",
+    { applied: [{ ...web, memory: { preventDestroy: true } }] },
+    ["vm.web delete removed", "asks empty", "asks prevent_destroy", "asks data_loss"],
+  ],
+  [
+    "let go",
+    { applied: [web], removed: [{ from: "vm.web", destroy: false, source: { file: "f", line: 1, column: 1 } }] },
+    ["vm.web forget let_go"],
+  ],
+  [
+    "everything is to be destroyed",
+    { applied: [web], desired: [web], options: { destroy: true } },
+    ["vm.web delete destroy", "asks data_loss"],
+  ],
+  [
+    "replaced on request",
+    { applied: [web], desired: [web], options: { replace: ["vm.web"] } },
+    ["vm.web replace requested", "asks data_loss"],
+  ],
+  ["somebody else has its name", { desired: [web], strangers: [strangerVm] }, ["error plan/name-taken"]],
+  [
+    "somebody else has its name, and it is adopted",
+    { desired: [vm("web", { flavor: "m1.small" })], strangers: [strangerVm], options: { adopt: true } },
+    ["vm.web import adopted"],
+  ],
+];
+
+const volumes: readonly Row[] = [
+  ["as applied", { applied: [data], desired: [data] }, []],
+  ["declared, and not there", { desired: [data] }, ["volume.data create declared"]],
+  ["larger", { applied: [data], desired: [volume("data", { sizeGb: 200 })] }, ["volume.data update changed size:grow"]],
+  [
+    "smaller",
+    { applied: [data], desired: [volume("data", { sizeGb: 50 })] },
+    ["volume.data update changed size:grow", "error plan/shrink"],
+  ],
+  [
+    "somebody grew it",
+    { applied: [{ ...data, now: { sizeGb: 200 } }], desired: [data] },
+    ["volume.data update drifted size:grow", "error plan/shrink"],
+  ],
+  [
+    "another name",
+    { applied: [data], desired: [volume("data", { name: "other" })] },
+    ["volume.data replace changed name:replace", "asks data_loss"],
+  ],
+  [
+    "to be attached",
+    { applied: [web, data], desired: [web, volume("data", { attachTo: { address: "vm.web" } })] },
+    ["volume.data update changed attach_to:attach"],
+  ],
+  [
+    "to be taken off",
+    { applied: [web, volume("data", { attachTo: { address: "vm.web" } })], desired: [web, data] },
+    ["volume.data update changed attach_to:detach", "asks flush"],
+  ],
+  [
+    "to hang elsewhere",
+    {
+      applied: [web, vm("db"), volume("data", { attachTo: { address: "vm.web" } })],
+      desired: [web, vm("db"), volume("data", { attachTo: { address: "vm.db" } })],
+    },
+    ["volume.data update changed attach_to:move", "asks flush"],
+  ],
+  [
+    "somebody took it off",
+    {
+      applied: [web, { ...volume("data", { attachTo: { address: "vm.web" } }), now: { attachedTo: null } }],
+      desired: [web, volume("data", { attachTo: { address: "vm.web" } })],
+    },
+    ["volume.data update drifted attach_to:attach"],
+  ],
+  [
+    "gone",
+    { applied: [{ ...data, sighted: "gone" }], desired: [data] },
+    ["volume.data create gone", "asks recreate", "warning plan/gone"],
+  ],
+  ["not looked at", { applied: [{ ...data, sighted: "unseen" }], desired: [data] }, []],
+  ["not declared", { applied: [data] }, ["volume.data delete removed", "asks empty", "asks data_loss"]],
+  [
+    "not declared, and the service deletes none",
+    { applied: [data], missing: ["volume.delete"] },
+    ["volume.data forget removed", "asks empty"],
+  ],
+  [
+    "not declared, and protected",
+    { applied: [{ ...data, memory: { preventDestroy: true } }] },
+    ["volume.data delete removed", "asks empty", "asks prevent_destroy", "asks data_loss"],
+  ],
+];
+
+const groups: readonly Row[] = [
+  ["as applied", { applied: [front], desired: [front] }, []],
+  ["declared, and not there", { desired: [front] }, ["group.front create declared rules:add rule"]],
+  [
+    "another name",
+    { applied: [front], desired: [group("front", { name: "entry", rules: [rule(80)] })] },
+    ["group.front update changed name:rename"],
+  ],
+  [
+    "one rule more",
+    { applied: [front], desired: [group("front", { rules: [rule(80), rule(443)] })] },
+    ["group.front update changed rules:add rule"],
+  ],
+  [
+    "one rule less, which the service can delete",
+    { applied: [front], desired: [group("front")], missing: [] },
+    ["group.front update changed rules:remove rule"],
+  ],
+  [
+    "one rule less, which it cannot",
+    { applied: [front], desired: [group("front")] },
+    ["group.front replace changed rules:remove rule"],
+  ],
+  [
+    "one rule less, which is kept then",
+    { applied: [front], desired: [group("front", { lifecycle: { ...front.lifecycle, onRuleRemoval: "keep" } })] },
+    ["warning plan/rule-kept"],
+  ],
+  [
+    "a rule that nobody wrote",
+    {
+      applied: [
+        {
+          ...group("front"),
+          now: {
+            rules: [{ id: "r", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 }],
+          },
+        },
+      ],
+      desired: [group("front")],
+      missing: [],
+    },
+    ["group.front update drifted rules:remove rule"],
+  ],
+  [
+    "a rule that nobody wrote, in an additive group",
+    {
+      applied: [
+        {
+          ...group("front"),
+          now: {
+            rules: [{ id: "r", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 }],
+          },
+        },
+      ],
+      desired: [group("front", { rulesMode: "additive" })],
+      missing: [],
+    },
+    [],
+  ],
+  [
+    "a rule that the platform made",
+    {
+      applied: [
+        { ...group("front"), now: { rules: [{ id: "r", direction: "egress", ethertype: "IPv4", platform: true }] } },
+      ],
+      desired: [group("front")],
+      missing: [],
+    },
+    [],
+  ],
+  [
+    "rules that are ignored",
+    {
+      applied: [front],
+      desired: [group("front", { lifecycle: { ...front.lifecycle, ignoreChanges: ["rules"] } })],
+      missing: [],
+    },
+    [],
+  ],
+  [
+    "a neighbour of one that is replaced",
+    {
+      applied: [group("front", { rules: [rule(80)] }), group("back", { rules: [namesFront] })],
+      desired: [group("front"), group("back", { rules: [namesFront] })],
+    },
+    ["group.back update follows rules:point at the new group", "group.front replace changed rules:remove rule"],
+  ],
+  [
+    "gone",
+    { applied: [{ ...front, sighted: "gone" }], desired: [front] },
+    ["group.front create gone rules:add rule", "warning plan/gone"],
+  ],
+  ["not declared", { applied: [front] }, ["group.front delete removed", "asks empty"]],
+  [
+    "somebody else has its name",
+    { desired: [front], strangers: [strangerGroup], missing: [] },
+    ["error plan/name-taken"],
+  ],
+];
+
+describe.each([
+  ["a VM", vms],
+  ["a volume", volumes],
+  ["a security group", groups],
+] as const)("%s", (_, rows) => {
+  it.each(rows)("%s", (_what, world, lines) => {
+    expect(told(planFor(world))).toEqual(lines);
+  });
+
+  it("is what it was: the same plan, byte for byte, from the same inputs", () => {
+    for (const [, world] of rows) expect(JSON.stringify(planFor(world))).toBe(JSON.stringify(planFor(world)));
+  });
+});
+
+it("ids are what the tables take them for", () => {
+  expect(idOf("vm.web")).toBe("id-vm-web");
+});

@@ -1,0 +1,129 @@
+/** What the records become: without any request, by looking; and what each step writes when it is done. */
+import { describe, expect, it } from "vitest";
+import { group, idOf, planFor, vm, volume, type World } from "../support/sample-plans";
+
+const web = vm("web");
+const onWeb = { attachTo: { address: "vm.web" } };
+const data = volume("data", onWeb);
+
+/** What is other in the records that the plan writes down at once, by address; `gone`: it is forgotten. */
+function learnt(world: World): Record<string, unknown> {
+  const plan = planFor(world);
+  const before = new Map((world.applied ?? []).map((one) => [one.address, one]));
+  return Object.fromEntries(
+    plan.bookkeeping.map((change): [string, string] => {
+      if (change.type === "missing") return [`${change.orphan.kind}:${change.orphan.id}`, "missing"];
+      if (change.type === "orphan") return [change.key, change.orphan === null ? "ended" : "an orphan"];
+      if (change.type !== "resource") return [change.type, "written"];
+      const known = before.get(change.address);
+      return [change.address, change.record === null ? "gone" : known === undefined ? "known" : "other"];
+    }),
+  );
+}
+
+describe("without any request", () => {
+  it.each<[what: string, world: World, learnt: Record<string, unknown>]>([
+    ["nothing, where all is as applied", { applied: [web, data], desired: [web, data] }, {}],
+    [
+      "a lifecycle flag",
+      { applied: [web], desired: [vm("web", { lifecycle: { ...web.lifecycle, preventDestroy: true } })] },
+      { "vm.web": "other" },
+    ],
+    [
+      "an address that is shown for the first time",
+      { applied: [{ ...web, now: { privateIp: "10.0.0.7" } }], desired: [web] },
+      { "vm.web": "other" },
+    ],
+    [
+      "that a VM is built",
+      { applied: [{ ...web, memory: { building: true } }], desired: [web] },
+      { "vm.web": "other" },
+    ],
+    [
+      "nothing of a VM that still changes",
+      {
+        applied: [{ ...web, now: { phase: "changing", status: "BUILD" }, memory: { building: true } }],
+        desired: [web],
+      },
+      {},
+    ],
+    ["not yet what a step is still to make true", { applied: [web], desired: [vm("web", { flavor: "m1.large" })] }, {}],
+    [
+      "not what is ignored",
+      {
+        applied: [web],
+        desired: [vm("web", { flavor: "m1.large", lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] } })],
+      },
+      {},
+    ],
+    [
+      "that an attach which nobody answered has arrived",
+      { applied: [web, { ...data, memory: { attaching: idOf("vm.web") } }], desired: [web, data] },
+      { "volume.data": "other" },
+    ],
+    [
+      "where a volume is by its new address",
+      {
+        applied: [volume("old")],
+        desired: [volume("new", { name: "old" })],
+        moved: [{ from: "volume.old", to: "volume.new", source: { file: "f", line: 1, column: 1 } }],
+      },
+      { "volume.old": "gone", "volume.new": "known" },
+    ],
+    [
+      "that what is gone is missing",
+      { applied: [{ ...volume("data"), sighted: "gone" }] },
+      { "volume:id-volume-data": "missing" },
+    ],
+    [
+      "that an orphan which was being deleted has gone",
+      {
+        orphans: [{ kind: "volume", id: "x", name: "x", reason: "r", deleting: true }],
+        missing: [],
+      },
+      {},
+    ],
+  ])("%s", (_, world, expected) => {
+    expect(learnt(world)).toEqual(expected);
+  });
+});
+
+describe("by its steps, and by no other", () => {
+  const recordOf = (world: World, id: string) => planFor(world).steps.find((step) => step.id === id)?.record;
+  const resized = { applied: [web], desired: [vm("web", { flavor: "m1.large" })] };
+  it.each<[what: string, world: World, step: string, record: unknown]>([
+    [
+      "a rename writes the name",
+      { applied: [web], desired: [vm("web", { name: "www" })] },
+      "vm.web/rename",
+      { name: "www" },
+    ],
+    [
+      "a resize writes that it is under way",
+      resized,
+      "vm.web/resize",
+      { resizing: { from: "m1.small", to: "m1.large" } },
+    ],
+    ["its confirm writes the flavor", resized, "vm.web/confirm", { flavor: "m1.large" }],
+    [
+      "a grow writes the size",
+      { applied: [volume("data")], desired: [volume("data", { sizeGb: 200 })] },
+      "volume.data/resize",
+      { sizeGb: 200 },
+    ],
+    [
+      "a stop writes the power",
+      { applied: [web], desired: [vm("web", { power: "stopped" })] },
+      "vm.web/stop",
+      { power: "stopped" },
+    ],
+    [
+      "a group's update writes what it says",
+      { applied: [group("front")], desired: [group("front", { name: "entry" })] },
+      "group.front/update",
+      { name: "entry" },
+    ],
+  ])("%s", (_, world, step, record) => {
+    expect(recordOf(world, step)).toEqual(record);
+  });
+});
