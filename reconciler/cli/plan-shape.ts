@@ -16,6 +16,7 @@ import {
   number,
   oneOf,
   optional,
+  place,
   reference,
   shape,
   text,
@@ -24,7 +25,6 @@ import { groupFields, vmFields, volumeFields } from "../core/model/fields";
 import { fieldsIn } from "../core/text/objects";
 
 const anything: Check = () => true;
-const place = shape({ file: text, line: number, column: optional(number) });
 const source = optional(place);
 const inherited = optional(mapOf(place));
 const check = either(

@@ -39,9 +39,16 @@ export const shape = (fields: Checks): Check => {
     isObject(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
 };
 
+export const place = shape({ file: text, line: number, column: optional(number) });
 export const reference = either(shape({ address }), shape({ id: text }));
 /** Text, or text with values in it that only the service knows. */
-export const template: Check = either(text, shape({ parts: list(either(text, shape({ address, attribute: text }))) }));
+export const template: Check = either(
+  text,
+  shape({
+    parts: list(either(text, shape({ address, attribute: text, late: optional(flag) }))),
+    source: optional(place),
+  }),
+);
 export const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
 const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
 const remote = either(

@@ -46,7 +46,7 @@ const vmMemory: Memory<RecordedVm, typeof vmFields> = {
   floatingIp: optional(text),
   createdAt: optional(text),
   building: optional(flag),
-  resizing: optional(shape({ to: text })),
+  resizing: optional(shape({ from: optional(text), to: text })),
   dataVolumeDetached: optional(flag),
   dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
   deleting: optional(flag),
@@ -66,7 +66,7 @@ const groupMemory: Memory<RecordedGroup, typeof groupFields> = {
   preventDestroy: flag,
   deleting: optional(flag),
   updating: optional(mapOf(text)),
-  retired: optional(list(shape({ id: text }))),
+  retired: optional(list(shape({ id: text, name: optional(text) }))),
 };
 
 const checks: Record<Kind, readonly (readonly [string, Check])[]> = {
@@ -130,6 +130,7 @@ const orphanShape: readonly (readonly [string, Check])[] = [
   ["reason", text],
   ["sizeGb", optional(number)],
   ["missingSince", optional(time)],
+  ["deleting", optional(flag)],
 ];
 
 export function orphanProblem(orphan: unknown): string | undefined {
