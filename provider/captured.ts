@@ -18,6 +18,8 @@ export interface ProgramNote {
   readonly of: string;
   /** The name is the resource's own, not one that the program gives. */
   readonly named?: boolean;
+  /** That name, when it was last brought up: a refresh may show another one. Added by the provider. */
+  readonly name?: string;
   /** Properties whose values are secrets. */
   readonly secrets?: readonly string[];
 }

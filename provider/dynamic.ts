@@ -88,9 +88,9 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const hide = hidingIn(raw);
       try {
         const made = await handler.create(context(raw, hide), own(raw));
-        return { id: made.id, outs: kept(raw, made.outputs) };
+        return { id: made.id, outs: kept(withName(raw), made.outputs) };
       } catch (error) {
-        throw asDynamicFailure(error, raw, kept, hide);
+        throw asDynamicFailure(error, withName(raw), kept, hide);
       }
     },
     async read(id, props = {}) {
@@ -105,15 +105,16 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       return {
         id: seen.id,
         props: kept(props, seen.outputs),
-        ...(managed ? { inputs: { ...clean(seen.inputs), ...noteIn(props), [capturedKey]: props[capturedKey] } } : {}),
+        ...(managed ? { inputs: inputsShown(props, seen.inputs) } : {}),
       };
     },
     async update(id, before, raw) {
       const hide = hidingIn(raw, before);
       try {
-        return { outs: kept(raw, (await handler.update(context(raw, hide), id, own(before), own(raw))).outputs) };
+        const { outputs } = await handler.update(context(raw, hide), id, own(before), own(raw));
+        return { outs: kept(withName(raw), outputs) };
       } catch (error) {
-        throw asDynamicFailure(error, raw, kept, hide);
+        throw asDynamicFailure(error, withName(raw), kept, hide);
       }
     },
     async delete(id, props) {
@@ -152,6 +153,25 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
 }
 
 const noteIn = (raw: Inputs): Inputs => (raw[programKey] === undefined ? {} : { [programKey]: raw[programKey] });
+
+/** As the program gave them, with what a refresh shows; but what a resource was named after stays an input of it. */
+function inputsShown(props: Inputs, shown: Props): Inputs {
+  const note = programNote(props);
+  return {
+    ...clean(shown),
+    ...(note?.named === true && note.name !== undefined ? { name: note.name } : {}),
+    ...(note === undefined ? {} : clean({ [programKey]: { ...note, name: undefined } })),
+    [capturedKey]: props[capturedKey],
+  };
+}
+
+/** The name that was made up is written down with what is kept. */
+function withName(raw: Inputs): Inputs {
+  const note = programNote(raw);
+  return note?.named === true && typeof raw["name"] === "string"
+    ? { ...raw, [programKey]: { ...note, name: raw["name"] } }
+    : raw;
+}
 
 /** A name that is left out stays what it was, whatever the resource is called by now. */
 const sameName = (before: Inputs | undefined, raw: Inputs): Inputs =>

@@ -33,7 +33,7 @@ import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
-import { ownProps, readStruct, secretsIn, unwrapAll, wrapSecret, writeStruct } from "./wire";
+import { ownProps, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
 
 type Hide = (text: string) => string;
 
@@ -46,6 +46,10 @@ const detailOf = {
   update: { update: 4, replace: 5 },
 } as const satisfies Record<DiffKind, Readonly<Record<"update" | "replace", number>>>;
 const credentials: readonly string[] = ["token", "authorization"];
+/** Where providers keep the names of inputs that no program gave. */
+const madeUpKey = "__defaults";
+const stringsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 /** The engine adds these to a provider's configuration by itself. */
 const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
 
@@ -148,6 +152,19 @@ export function createService(log: Log) {
       ),
     );
 
+  /** What the program left out and was made up once stays an input, whatever a refresh shows. */
+  const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
+  function madeUpIn(inputs: Record<string, unknown>): Props {
+    const names = stringsIn(inputs[madeUpKey]);
+    return { ...madeUp(names), ...Object.fromEntries(names.map((name) => [name, unwrap(inputs[name])])) };
+  }
+
+  /** What the last refresh showed in its place. */
+  const shownFor = (inputs: Record<string, unknown>, outputs: Record<string, unknown>): Props =>
+    Object.fromEntries(
+      stringsIn(inputs[madeUpKey]).flatMap((name) => (outputs[name] === undefined ? [] : [[name, outputs[name]]])),
+    );
+
   function checkFailures(response: CheckResponse, failures: readonly { property: string; reason: string }[]): void {
     for (const { property, reason } of failures) {
       const failure = new messages.CheckFailure();
@@ -239,17 +256,12 @@ export function createService(log: Log) {
       const before = ownProps(readStruct(request.getOlds()));
       const exists = Object.keys(before).length > 0;
       if (exists) known.set(urn, known.get(urn) ?? "there");
-      const { inputs, failures, warnings } = handler.check(
-        {
-          ...ownProps(raw),
-          ...(Object.hasOwn(handler.inputs, "name") ? nameFor(urn, before, raw) : {}),
-        },
-        exists,
-      );
+      const named = Object.hasOwn(handler.inputs, "name") ? nameFor(urn, before, raw) : {};
+      const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
       const hide = hidingIn(request.getNews());
       for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();
-      response.setInputs(writeStruct(inputs, raw));
+      response.setInputs(writeStruct({ ...inputs, ...madeUp(Object.keys(named)) }, raw));
       checkFailures(
         response,
         failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
@@ -313,8 +325,9 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const rawInputs = readStruct(request.getInputs());
-      const raw = { ...readStruct(request.getProperties()), ...rawInputs };
-      const props = ownProps(raw);
+      const rawOutputs = readStruct(request.getProperties());
+      const raw = { ...rawOutputs, ...rawInputs };
+      const props = ownProps({ ...raw, ...shownFor(rawInputs, rawOutputs) });
       // Older stubs have no timeout for a read.
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
@@ -326,7 +339,8 @@ export function createService(log: Log) {
       // No id and no properties: it is gone, or was never there.
       if (seen === undefined) return response;
       response.setId(seen.id);
-      response.setInputs(writeStruct(isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs), raw));
+      const declared = isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs);
+      response.setInputs(writeStruct({ ...declared, ...madeUpIn(rawInputs) }, raw));
       response.setProperties(writeStruct(seen.outputs, raw));
       return response;
     },

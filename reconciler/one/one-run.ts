@@ -6,6 +6,7 @@ import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { disksOf } from "../core/model/disks";
 import { type Live, notSeen, sightGroup, sightVm, sightVolume } from "../core/model/live";
 import type { Intent, RecordedResource, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
@@ -211,7 +212,12 @@ export async function carryOut(
   );
   for (const orphan of recorder.state.orphans.values())
     if (!report.orphans.some(({ id }) => id === orphan.id))
-      context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
+      context.log(
+        "warning",
+        orphan.missingSince === undefined
+          ? `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`
+          : `${orphan.kind} ${orphan.name} (${orphan.id}) was gone already`,
+      );
   return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
 }
 
@@ -226,9 +232,20 @@ const notedBy = (notes: OpenCreateNotes | undefined, recorder: Recorder): Record
         },
         async record(changes) {
           noteCreates(notes, recorder.state, changes);
+          noteLeaving(notes, changes);
           await recorder.record(changes);
         },
       };
+
+/** That a VM is being deleted, and what hangs on it: once it is gone, nothing else tells. */
+function noteLeaving(notes: OpenCreateNotes, changes: readonly StateChange[]): void {
+  for (const change of changes) {
+    if (change.type !== "resource" || change.record?.kind !== "vm" || change.record.deleting !== true) continue;
+    const { id, dataVolumeId, disks = [] } = change.record;
+    const seen = disksOf({ disks, ...(dataVolumeId === undefined ? {} : { dataVolumeId }) });
+    if (id !== undefined) notes.writeLeaving({ id, disks: seen });
+  }
+}
 
 function noteCreates(notes: OpenCreateNotes, { intents }: State, changes: readonly StateChange[]): void {
   for (const change of changes) {

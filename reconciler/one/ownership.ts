@@ -37,6 +37,9 @@ export function claimSeen(service: HandlerService, thing: string, owner: string 
   else if (claim.owner !== owner && claim.by === "seen") known.set(thing, { owner, by: "contested" });
 }
 
+/** Some resource of the program has it. */
+export const isClaimed = (service: HandlerService, thing: string): boolean => claimsOf(service).has(thing);
+
 export function belongsToAnother(service: HandlerService, thing: string, owner: string | undefined): boolean {
   const claim = claimsOf(service).get(thing);
   return claim !== undefined && (claim.by === "contested" || claim.owner !== owner);

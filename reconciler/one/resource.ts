@@ -7,6 +7,7 @@ import { itemAt } from "../core/text/invariant";
 import { refresh } from "../engine/refresh";
 import { createdBefore } from "./created-before";
 import { holding } from "./exclusion";
+import { mayBeItself, orElseRefused } from "./former";
 import {
   assertSameService,
   keepingRules,
@@ -198,13 +199,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const isAdopted = typeof inputs["adopt"] === "string";
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
       const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
-      const errors = planned.plan.diagnostics.filter(
-        ({ severity, code }) => severity === "error" && !(former !== undefined && code === "plan/name-taken"),
-      );
-      if (errors.length > 0) throw new HandlerFailure(errors);
+      const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
+      const mayMakeWay =
+        former !== undefined ||
+        (shape.deleteBeforeReplace && !isAdopted && mayBeItself(service, planned.live, kind, inputs["name"]));
+      const inItsWay = errors.filter(({ code }) => code === "plan/name-taken" && mayMakeWay);
+      if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
       if (isAdopted) refuseLosses(planned, adoptsTooMuch);
-      const loss = former === "there" ? shape.lossOfReplacing?.(inputs) : undefined;
-      return [...(loss === undefined ? [] : [loss]), ...warningsOf(planned)];
+      const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
+      if (former === "there" && loss !== undefined) return [loss, ...warningsOf(planned)];
+      return [...(former === undefined ? inItsWay.map((one) => orElseRefused(one, loss)) : []), ...warningsOf(planned)];
     },
 
     async create(context, inputs) {
@@ -246,8 +250,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       assertSameService(service, remembered, String(before["name"]));
       if (!isPending(id) && belongsToAnother(service, thing(id), remembered.owner))
         return context.log("warning", staysWithAnother(`${kind} ${String(before["name"])} (${id})`));
+      await exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
       context.notes?.forget();
-      return exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
     },
   };
 
@@ -385,8 +389,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const known = recordIn(before);
     if (isPending(id) && remembered.intent === undefined) return;
     const address = addressOf(kind, before["name"]);
-    const record =
+    const looked =
       known ?? (remembered.intent === undefined ? await recordById(service.client, id, context.signal) : undefined);
+    const left = context.notes?.findLeft(id);
+    const record = looked === undefined || left === undefined ? looked : (shape.leaving?.(looked, left) ?? looked);
     if (record === undefined && remembered.intent === undefined) return;
     const own: Remembered = record === undefined ? remembered : { ...remembered, record };
     const live = record === undefined ? undefined : await lookAtAll(service.client, record, id, context.signal);
@@ -396,7 +402,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       record === undefined
         ? await planPendingDelete(context, service, before, state, address)
         : await planAsObserved(service, nothingDesired, state, address, context.signal);
-    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
+    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true, context.notes);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
     releaseClaim(service, thing(id));
   }

@@ -3,7 +3,7 @@ import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
 import type { DesiredResource } from "../core/model/desired";
 import type { Live, Sighting } from "../core/model/live";
-import type { RecordedResource } from "../core/model/recorded";
+import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
 import type { Written } from "./one-desired";
 import type { Remembered } from "./one-run";
@@ -41,6 +41,8 @@ export interface Shape<K extends Kind> {
   recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
   /** The record with what the service shows for the fields that differ. */
   drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
+  /** The record with what a delete that was cut off has noted. */
+  leaving?(record: Of<K>, left: readonly Disk[]): Of<K>;
   inputsOf(record: Of<K>): Props;
   outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
   /** Records of other resources that a delete must not take for leftovers of this one. */

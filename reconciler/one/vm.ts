@@ -1,5 +1,6 @@
 /** Virtual machines. */
 
+import { disksOf, inOrder } from "../core/model/disks";
 import { vmFields } from "../core/model/fields";
 import { sightVm } from "../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
@@ -115,6 +116,11 @@ export const vmHandler = createHandler<"vm">({
       },
       change.fields.map(({ field }) => field),
     ),
+  leaving: (record, left) => ({
+    ...record,
+    deleting: true,
+    disks: inOrder([...new Map([...left, ...disksOf(record)].map((disk) => [disk.id, disk])).values()]),
+  }),
   inputsOf: (record) => propertyValues(vmFields, record),
   outputsOf: (record, live) => ({
     status: live?.status,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenCreate, OpenCreateNotes } from "../one/open-creates";
+import type { OpenCreate, OpenCreateNotes, OpenDelete } from "../one/open-creates";
 import { writePrivately } from "./private-file";
 
 interface Note extends OpenCreate {
@@ -22,8 +22,12 @@ const madeForMs = 24 * 3600_000;
  * outcome lives to keep it.
  */
 export function openCreateNotes(folder: string, owner: string, isEngineThere: () => Promise<boolean>): OpenCreateNotes {
-  const path = join(folder, `${createHash("sha256").update(owner).digest("hex").slice(0, 32)}.json`);
-  const forget = (): void => rmSync(path, { force: true });
+  const file = createHash("sha256").update(owner).digest("hex").slice(0, 32);
+  const path = join(folder, `${file}.json`);
+  const leaving = join(folder, `${file}.left.json`);
+  const forget = (): void => {
+    for (const one of [path, leaving]) rmSync(one, { force: true });
+  };
   return {
     async find(signal) {
       for (let waited = 0; ; waited += lookEveryMs) {
@@ -41,6 +45,14 @@ export function openCreateNotes(folder: string, owner: string, isEngineThere: ()
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writePrivately(path, JSON.stringify({ ...open, pid: process.pid } satisfies Note));
     },
+    writeLeaving(open) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writePrivately(leaving, JSON.stringify(open));
+    },
+    findLeft(id) {
+      const note = readJson(leaving);
+      return isLeaving(note) && note.id === id ? note.disks : undefined;
+    },
     told() {
       setTimeout(() => {
         void isEngineThere().then((isThere) => {
@@ -50,19 +62,26 @@ export function openCreateNotes(folder: string, owner: string, isEngineThere: ()
       }, keptAfterMs).unref();
     },
     forget() {
-      if (existsSync(path)) forget();
+      if (existsSync(path) || existsSync(leaving)) forget();
     },
   };
 }
 
 function readNote(path: string): Note | undefined {
+  const note = readJson(path);
+  return isNote(note) ? note : undefined;
+}
+
+function readJson(path: string): unknown {
   try {
-    const note: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isNote(note) ? note : undefined;
+    return JSON.parse(readFileSync(path, "utf8"));
   } catch {
     return undefined;
   }
 }
+
+const isLeaving = (note: unknown): note is OpenDelete =>
+  typeof note === "object" && note !== null && "id" in note && "disks" in note && Array.isArray(note.disks);
 
 const isNote = (note: unknown): note is Note =>
   typeof note === "object" &&

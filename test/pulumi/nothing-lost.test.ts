@@ -2,10 +2,12 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import type { HandlerContext, Props } from "../../reconciler/one/handler";
 import { handlers } from "../../reconciler/one/table";
 import { openCreateNotes } from "../../reconciler/outside/open-create-notes";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
+import { eventually } from "../support/eventually";
 import { contextFor } from "../support/handler-program";
 
 const vm = {
@@ -84,6 +86,21 @@ describe("what one resource deletes is never what another has taken over", () =>
     const moved = await differs(stated, { ...stated, region: "in-south-1" });
     expect(moved.replaces).toEqual(["region"]);
     expect(moved.warnings.join()).toContain("root disk");
+  });
+
+  it("a VM that has the name: it may be the resource's own, which is replaced, unless another one has shown it", async () => {
+    const made = await handlers.Vm.create(context, vm);
+    const { client: _client, ...rest } = world.ports;
+    const another = { ...rest, client: Object.create(world.client) as typeof world.client };
+    const next: HandlerContext = { ...context, service: async () => another };
+    expect(await handlers.Vm.preview(next, vm)).toEqual([
+      expect.stringMatching(
+        /a VM named db-1 exists already .* — if this resource is being replaced, that one goes first, and the root disk .* — if it is somebody else's, the update will be refused/,
+      ),
+    ]);
+    await expect(handlers.Vm.create(next, vm)).rejects.toThrow(/adopt/);
+    await handlers.Vm.diff(next, made.id, made.outputs, vm);
+    await expect(handlers.Vm.preview(next, vm)).rejects.toThrow(/adopt/);
   });
 
   it("importing a shared group leaves the rules that were made elsewhere", async () => {
@@ -165,6 +182,37 @@ describe("a create whose engine was killed", () => {
       const second = await handlers[type].create(context, inputs);
       expect(second.id).toBe(first.id);
       expect(log.join("\n")).toMatch(/cut off before it could say so/);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("a VM whose delete was cut off: what it leaves is named by the next one, though no state tells which disk is which", async () => {
+    const dialect = mergeDialect({ records: { vm: { volume_entry: { id: ["/id"], root: [] } } } });
+    const world = await startBenchWorld({ dialect });
+    try {
+      const log: string[] = [];
+      const context = { ...contextFor(world, log), notes: ofTheDead("web") };
+      const made = await handlers.Vm.create(context, vm);
+      const later = await handlers.Volume.create(contextFor(world, log), { name: "later", size: 7 });
+      await world.client.attachVolume(later.id, made.id);
+      const cutOff = new Proxy(world.client, {
+        get: (client, method) =>
+          method === "deleteVm"
+            ? async (id: string) => {
+                await client.deleteVm(id, undefined);
+                throw new Error("killed");
+              }
+            : Reflect.get(client, method),
+      });
+      const service = async () => ({ ...(await context.service()), client: cutOff });
+      await expect(handlers.Vm.delete({ ...context, service }, made.id, made.outputs)).rejects.toThrow("killed");
+      await eventually("the VM to be gone", () => (world.emulator.dump().vms.length === 0 ? true : undefined));
+      log.length = 0;
+      await handlers.Vm.delete(context, made.id, made.outputs);
+      expect(log.join("\n")).toContain(`volume ${later.id} still exists`);
+      expect(log[0]).toBe("info: forget VM db-1");
+      expect(readdirSync(folder)).toEqual([]);
     } finally {
       await world.close();
     }

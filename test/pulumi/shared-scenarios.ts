@@ -196,6 +196,22 @@ ${rest}`;
     expect(stack.emulator.dump().volumes).toEqual([volume]);
   },
 
+  "a name that was changed elsewhere is shown by a refresh, and changed back": async (stack) => {
+    stack.write({ "index.js": `${head} new cloud.Vm("db-1", vmArgs, opts);` });
+    await succeeds(stack.up());
+    const [vm] = stack.emulator.dump().vms;
+    await fetch(`${stack.emulator.url}/api/v1/vm/rename/${vm?.id}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "hacked" }),
+    });
+    await succeeds(stack.refresh(), { updated: 1 });
+    await succeeds(stack.refresh(), nothing);
+    await succeeds(stack.up(), { updated: 1 });
+    expect(stack.emulator.dump().vms.map(({ id, name }) => [id, name])).toEqual([[vm?.id, "db-1"]]);
+    await succeeds(stack.up(), nothing);
+  },
+
   "what is protected stays, until it no longer is": async (stack) => {
     const program = (protect: boolean) => `${head} new cloud.Vm("db-1", vmArgs, { ...opts, protect: ${protect} });`;
     stack.write({ "index.js": program(true) });

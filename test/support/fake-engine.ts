@@ -4,6 +4,7 @@
  * delete before a replace. A model: that the real engine agrees is what `npm run test:pulumi` is for.
  */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { type Lookup, type Registered, type Registration, runProgram, serveMonitor, type Values } from "./fake-monitor";
 import { InitFailed, type ProviderProcess, startProviderProcess, unknownText } from "./provider-process";
 
@@ -326,10 +327,10 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
             continue;
           }
           const inputs = read.inputs ?? resource.inputs;
-          const drifted =
-            JSON.stringify(plain(sortedKeys(inputs))) !== JSON.stringify(plain(sortedKeys(resource.inputs)));
-          note(drifted ? "drift" : "same", resource);
-          Object.assign(resource, { id: read.id, inputs, outputs: read.outs ?? {} });
+          const outs = read.outs ?? {};
+          const same = isSame(inputs, resource.inputs) && isSame(shown(outs), shown(resource.outputs));
+          note(same ? "same" : "drift", resource);
+          Object.assign(resource, { id: read.id, inputs, outputs: outs });
         }
       }),
   };
@@ -345,8 +346,12 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
 
-const sortedKeys = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** What a user sees of outputs. */
+const shown = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => key !== "recorded" && !key.startsWith("__")));
+
+/** As deep values: the order of keys means nothing. */
+const isSame = (one: Values, other: Values): boolean => isDeepStrictEqual(plain(one), plain(other));
 
 /** What went in secret stays secret, whatever a provider that knows no secrets gives back. */
 const sealed = (values: Values, raw: Values): Values =>

@@ -1,0 +1,38 @@
+/**
+ * Pulumi does not tell a provider that its user has something replaced (--replace, a taint): what the provider is asked
+ * looks like a create whose name is taken. Whether the resource itself bears the name is not known before its delete, so
+ * what stands in the way is told, and only the create itself refuses.
+ */
+import type { Kind } from "../core/model/address";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { Live, Sighting } from "../core/model/live";
+import type { HandlerService } from "./handler";
+import { isClaimed } from "./ownership";
+
+/** False when several bear the name, or when another resource of this program has shown that it manages what does. */
+export function mayBeItself(service: HandlerService, live: Live, kind: Kind, name: unknown): boolean {
+  const isNamesake = (one: Named): boolean => one.name?.toLowerCase() === String(name).toLowerCase();
+  const [only, ...others] = seenOf[kind](live).filter(isNamesake);
+  return only !== undefined && others.length === 0 && !isClaimed(service, `${kind}:${only.id}`);
+}
+
+interface Named {
+  readonly id: string;
+  readonly name?: string;
+}
+
+const seenOf: Record<Kind, (live: Live) => readonly Named[]> = {
+  vm: ({ vms = [] }) => vms,
+  volume: ({ volumes }) => shownIn(volumes),
+  group: ({ groups }) => shownIn(groups),
+};
+
+const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] =>
+  [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
+
+export const orElseRefused = ({ summary }: Diagnostic, loss: string | undefined): string =>
+  [
+    summary.replace(", and no address manages it", ""),
+    `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (a program in another language than TypeScript needs the option deleteBeforeReplace)`,
+    'if it is somebody else\'s, the update will be refused: adopt: "<its id>" takes it over; or choose another name',
+  ].join(" — ");
