@@ -9,6 +9,9 @@ import { errorCode } from "./errors";
 
 const held = new Set<string>();
 
+/** A single executable has no program beside it: called with this word first, it serves a world (emulator/shared.ts). */
+export const serveWorldWord = "--serve-embedded-world";
+
 export class WorldInUse extends Error {
   override readonly name = "WorldInUse";
 }

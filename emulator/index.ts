@@ -23,7 +23,7 @@ import { applyChanges, changesOf, clockOffset, createWorld, dumpWorld, type Worl
 
 export type { FaultSpec } from "./faults";
 export { FaultProblem, faultKinds, parseFault } from "./faults";
-export { announce, announced, becomeGuest, countGuests, type Served, WorldInUse } from "./folder-lock";
+export { announce, announced, becomeGuest, countGuests, type Served, serveWorldWord, WorldInUse } from "./folder-lock";
 export { type Operation, operationNames } from "./operations";
 export type { UserSeed, WorldSeed } from "./seed";
 export type { SpokenDialect } from "./speech";

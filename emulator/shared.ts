@@ -6,7 +6,8 @@
 import { announce, countGuests } from "./folder-lock";
 import { startEmulator } from "./index";
 
-async function serveShared(dir: string, timeScale: number, idleMs: number): Promise<void> {
+export async function serveShared([dir = "", timeScaleText, idleText]: readonly string[]): Promise<void> {
+  const [timeScale, idleMs] = [Number(timeScaleText), Number(idleText)];
   const emulator = await startEmulator({ dir, timeScale });
   const withdraw = announce(dir, { url: emulator.url, timeScale });
   const total = (): number => Object.values(emulator.requests().counts).reduce((sum, count) => sum + count, 0);
@@ -35,8 +36,7 @@ async function serveShared(dir: string, timeScale: number, idleMs: number): Prom
 }
 
 if (require.main === module) {
-  const [dir = "", timeScale, idleMs] = process.argv.slice(2);
-  serveShared(dir, Number(timeScale), Number(idleMs)).catch((error: Error) => {
+  serveShared(process.argv.slice(2)).catch((error: Error) => {
     process.stderr.write(`error: ${error.message}\n`);
     process.exitCode = 1;
   });

@@ -19,13 +19,24 @@ interface PackageFile {
 
 export const version: string = readPackage()?.version ?? "unknown";
 
+export function isSingleExecutable(): boolean {
+  try {
+    return (require("node:sea") as typeof import("node:sea")).isSea();
+  } catch {
+    // This Node has no single executables.
+    return false;
+  }
+}
+
 /** A single executable carries its package file inside; whatever lies beside the executable is somebody else's. */
 function readPackage(): PackageFile | undefined {
   try {
-    const { isSea, getAsset } = require("node:sea") as typeof import("node:sea");
-    if (isSea()) return JSON.parse(getAsset("package.json", "utf8")) as PackageFile;
+    if (isSingleExecutable()) {
+      const { getAsset } = require("node:sea") as typeof import("node:sea");
+      return JSON.parse(getAsset("package.json", "utf8")) as PackageFile;
+    }
   } catch {
-    // This Node has no single executables.
+    // Made without one.
   }
   try {
     return require(join(packageFolder, "package.json")) as PackageFile;

@@ -1,4 +1,4 @@
-/** One example a resource, in the languages that the package is mostly used from. */
+/** One example a resource and a function, in the languages that the package is mostly used from. */
 type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value } | Reference;
 
 interface Reference {
@@ -38,6 +38,30 @@ const examples: Readonly<Record<string, Example>> = {
     name: "ssh",
     args: { securityGroupId: idOf("front"), protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" },
   },
+  DesiredState: {
+    title: "A whole file",
+    name: "site",
+    args: { files: ["reconcile.yaml"], vars: { env: "prod" }, flushConfirmed: true },
+  },
+  VmWithVolumes: {
+    title: "A virtual machine with two volumes",
+    name: "store",
+    args: {
+      ...{ flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+      ...{ project: "acme", region: "in-west-1", size: 10 },
+      volumes: { data: { size: 100 }, logs: { size: 20 } },
+    },
+  },
+  SecurityGroupSet: {
+    title: "Two groups that name each other",
+    name: "tiers",
+    args: {
+      groups: {
+        web: { rules: [{ protocol: "tcp", dstPort: "8080", remoteGroup: "data" }] },
+        data: { rules: [{ protocol: "tcp", dstPort: "5432", remoteGroup: "web" }] },
+      },
+    },
+  },
 };
 
 const isReference = (value: Value): value is Reference =>
@@ -69,40 +93,56 @@ const yaml = (value: Value): string =>
     typeof item === "object" && item !== null && isReference(item) ? `\${${item.idOf}.id}` : item,
   );
 
+const section = (title: string, programs: Readonly<Record<"typescript" | "python" | "yaml", string>>): string =>
+  ["{{% examples %}}", "## Example Usage", "{{% example %}}", `### ${title}`, ""]
+    .concat(Object.entries(programs).map(([language, program]) => `\`\`\`${language}\n${program}\n\`\`\``))
+    .concat("{{% /example %}}", "{{% /examples %}}")
+    .join("\n");
+
+const inTypescript = 'import * as cloud from "@reconcile-cloud/pulumi";\n';
+const inPython = "import pulumi_reconcile_cloud as cloud\n";
+
 export function exampleOf(type: string): string {
   const example = examples[type];
   if (example === undefined) return "";
   const { title, name, args } = example;
-  const each = (write: (key: string, value: Value) => string): string =>
-    Object.entries(args)
-      .map(([key, value]) => write(key, value))
-      .join("\n");
-  return `{{% examples %}}
-## Example Usage
-{{% example %}}
-### ${title}
+  const each = (write: (key: string, value: Value) => string): string[] =>
+    Object.entries(args).map(([key, value]) => write(key, value));
+  return section(title, {
+    typescript: [
+      inTypescript,
+      `const ${name} = new cloud.${type}("${name}", {`,
+      ...each((key, value) => `    ${key}: ${typescript(value)},`),
+      "});",
+    ].join("\n"),
+    python: [
+      inPython,
+      `${name} = cloud.${type}("${name}",`,
+      ...each((key, value) => `    ${snake(key)}=${python(value)},`),
+      ")",
+    ].join("\n"),
+    yaml: [
+      ...["resources:", `  ${name}:`, `    type: reconcile-cloud:${type}`, "    properties:"],
+      ...each((key, value) => `      ${key}: ${yaml(value)}`),
+    ].join("\n"),
+  });
+}
 
-\`\`\`typescript
-import { ${type} } from "reconcile-cloud/pulumi";
+const looked: Readonly<Record<string, string>> = {
+  ...{ getFlavor: "m1.small", getImage: "ubuntu-24.04", getRegion: "in-west-1" },
+  ...{ getVm: "web", getVolume: "data", getSecurityGroup: "front" },
+};
 
-const ${name} = new ${type}("${name}", {
-${each((key, value) => `    ${key}: ${typescript(value)},`)}
-});
-\`\`\`
-\`\`\`python
-import pulumi_reconcile_cloud as cloud
-
-${name} = cloud.${type}("${name}",
-${each((key, value) => `    ${snake(key)}=${python(value)},`)}
-)
-\`\`\`
-\`\`\`yaml
-resources:
-  ${name}:
-    type: reconcile-cloud:${type}
-    properties:
-${each((key, value) => `      ${key}: ${yaml(value)}`)}
-\`\`\`
-{{% /example %}}
-{{% /examples %}}`;
+/** `getVm` looks up the VM that is named so. */
+export function lookupExampleOf(name: string): string {
+  const wanted = looked[name];
+  if (wanted === undefined) return "";
+  return section("By its name", {
+    typescript: `${inTypescript}\nconst found = cloud.${name}Output({ name: "${wanted}" });\nexport const id = found.id;`,
+    python: `import pulumi\n${inPython}\nfound = cloud.${snake(name)}_output(name="${wanted}")\npulumi.export("id", found.id)`,
+    yaml: [
+      ...["variables:", "  found:", "    fn::invoke:", `      function: reconcile-cloud:${name}`],
+      ...["      arguments:", `        name: ${wanted}`, "outputs:", "  id: ${found.id}"],
+    ].join("\n"),
+  });
 }

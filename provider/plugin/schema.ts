@@ -4,7 +4,7 @@ import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../ca
 import type { Component } from "../components/parts";
 import { components } from "../components/table";
 import { type SettingName, settingNames } from "../settings";
-import { exampleOf } from "./examples";
+import { exampleOf, lookupExampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
 
@@ -32,7 +32,7 @@ export function packageSchema(): Json {
     publisher: "reconcile-cloud",
     homepage: home,
     repository: home,
-    logoUrl: "https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/docs/pictures/resources.svg",
+    logoUrl: "https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/docs/pictures/logo.png",
     pluginDownloadURL: pluginDownloadUrl,
     meta: { supportPack: true },
     config: { variables },
@@ -56,7 +56,11 @@ const language: Json = {
     generateResourceContainerTypes: true,
     respectSchemaVersion: true,
   },
-  csharp: { rootNamespace: "ReconcileCloud", respectSchemaVersion: true },
+  csharp: {
+    rootNamespace: "ReconcileCloud",
+    namespaces: { [packageName]: "ReconcileCloud" },
+    respectSchemaVersion: true,
+  },
   java: { basePackage: "cloud.reconcile", buildFiles: "gradle" },
 };
 
@@ -68,13 +72,13 @@ const text = (description: string, environment?: string): Json => ({
 
 /** A credential has no default: what is taken from the environment then is never written anywhere. */
 const settings: Readonly<Record<SettingName, Json>> = {
-  baseUrl: text("embedded, or the URL of the service; else RECONCILE_BASE_URL."),
-  dialect: text("The path of a dialect, or the dialect as JSON; else RECONCILE_DIALECT."),
+  baseUrl: text("embedded, or the URL of the service; else RECONCILE_BASE_URL.", "RECONCILE_BASE_URL"),
+  dialect: text("The path of a dialect, or the dialect as JSON; else RECONCILE_DIALECT.", "RECONCILE_DIALECT"),
   timing: text("How long to wait, as JSON, with the names that a file has."),
   token: { ...text("The token; better left to RECONCILE_TOKEN, which is in no state."), secret: true },
   authorization: { ...text("The whole Authorization value; better left to RECONCILE_AUTHORIZATION."), secret: true },
   insecureHttp: { type: "boolean", description: "Permits plain http to another host than this one." },
-  parallelism: { type: "integer", description: "Requests at once, at most." },
+  parallelism: { type: "integer", description: "Requests at once, at most; 10 when left out." },
   timeScale: { type: "number", description: "How much faster than the real one the embedded service is." },
   acceptService: {
     type: "boolean",
@@ -138,7 +142,7 @@ function componentSchema(
 }
 
 const functionSchema = ({ name, description, inputs, outputs }: Lookup, types: Json): Json => ({
-  description,
+  description: `${description}\n\n${lookupExampleOf(name)}`,
   inputs: { properties: describeAll(inputs, capital(name), types, true), required: requiredIn(inputs) },
   outputs: { properties: describeAll(outputs, `${capital(name)}Result`, types, false), required: requiredIn(outputs) },
 });

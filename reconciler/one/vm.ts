@@ -28,7 +28,7 @@ export const vmHandler = createHandler<"vm">({
       userId: "Your user id in the service.",
       rootSize: "Root disk in GB; 50 when left out. Cannot be changed.",
       size: "Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed.",
-      skipFloatingIp: "true: no public address.",
+      skipFloatingIp: "true: no public address. Left out, it has one.",
       power: "Keep it running or stopped. Left out: not managed.",
     }),
     onImageChange: {
@@ -59,7 +59,11 @@ export const vmHandler = createHandler<"vm">({
       description:
         "How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not.",
       properties: {
-        confirm: { type: "string", values: ["auto", "manual"], description: "manual: somebody decides it outside." },
+        confirm: {
+          type: "string",
+          values: ["auto", "manual"],
+          description: "auto (the default), or manual: somebody decides it outside.",
+        },
         check: {
           type: "object",
           description: "One of tcp, http and command.",
@@ -73,8 +77,12 @@ export const vmHandler = createHandler<"vm">({
             },
           },
         },
-        timeout: { type: "string", description: "How long the check may take, such as 2m." },
-        onFailure: { type: "string", values: ["revert", "leave"], description: "What a failed check leads to." },
+        timeout: { type: "string", description: "How long the check may take, such as 2m, which is the default." },
+        onFailure: {
+          type: "string",
+          values: ["revert", "leave"],
+          description: "What a failed check leads to: revert (the default) or leave.",
+        },
       },
     },
     flushConfirmed,

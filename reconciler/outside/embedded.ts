@@ -5,7 +5,17 @@
  */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { announce, announced, becomeGuest, countGuests, type Served, startEmulator, WorldInUse } from "../../emulator";
+import {
+  announce,
+  announced,
+  becomeGuest,
+  countGuests,
+  type Served,
+  serveWorldWord,
+  startEmulator,
+  WorldInUse,
+} from "../../emulator";
+import { isSingleExecutable } from "../version";
 
 const idleMs = 20_000;
 const startMs = 10_000;
@@ -70,7 +80,7 @@ export async function shareWorld(dir: string, timeScale: number): Promise<Served
   const known = await findSharedWorld(dir);
   if (known !== undefined) return known;
   mkdirSync(dir, { recursive: true });
-  const program = require.resolve("../../emulator/shared");
+  const program = isSingleExecutable() ? serveWorldWord : require.resolve("../../emulator/shared");
   const child = spawn(process.execPath, [program, dir, String(timeScale), String(idleMs)], {
     detached: true,
     stdio: "ignore",
