@@ -20,6 +20,13 @@ import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
 
+/** Where a plan was made. */
+export interface Asked {
+  readonly workspace: Pick<Session["workspace"], "desired" | "folder" | "sources">;
+  readonly service: Pick<Session["service"], "baseUrl">;
+  readonly store: Pick<Session["store"], "location">;
+}
+
 export interface Review {
   readonly findings: readonly Finding[];
   /** Absent: the plan changes no group. */
@@ -59,9 +66,12 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
 export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
   findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(asDiagnostic);
 
-/** `policy:` of the file: a program that reads the plan and answers with findings. */
-async function askPolicy(session: Session, plan: Plan, findings: readonly Finding[]): Promise<Finding[]> {
-  const { workspace, service, store } = session;
+/** `policy:` of the file: a program that reads the plan and answers with findings, within its time. */
+export async function askPolicy(
+  { workspace, service, store }: Asked,
+  plan: Plan,
+  findings: readonly Finding[],
+): Promise<Finding[]> {
   const { desired, folder, sources } = workspace;
   const { policy, project } = desired;
   if (policy === undefined) return [];

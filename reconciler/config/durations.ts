@@ -6,8 +6,14 @@ export const longestDurationMs = 2_147_483_647;
 
 /** In milliseconds; `undefined` when the text is no duration, or none that can be waited for. */
 export function parseDuration(text: string): number | undefined {
+  const ms = parseAnyDuration(text);
+  return ms !== undefined && ms <= longestDurationMs ? ms : undefined;
+}
+
+/** However long: for what no timer waits for. */
+export function parseAnyDuration(text: string): number | undefined {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)\s*$/.exec(text);
   if (match === null) return undefined;
   const ms = Math.round(Number(match[1]) * (unitsMs[match[2] ?? ""] ?? Number.NaN));
-  return ms >= 1 && ms <= longestDurationMs ? ms : undefined;
+  return ms >= 1 ? ms : undefined;
 }

@@ -3,9 +3,10 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
 import type { Records, StackRecord } from "./database/records";
-import type { Settings, StackSpec } from "./model";
+import type { Fleet, StackSpec } from "./model";
 import type { Queue } from "./queue";
 import { newStatus } from "./status";
+import { openingOf } from "./windows";
 
 export interface Desk {
   readonly records: Records;
@@ -49,8 +50,10 @@ export async function plannedSync(
   return changesOf(now, new Map(stacks.map((spec) => [spec.name, spec])));
 }
 
-export async function carryOutSync(desk: Desk, settings: Settings, changes: readonly StackChange[]): Promise<void> {
+export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
   const { records, queue, who } = desk;
+  // Each stack has a row of its own.
+  const { stacks: _stacks, generators: _generators, ...settings } = fleet;
   await records.saveSettings(settings);
   for (const { action, name, spec } of changes) {
     switch (action) {
@@ -80,7 +83,7 @@ export async function carryOutSync(desk: Desk, settings: Settings, changes: read
 export async function runNow({ records, queue, who }: Desk, name: string): Promise<void> {
   const stack = await stackNamed({ records }, name);
   if (stack.paused)
-    throw new ActionRefused("fleet/no-stack", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
+    throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
   await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
   await records.note({ who, what: "run", stack: name });
 }
@@ -99,6 +102,15 @@ export async function approve(
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
+  const opening = openingOf((await records.settings()).windows, name, "apply", now);
+  if (!opening.open)
+    throw new ActionRefused(
+      "fleet/window-closed",
+      `the plan ${plan.digest} of ${name} cannot be carried out now: ${opening.why}`,
+      opening.until === undefined
+        ? "change the windows of the fleet's file"
+        : `approve it after ${opening.until.toISOString()}, or change the windows of the fleet's file`,
+    );
   const approval = {
     digest: plan.digest,
     by: who,

@@ -33,7 +33,8 @@ export interface Approval {
 export type Decision =
   | { readonly do: "nothing" }
   | { readonly do: "apply"; readonly grants: Grants; readonly approval?: Approval }
-  | { readonly do: "await"; readonly why: string }
+  /** `voids`: the approval that it had counts no more. */
+  | { readonly do: "await"; readonly why: string; readonly voids?: true }
   | { readonly do: "observe"; readonly why: string }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
@@ -56,6 +57,12 @@ export function decide(
   const approved = approval !== undefined && stands(approval, facts.digest, now);
   const needs = approved ? undefined : needsPerson(facts, approve, consents);
   if (needs !== undefined) return { do: "await", why: needs };
+  if (approved && !opening.open)
+    return {
+      do: "await",
+      voids: true,
+      why: `${opening.why} began before the plan was carried out, so that the approval of ${approval.by} is void: approve it again${opening.until === undefined ? "" : ` after ${opening.until.toISOString()}`}`,
+    };
   if (!opening.open)
     return { do: "hold", why: opening.why, ...(opening.until === undefined ? {} : { until: opening.until }) };
   if (approved) return { do: "apply", grants: listed(facts.consents), approval };

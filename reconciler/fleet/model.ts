@@ -101,6 +101,15 @@ export interface SignIn {
   readonly roles: readonly RoleRule[];
 }
 
+/** How long runs are kept: those that changed nothing, and all others with what was decided. */
+export interface History {
+  readonly quietMs: number;
+  readonly changesMs: number;
+}
+
+const hourMs = 3_600_000;
+export const usualHistory: History = { quietMs: 72 * hourMs, changesMs: 400 * 24 * hourMs };
+
 /** What is shared by all stacks: one document in the database. */
 export interface Settings {
   readonly services: readonly FleetService[];
@@ -109,6 +118,8 @@ export interface Settings {
   readonly receivers: readonly Receiver[];
   /** Absent: people sign in with tokens, or nobody does. */
   readonly signIn?: SignIn;
+  /** Absent: the usual one. */
+  readonly history?: History;
 }
 
 export interface Fleet extends Settings {

@@ -38,13 +38,7 @@ export async function repositoryPushed(ports: PushPorts, url: string, ref: strin
 
 /** Those that nobody looked at for a while, each by one worker. */
 export async function lookForPushes(ports: PushPorts, say: (text: string) => void): Promise<void> {
-  const places = new Map<string, { readonly url: string; readonly ref: string }>();
-  for (const { spec } of await ports.records.stacks())
-    if (spec.source.kind === "git") {
-      const { url, ref } = spec.source;
-      places.set(`${url} ${ref}`, { url, ref });
-    }
-  for (const { url, ref } of places.values()) {
+  for (const { url, ref } of await ports.records.repositories()) {
     if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
     await repositoryPushed(ports, url, ref).catch((error: Error) => say(`${url}: ${error.message}`));
   }

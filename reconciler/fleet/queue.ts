@@ -14,8 +14,6 @@ export interface Job {
   readonly cause: Cause;
   /** A person, or nobody. */
   readonly startedBy?: string;
-  /** Workers died on it so many times. */
-  readonly lost: number;
   /** Fires when the round is not this worker's any more. */
   readonly signal: AbortSignal;
 }
@@ -50,14 +48,9 @@ export interface WorkOptions {
   readonly concurrency: number;
   readonly tenants: readonly Tenant[];
   readonly round: (job: Job) => Promise<void>;
-  /** So many workers died in its rounds that it is not tried any more. */
-  readonly lost: (stack: string, workers: number) => Promise<void>;
 }
 
 const rounds = "rounds";
-const lostRounds = "rounds-lost";
-/** After so many dead workers a round is not tried any more. */
-const mostLost = 3;
 const dayS = 86_400;
 
 interface RoundData extends Omit<Trigger, "at"> {
@@ -90,20 +83,23 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   });
   boss.on("error", onError);
   await boss.start();
-  await boss.createQueue(lostRounds, { retryLimit: 5, deleteAfterSeconds: dayS });
-  await boss.createQueue(rounds, {
-    policy: "stately",
+  const setting = {
     notify: true,
     heartbeatSeconds: 10,
     // Above the longest apply: whether a worker lives is the heartbeat's to tell.
     expireInSeconds: dayS - 1,
     retentionSeconds: 30 * dayS,
     deleteAfterSeconds: 600,
-    // Failed rounds are sent again by their worker; this is for lost workers alone.
-    retryLimit: mostLost - 1,
+    // Failed rounds are sent again by their worker; this is for lost workers alone. How many are too many is told by the
+    // runs: a database that was away loses heartbeats as well, and nobody died of it.
+    retryLimit: 1_000_000,
     retryDelay: 0,
-    deadLetter: lostRounds,
-  });
+    deadLetter: null,
+  };
+  const { deadLetter: _, ...first } = setting;
+  await boss.createQueue(rounds, { policy: "stately", ...first });
+  // A queue that an older version made is brought up to date.
+  if (!sendsOnly) await boss.updateQueue(rounds, setting);
 
   async function jobOf({ stack, tenant, cause, startedBy, at }: Trigger) {
     const turn = await turnOf(database, tenant);
@@ -140,7 +136,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           waiting.map(({ id }) => id),
         );
     },
-    async work({ concurrency, tenants, round, lost }) {
+    async work({ concurrency, tenants, round }) {
       const tiers = Object.fromEntries(
         tenants.flatMap(({ name, maxRunning }) => (maxRunning === undefined ? [] : [[name, maxRunning]])),
       );
@@ -163,15 +159,11 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
               stack,
               cause,
               ...(startedBy === undefined ? {} : { startedBy }),
-              lost: job.retryCount,
               signal: job.signal,
             });
           }
         },
       );
-      await boss.work<RoundData>(lostRounds, { pollingIntervalSeconds: 2 }, async (jobs) => {
-        for (const job of jobs) await lost(job.data.stack, mostLost);
-      });
     },
     async load() {
       const rows = await database.query(
@@ -187,7 +179,6 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     },
     async drain() {
       await boss.offWork(rounds, { wait: true });
-      await boss.offWork(lostRounds, { wait: true });
     },
     close: () => boss.stop({ graceful: false, close: true }),
   };

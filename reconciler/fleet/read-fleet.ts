@@ -3,7 +3,7 @@
  * opened here; folders that are generated from are looked at by who has a disk (generate.ts).
  */
 
-import { parseDuration } from "../config/durations";
+import { parseAnyDuration } from "../config/durations";
 import { problemsOf } from "../config/generated/fleet";
 import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
@@ -20,6 +20,7 @@ import type {
   FleetService,
   FleetWindow,
   Generator,
+  History,
   OutputReference,
   Receiver,
   Retry,
@@ -31,6 +32,7 @@ import type {
   StandingConsent,
   Tenant,
 } from "./model";
+import { usualHistory } from "./model";
 
 export interface ReadFleet {
   /** Absent: there are errors. */
@@ -47,6 +49,7 @@ interface FleetFile {
   notify?: { on: Receiver["on"]; stacks?: string[]; to: { webhook: string; secret?: SecretSource } }[];
   stacks?: Record<string, StackBlock>;
   generate?: GenerateBlock[];
+  history?: HistoryBlock;
   sign_in?: SignInBlock;
 }
 interface SignInBlock {
@@ -74,6 +77,10 @@ interface WindowBlock {
   duration: string;
   stacks?: string[];
   actions?: FleetWindow["actions"];
+}
+interface HistoryBlock {
+  quiet?: string;
+  changes?: string;
 }
 interface Common {
   interval?: string;
@@ -133,6 +140,10 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
     ...(signIn === undefined ? {} : { signIn }),
+    ...parts.reduce(
+      (history, { fleet: part }) => (part.history === undefined ? history : { history: part.history }),
+      {},
+    ),
   };
   if (problems.length === 0) problems.push(...referenceProblems(fleet, parts));
   const all = sortDiagnostics([...diagnostics, ...problems.map(asDiagnostic)]);
@@ -199,6 +210,7 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
       webhook: to.webhook,
       ...(to.secret === undefined ? {} : { secret: to.secret }),
     })),
+    ...(block.history === undefined ? {} : { history: readHistory(block.history) }),
     stacks: Object.entries(block.stacks ?? {}).map(([name, stack]) => readStack(name, stack, defaults, reader)),
     generators: (block.generate ?? []).map((generate, index) => readGenerator(generate, index, defaults, reader)),
     ...(block.sign_in === undefined ? {} : { signIn: readSignIn(block.sign_in, reader) }),
@@ -290,8 +302,13 @@ function readWindow(block: WindowBlock, path: Path, reader: Reader): FleetWindow
   };
 }
 
-/** The schema has seen that it is one. */
-const duration = (text: string): number => parseDuration(text) ?? 600_000;
+/** The schema has seen that it is one; less than a millisecond is one. */
+const duration = (text: string): number => parseAnyDuration(text) ?? 1;
+
+const readHistory = ({ quiet, changes }: HistoryBlock): History => ({
+  quietMs: quiet === undefined ? usualHistory.quietMs : duration(quiet),
+  changesMs: changes === undefined ? usualHistory.changesMs : duration(changes),
+});
 
 const defaultRetry: Retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
 

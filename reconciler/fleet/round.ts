@@ -22,6 +22,8 @@ export interface RoundPorts {
   readonly budgetOf: (service: string) => Budget | undefined;
   /** What other stacks gave out last; absent: it was never applied. */
   readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Stacks of the fleet that depend on it. */
+  readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
   readonly emit: (event: EngineEvent) => void;
   readonly now: () => Date;
   readonly worker: string;
@@ -53,6 +55,10 @@ export interface RoundOutcome {
   readonly gone: boolean;
   /** Absent: nobody could look. */
   readonly picture?: () => Picture;
+  /** An approval of this very plan counts no more. */
+  readonly voids?: true;
+  /** Nothing of its service could be looked at. */
+  readonly unreachable?: true;
 }
 
 const nothingSeen = { drifted: 0, counts: {}, outputsUsed: {}, gone: false };
@@ -61,14 +67,14 @@ export async function runRound(input: RoundInput, ports: RoundPorts): Promise<Ro
   const { stack, settings } = input;
   const looking = openingOf(settings.windows, stack.name, "look", ports.now());
   if (!looking.open) return { ...nothingSeen, result: heldByWindow(looking) };
-  const inputs = await readInputs(stack, ports);
+  const inputs = stack.leaving ? await inputsOfLeaving(stack, ports) : await readInputs(stack, ports);
   if ("end" in inputs) return { ...nothingSeen, result: inputs };
   let checkout: Checkout | undefined;
   try {
     checkout = await ports.checkOut(stack, input.signal);
     return await withProject(input, ports, checkout, inputs);
   } catch (error) {
-    const outcome = { ...nothingSeen, result: resultOfError(error) };
+    const outcome = { ...nothingSeen, ...resultOfError(error) };
     return checkout === undefined ? outcome : { ...outcome, revision: checkout.revision };
   }
 }
@@ -95,6 +101,24 @@ async function readInputs({ spec }: StackRecord, { outputsOf }: RoundPorts): Pro
     used[`${stack}.${output}`] = outputs[output];
   }
   return { values, used };
+}
+
+/**
+ * What is destroyed goes before what it depends on, and needs nothing of that any more: it may have left with it. The
+ * values are those that it used last.
+ */
+async function inputsOfLeaving(
+  { name, spec, outputsUsed }: StackRecord,
+  { dependentsOf }: RoundPorts,
+): Promise<Inputs | RoundEnd> {
+  const [dependent] = await dependentsOf(name);
+  if (dependent !== undefined)
+    return waitsFor(dependent.name, `the stack ${dependent.name} depends on it, and has to be gone first`);
+  const known = Object.entries(spec.inputs).flatMap(([variable, { stack, output }]) => {
+    const key = `${stack}.${output}`;
+    return Object.hasOwn(outputsUsed, key) ? [[variable, outputsUsed[key]] as const] : [];
+  });
+  return { values: Object.fromEntries(known), used: outputsUsed };
 }
 
 const waitsFor = (stack: string, why: string): RoundEnd => ({
@@ -125,7 +149,7 @@ async function withProject(
   try {
     return { ...(await look(input, ports, project, checkout)), ...seen };
   } catch (error) {
-    return { ...nothingSeen, ...seen, result: resultOfError(error) };
+    return { ...nothingSeen, ...seen, ...resultOfError(error) };
   } finally {
     await project.close();
   }
@@ -209,6 +233,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
       return {
         ...base,
         result: { end: "awaiting_approval", plan: digest, why: decision.why },
+        ...(decision.voids === true ? { voids: true as const } : {}),
         plan: { digest, body: { ...planned.body, why: decision.why } },
       };
     case "hold":
@@ -237,7 +262,7 @@ const heldByWindow = ({ why, until }: { readonly why: string; readonly until?: D
 
 function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunReport, sent: boolean): RoundEnd {
   const failure = broken ?? bug ?? unclosed;
-  if (failure !== undefined) return resultOfError(failure);
+  if (failure !== undefined) return resultOfError(failure).result;
   const said = (end: string): string =>
     steps
       .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))
@@ -249,25 +274,32 @@ function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunR
 }
 
 /** What stops a round from outside of its plan, in one sentence. */
-function resultOfError(error: unknown): RoundEnd {
+function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachable"> {
   if (error instanceof StateLocked)
     return {
-      end: "blocked",
-      why: error.message,
-      waitingFor: { what: "lock", detail: describeHolder(error.holder) },
+      result: {
+        end: "blocked",
+        why: error.message,
+        waitingFor: { what: "lock", detail: describeHolder(error.holder) },
+      },
     };
-  if (error instanceof LeaseLost) return { end: "failed", why: error.message };
+  if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
   const diagnostics = (error as { readonly diagnostics?: readonly Diagnostic[] }).diagnostics;
-  if (Array.isArray(diagnostics)) return { end: "failed", why: sentences(diagnostics) };
-  return { end: "failed", why: error instanceof Error ? error.message : String(error) };
+  if (!Array.isArray(diagnostics))
+    return { result: { end: "failed", why: error instanceof Error ? error.message : String(error) } };
+  const isSilent = diagnostics.some(({ code }) => code === "service/unavailable");
+  return { result: { end: "failed", why: sentences(diagnostics) }, ...(isSilent ? { unreachable: true } : {}) };
 }
 
 export const sentences = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics
-    .map(({ source, summary, fix }) =>
-      [source === undefined ? "" : `${source.file}:${source.line} `, summary, fix === undefined ? "" : `: ${fix}`].join(
-        "",
-      ),
+    .map(({ source, summary, detail, fix }) =>
+      [
+        source === undefined ? "" : `${source.file}:${source.line} `,
+        summary,
+        detail === undefined ? "" : ` (${detail})`,
+        fix === undefined ? "" : `: ${fix}`,
+      ].join(""),
     )
     .slice(0, 10)
     .join("; ");

@@ -2,11 +2,12 @@
  * A worker: takes rounds from the queue, runs them, writes down how they ended and when the next one is. Any number of
  * them share one database; what one leaves when it dies, another one finishes.
  */
+import { deepEqual } from "../core/text/deep-equal";
 import type { EngineEvent } from "../engine/events";
 import { type Budget, createBudget, pauseChannel } from "./database/budget";
 import type { Database } from "./database/database";
-import type { Records, RunResult, StackRecord } from "./database/records";
-import type { Settings } from "./model";
+import type { PlanBody, Records, RunReport, RunResult, StackRecord, StartedRun } from "./database/records";
+import { type Settings, usualHistory } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Notice, notify } from "./notify";
 import { pictureDigest } from "./picture";
@@ -31,6 +32,8 @@ export interface WorkerSetting {
   /** Does a round where all of it can be told to be its own. For traces. */
   readonly within: (stack: string, round: () => Promise<RoundOutcome>) => Promise<RoundOutcome>;
   readonly say: (text: string) => void;
+  /** Told whenever they were read anew, before a round uses them. */
+  readonly onSettings: (settings: Settings) => void;
   readonly fetch?: typeof fetch;
 }
 
@@ -56,6 +59,13 @@ const beatMs = 5000;
 const crowdedMs = 1000;
 /** A state that somebody else holds is looked at again so soon. */
 const lockedMs = 5000;
+/** So many rounds in a row could not reach their service: one at a time tries it, the others so much later. */
+const silentAfter = 2;
+const silentMs = 10_000;
+/** After so many dead workers a stack is not tried any more. */
+const mostLost = 3;
+/** How often what is older than it is kept is forgotten, and by one of all workers. */
+const forgetEveryS = 300;
 
 export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const { records, queue, database } = setting;
@@ -73,7 +83,9 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       draining: draining.signal.aborted,
     });
     await shared.look();
-    if (!draining.signal.aborted) await lookForPushes(setting, setting.say);
+    if (draining.signal.aborted) return;
+    await lookForPushes(setting, setting.say);
+    if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
   };
   await beat();
   const timer = setInterval(() => void beat().catch(() => undefined), beatMs);
@@ -90,14 +102,6 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       } finally {
         doing.delete(job.stack);
       }
-    },
-    lost: async (stack, workers) => {
-      const record = await records.stack(stack);
-      if (record === undefined) return;
-      const status = afterLostWorkers(record.status, workers);
-      await records.saveStatus(stack, status);
-      await records.note({ who: "fleet", what: "gave up", stack, detail: status.reason ?? "" });
-      await tell(setting, await shared.settings(), record, status, ["stalled"]);
     },
   });
 
@@ -124,20 +128,42 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
 
 interface Shared {
   settings(): Promise<Settings>;
+  /** A round of the service begins here; the result ends it. */
+  enter(service: string | undefined): () => void;
+  /** Whether the service could be reached. */
+  answered(service: string | undefined, isReached: boolean): void;
+  /** It was not reached again and again, and a round of this worker is trying already. */
+  isSilent(service: string | undefined): boolean;
   budgetOf(settings: Settings, service: string): Budget | undefined;
   paused(service: string): Promise<void>;
   look(): Promise<void>;
 }
 
 /** What the rounds of one worker have in common. */
-function createShared({ records, database, say }: WorkerSetting): Shared {
+function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
   const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
   let known: { readonly at: number; readonly settings: Promise<Settings> } | undefined;
   let workers = 1;
+  const running = new Map<string, number>();
+  const silences = new Map<string, number>();
   return {
+    enter(service = "") {
+      running.set(service, (running.get(service) ?? 0) + 1);
+      return () => void running.set(service, (running.get(service) ?? 1) - 1);
+    },
+    answered(service = "", isReached) {
+      silences.set(service, isReached ? 0 : (silences.get(service) ?? 0) + 1);
+    },
+    isSilent: (service = "") => (silences.get(service) ?? 0) >= silentAfter && (running.get(service) ?? 0) > 0,
     settings() {
       if (known === undefined || Date.now() - known.at > settingsFreshMs)
-        known = { at: Date.now(), settings: records.settings() };
+        known = {
+          at: Date.now(),
+          settings: records.settings().then((settings) => {
+            onSettings(settings);
+            return settings;
+          }),
+        };
       return known.settings;
     },
     budgetOf({ services }, name) {
@@ -169,52 +195,89 @@ async function oneRound(
   const { records, queue } = setting;
   const stack = await records.stack(job.stack);
   // It left the file meanwhile, or somebody paused it: whoever resumes it sends it again.
-  if (stack === undefined || stack.paused) return;
+  if (stack === undefined || stack.paused) return records.endLostRuns(job.stack, setting.name);
   const settings = await shared.settings();
-  if (setting.services.length > 0 && !setting.services.includes(stack.spec.service ?? "")) {
-    await queue.enqueue({ ...triggerOf(stack, job.cause), at: new Date(Date.now() + crowdedMs) });
-    return;
-  }
-  const most = settings.services.find(({ name }) => name === stack.spec.service)?.concurrency;
-  if (most !== undefined && (await records.runningIn(stack.spec.service ?? "", stack.name)) >= most) {
-    await queue.enqueue({ ...triggerOf(stack, job.cause), at: new Date(Date.now() + crowdedMs * (1 + stack.jitter)) });
+  const crowded = await whyCrowded(setting, shared, settings, stack);
+  if (crowded !== undefined) {
+    const at = new Date(Date.now() + crowded * (1 + stack.jitter));
+    const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
+    await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, at });
     return;
   }
   const run = await records.startRun({
     stack: stack.name,
-    cause: job.lost > 0 ? "taken over" : job.cause,
+    cause: job.cause,
     worker: setting.name,
+    status: whileRunning(stack.status),
     ...(job.startedBy === undefined ? {} : { startedBy: job.startedBy }),
   });
-  await records.saveStatus(stack.name, whileRunning(stack.status));
-  const log = createLog(records, run);
-  const before = stack.status;
+  if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
+  const log = createLog(records, run.id);
   const round = (): Promise<RoundOutcome> =>
     runRound(
       {
         stack,
         settings,
-        resumed: job.lost > 0,
+        resumed: run.lost > 0,
         signal: AbortSignal.any([job.signal, stop.stop]),
         drain: stop.drain,
       },
       {
         openProject: setting.openProject,
-        checkOut: ({ spec }, signal) => checkOut(spec.source, setting.cache, signal),
+        // What was approved or asked for is held against the newest files, not against those of a moment ago.
+        checkOut: ({ spec }, signal) =>
+          checkOut(spec.source, setting.cache, { signal, now: job.cause === "approval" || job.cause === "person" }),
         budgetOf: (service) => shared.budgetOf(settings, service),
         outputsOf: async (name) => outputsOf(await records.stack(name)),
+        dependentsOf: async (name) => (await records.stacks()).filter(({ spec }) => spec.dependsOn.includes(name)),
         emit: log.emit,
         now: () => new Date(),
         worker: setting.name,
       },
     );
-  const outcome = await setting.within(stack.name, round);
+  const leave = shared.enter(stack.spec.service);
+  const outcome = await setting.within(stack.name, round).finally(leave);
+  shared.answered(stack.spec.service, !outcome.unreachable);
   await log.flush();
   counts.rounds += 1;
-  if (job.lost > 0) counts.takenOver += 1;
+  if (run.tookOver) counts.takenOver += 1;
   if (outcome.result.end === "applied") counts.applied += 1;
   if (outcome.result.end === "failed") counts.failed += 1;
-  await settle(setting, settings, stack, run, outcome, before, stop);
+  await settle(setting, settings, stack, run, outcome, stop);
+}
+
+/** Why this worker does not run it now, as how long it is to wait; absent: it does. */
+async function whyCrowded(
+  { records, services }: WorkerSetting,
+  shared: Shared,
+  settings: Settings,
+  { name, spec }: StackRecord,
+): Promise<number | undefined> {
+  const { service } = spec;
+  if (services.length > 0 && !services.includes(service ?? "")) return crowdedMs;
+  // Rounds of a service that does not answer last long: they leave room for the others.
+  if (shared.isSilent(service)) return silentMs;
+  const most = settings.services.find((one) => one.name === service)?.concurrency;
+  return most !== undefined && (await records.runningIn(service ?? "", name)) >= most ? crowdedMs : undefined;
+}
+
+/** Its workers died one after the other: the rest of the fleet goes on without it, until a person has looked. */
+async function giveUp(
+  setting: WorkerSetting,
+  settings: Settings,
+  stack: StackRecord,
+  { id, lost }: StartedRun,
+): Promise<void> {
+  const { records } = setting;
+  const status = afterLostWorkers(stack.status, lost);
+  const isMine = await records.finishRun(id, { result: "failed", reason: status.reason, counts: {} }, status, null);
+  if (!isMine) return;
+  await records.note({ who: "fleet", what: "gave up", stack: stack.name, detail: status.reason ?? "" });
+  await tell(setting, settings, stack, status, ["stalled"]);
+}
+
+async function forgetOld(records: Records, { history = usualHistory }: Settings): Promise<void> {
+  while (await records.forget(history));
 }
 
 const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined =>
@@ -226,21 +289,25 @@ async function settle(
   setting: WorkerSetting,
   settings: Settings,
   stack: StackRecord,
-  run: number,
+  run: StartedRun,
   outcome: RoundOutcome,
-  before: Status,
   stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
 ): Promise<void> {
   const { records, queue } = setting;
   const { result, revision, plan, approval } = outcome;
+  const before = stack.status;
   const status = afterRound(before, {
     result,
     drifted: outcome.drifted,
     giveUpAfter: stack.spec.retry.giveUpAfter,
     ...(revision === undefined ? {} : { revision }),
   });
+  const next =
+    stop.drain.aborted && result.end === "failed"
+      ? { at: new Date(), cause: "retry" as const }
+      : nextOf(stack, status, result);
   const isMine = await records.finishRun(
-    run,
+    run.id,
     {
       result: resultOf(outcome),
       reason: status.reason,
@@ -248,31 +315,48 @@ async function settle(
       ...(revision === undefined ? {} : { revision }),
       ...(plan === undefined ? {} : { plan: plan.digest }),
       ...(approval === undefined ? {} : { approval }),
+      ...(result.end === "applied" && plan !== undefined ? { report: reportOf(plan.body) } : {}),
     },
     status,
+    next.at,
   );
   // Another worker took it over while this one slept: what is true now is that one's to say.
   if (!isMine) return;
   if (outcome.gone) {
     await records.note({ who: "fleet", what: "destroyed", stack: stack.name });
     await records.releaseStack(stack.name);
+    // What it depended on may go now.
+    for (const name of stack.spec.dependsOn) {
+      const other = await records.stack(name);
+      if (other?.leaving === true) await queue.hasten(triggerOf(other, "dependency"));
+    }
     return;
   }
   if (result.end === "awaiting_approval" && plan !== undefined && revision !== undefined)
-    await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body });
-  else if (result.end !== "failed" && result.end !== "blocked") await records.dropPlan(stack.name);
+    await records.savePlan(
+      stack.name,
+      { digest: plan.digest, revision, body: plan.body },
+      { voids: outcome.voids === true },
+    );
+  else if (result.end !== "failed" && result.end !== "blocked" && (mayWait(stack) || run.tookOver))
+    await records.dropPlan(stack.name);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
-  if (changed.length > 0 || (before.appliedRevision === null && status.appliedRevision !== null))
-    await wakeDependents(setting, stack.name, changed, before.appliedRevision === null);
-  const next =
-    stop.drain.aborted && result.end === "failed"
-      ? { at: new Date(), cause: "retry" as const }
-      : nextOf(stack, status, result);
-  await records.saveNext(stack.name, next.at);
+  // A worker that died between the two saved what changed, and woke nobody.
+  const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
+  if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name);
   await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
   await tell(setting, settings, stack, status, occasionsOf(before, status, result));
 }
+
+/** A plan of it may be waiting, or an approval of one. */
+const mayWait = ({ status, approval }: StackRecord): boolean => status.plan !== null || approval !== undefined;
+
+const reportOf = ({ text, consents, opens }: PlanBody): RunReport => ({
+  plan: text,
+  consents: consents.map(({ detail }) => detail),
+  opens,
+});
 
 const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });
 
@@ -284,31 +368,29 @@ async function savePicture(records: Records, stack: StackRecord, { picture }: Ro
   if (digest !== stack.picture) await records.savePicture(stack.name, digest, made).catch(() => undefined);
 }
 
-/** The outputs that are others than before. */
-async function saveWhatChanged(records: Records, stack: StackRecord, outcome: RoundOutcome): Promise<string[]> {
+/** Whether its outputs are others than before. */
+async function saveWhatChanged(records: Records, stack: StackRecord, outcome: RoundOutcome): Promise<boolean> {
   const { outputs, outputsUsed, files } = outcome;
   if (files !== undefined && JSON.stringify(files) !== JSON.stringify(stack.files))
     await records.saveFiles(stack.name, files);
-  if (outputs === undefined) return [];
-  const changed = [...new Set([...Object.keys(outputs), ...Object.keys(stack.outputs)])].filter(
-    (name) => JSON.stringify(outputs[name]) !== JSON.stringify(stack.outputs[name]),
-  );
-  if (changed.length > 0 || JSON.stringify(outputsUsed) !== JSON.stringify(stack.outputsUsed))
+  if (outputs === undefined) return false;
+  const hasChanged = !deepEqual(outputs, stack.outputs);
+  if (hasChanged || !deepEqual(outputsUsed, stack.outputsUsed))
     await records.saveOutputs(stack.name, outputs, outputsUsed);
-  return changed;
+  return hasChanged;
 }
 
-async function wakeDependents(
-  { records, queue }: WorkerSetting,
-  name: string,
-  changed: readonly string[],
-  first: boolean,
-): Promise<void> {
-  for (const other of await records.stacks()) {
-    const uses = Object.values(other.spec.inputs).some(
-      ({ stack, output }) => stack === name && changed.includes(output),
+/** Those whose last round used another value than there is now, and those that wait for its first apply. */
+async function wakeDependents({ records, queue }: WorkerSetting, name: string): Promise<void> {
+  const stacks = await records.stacks();
+  const outputs = stacks.find((one) => one.name === name)?.outputs ?? {};
+  for (const other of stacks) {
+    const { spec, status, outputsUsed, paused } = other;
+    const isStale = Object.values(spec.inputs).some(
+      ({ stack, output }) => stack === name && !deepEqual(outputsUsed[`${stack}.${output}`], outputs[output]),
     );
-    if (uses || (first && other.spec.dependsOn.includes(name))) await queue.hasten(triggerOf(other, "dependency"));
+    const waits = spec.dependsOn.includes(name) && status.waitingFor?.what === "dependency";
+    if ((isStale || waits) && !paused) await queue.hasten(triggerOf(other, "dependency"));
   }
 }
 

@@ -12,7 +12,7 @@ import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
-import { secretVariables } from "./environment";
+import { withheldVariables } from "./environment";
 import { tracing } from "./tracing";
 
 const tryMs = 5000;
@@ -31,7 +31,7 @@ function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {})
     ...(traceparent === undefined ? {} : { TRACEPARENT: traceparent }),
     ...extra,
   };
-  for (const name of secretVariables) delete environment[name];
+  for (const name of withheldVariables()) delete environment[name];
   if (/^[a-z0-9+.-]+:\/\/[^/?#]*@/i.test(environment["RECONCILE_STATE"] ?? "")) delete environment["RECONCILE_STATE"];
   return environment;
 }

@@ -9,3 +9,12 @@ export const secretVariables = [
   "RECONCILE_STATE_KEY",
   "RECONCILE_STATE_KEY_PREVIOUS",
 ] as const;
+
+const withheld = new Set<string>(secretVariables);
+
+/** No program that this process starts for a file sees them. */
+export function withhold(names: Iterable<string>): void {
+  for (const name of names) withheld.add(name);
+}
+
+export const withheldVariables = (): Iterable<string> => withheld;

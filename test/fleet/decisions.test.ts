@@ -159,12 +159,23 @@ describe("what becomes of a plan", () => {
     ["an approved plan is applied", { consents: [loss] }, "plan", approved, true, "apply"],
     ["an approval of another plan is none", { digest: "d2" }, "plan", approved, true, "await"],
     ["a closed window holds it", {}, "safe", undefined, false, "hold"],
-    ["a closed window holds an approved one", {}, "plan", approved, false, "hold"],
+    ["a closed window voids an approval", {}, "plan", approved, false, "await"],
     ["without leases it only looks", { leases: false }, "auto", approved, true, "observe"],
     ["what only writes down is applied", { steps: 0 }, "plan", undefined, false, "apply"],
   ];
   test.each(cases)("%s", (_, some, approve, approval, isOpen, done) => {
     expect(decide({ ...facts, ...some }, { approve, consents: [] }, approval, isOpen ? open : shut, now).do).toBe(done);
+  });
+
+  test("a closed window says that the approval is void, and until when it is closed", () => {
+    const until = new Date("2026-11-23T08:00:00Z");
+    const shutUntil = { ...shut, until } as const;
+    const decision = decide(facts, { approve: "plan", consents: [] }, approved, shutUntil, now);
+    expect(decision).toMatchObject({
+      do: "await",
+      voids: true,
+      why: expect.stringMatching(/ann is void.*2026-11-23T08/),
+    });
   });
 
   test("an old approval is none", () => {

@@ -35,6 +35,13 @@ describe.skipIf(postgresMissing !== undefined)("a fleet", () => {
     write("network/reconcile.yaml", group("network", 443));
     write("shop/reconcile.yaml", group("shop", 8443));
     write("lab/reconcile.yaml", group("lab", 22));
+    write("judged/reconcile.yaml", `${group("judged", 22)}policy: { command: [sh, ./judge.sh] }\n`);
+    write(
+      "judged/judge.sh",
+      `env | grep -q '^PG' && { echo '[{"summary":"it sees the password"}]'; exit; }
+[ -e allow ] && echo '[]' || echo '[{"code":"ssh","summary":"no ssh from outside"}]'
+`,
+    );
   });
   afterAll(async () => {
     for (const worker of workers) worker.child.kill("SIGTERM");
@@ -52,6 +59,7 @@ stacks:
   network: { source: { folder: ./network }, tenant: payments }
   shop: { source: { folder: ./shop }, tenant: payments, depends_on: [network] }
   lab: { source: { folder: ./lab }, approve: plan }
+  judged: { source: { folder: ./judged } }
 `;
   }
 
@@ -141,6 +149,22 @@ stacks:
     write("network/reconcile.yaml", group("network", 443));
     await reconcile("fleet", "run", "network");
     await untilStack("network", (line) => line["ready"] === true);
+  });
+
+  test("the policy program of a file judges its plans on the worker, without a credential", async () => {
+    const refused = await untilStack("judged", (line) => Number(line["failures"]) > 0);
+    expect(refused["reason"]).toContain("no ssh from outside");
+    write("judged/allow", "");
+    await reconcile("fleet", "run", "judged");
+    await untilStack("judged", (line) => line["ready"] === true);
+  });
+
+  test("a paused stack says how it is taken up again", async () => {
+    await reconcile("fleet", "pause", "lab");
+    const refused = await reconcile("fleet", "run", "lab");
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("fleet/paused")]);
+    expect(refused.stderr).toContain("reconcile fleet resume lab");
+    await reconcile("fleet", "resume", "lab");
   });
 
   test("what a dead worker left, another one finishes", async () => {

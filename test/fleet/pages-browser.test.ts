@@ -165,7 +165,10 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
   test("a stack's page lives: a run begins, tells its steps and ends, and what is being written stays", async () => {
     await tab.goto(`${base}/stacks/prod-shop`);
     await tab.evaluate("window.sameLoad = true");
-    const id = await records.startRun({ stack: "prod-shop", cause: "push", worker: "worker-2:1" });
+    const stack = await records.stack("prod-shop");
+    if (stack === undefined) throw new Error("no stack");
+    const { status } = stack;
+    const { id } = await records.startRun({ stack: "prod-shop", cause: "push", worker: "worker-2:1", status });
     await tab.getByRole("heading", { name: `Runs now: run ${id}` }).waitFor();
     const step = (status: string) => ({
       type: "step",
@@ -177,10 +180,8 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await records.addLines(id, [step("started")]);
     await tab.locator("ol.bars li", { hasText: "started" }).waitFor();
     await tab.getByLabel("Why (reject)").fill("half a word");
-    const stack = await records.stack("prod-shop");
-    if (stack === undefined) throw new Error("no stack");
     await records.addLines(id, [step("done")]);
-    await records.finishRun(id, { result: "applied", reason: null, counts: {} }, stack.status);
+    await records.finishRun(id, { result: "applied", reason: null, counts: {} }, status, stack.nextAt ?? null);
     await tab.goto(`${base}/runs/${id}`);
     expect(await tab.locator("#log-lines").innerText()).toContain("done     update group.web");
     await tab.goto(`${base}/stacks/prod-shop`);

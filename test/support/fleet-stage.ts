@@ -193,13 +193,13 @@ export async function fillFleet(database: Database): Promise<Records> {
   });
   for (const [spec, status, result] of stacks) {
     await records.saveStack(spec);
-    const run = await records.startRun({ stack: spec.name, cause: "interval", worker: `worker-${markup}:1` });
+    const run = await records.startRun({ stack: spec.name, cause: "interval", worker: `worker-${markup}:1`, status });
     await records.finishRun(
-      run,
+      run.id,
       { result, reason: status.reason, counts: { update: result === "in_sync" ? 0 : 2 } },
       status,
+      new Date(Date.now() + 300_000),
     );
-    await records.saveNext(spec.name, new Date(Date.now() + 300_000));
   }
   await records.pauseStack("prod-mail", true);
   await records.saveOutputs("prod-network", { db_group: "sg-1", note: markup }, {});

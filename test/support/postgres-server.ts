@@ -13,6 +13,11 @@ import { eventually } from "./eventually";
 export interface PostgresServer {
   /** With a password that no output may ever show. */
   readonly url: string;
+  readonly pid: number;
+  /** Kills it as a lost machine would; what it had acknowledged is there when it comes back. */
+  kill(): Promise<void>;
+  /** After a kill: the same server, at the same address. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -71,7 +76,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"],
     options,
   );
-  const { server, url } = await onFreePort((port) => {
+  const start = (port: number): ChildProcess => {
     const settings = [
       "-c",
       "listen_addresses=127.0.0.1",
@@ -81,13 +86,34 @@ export async function startPostgres(): Promise<PostgresServer> {
       "max_connections=500",
     ];
     return spawn(join(binaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);
-  });
+  };
+  const begun = await onFreePort(start);
+  const { url } = begun;
+  let { server } = begun;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exited = new Promise((done) => server.once("exit", done));
+    server.kill(signal);
+    await exited;
+  };
   return {
     url,
+    get pid() {
+      return server.pid ?? 0;
+    },
+    kill: () => end("SIGKILL"),
+    async restart() {
+      // What the dead one's children hold is free within moments; until then a new one ends at once.
+      await eventually("postgres back again", async () => {
+        server = start(Number(new URL(url).port));
+        return untilReady(url, server).then(
+          () => true as const,
+          () => undefined,
+        );
+      });
+    },
     async stop() {
-      const exited = new Promise((done) => server.once("exit", done));
-      server.kill("SIGINT");
-      await exited;
+      await end("SIGINT");
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -11,7 +11,7 @@ import { asDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
-import { countChanges } from "../../core/plan/plan";
+import { countChanges, isEmpty } from "../../core/plan/plan";
 import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
@@ -35,6 +35,7 @@ import { openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
+import { type Asked, askPolicy } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 
 /** A worker that dies is taken over from within seconds, not after the usual minute. */
@@ -78,13 +79,16 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
   };
 }
 
+const baseUrlOf = (service: FleetService | undefined, { desired }: Workspace): string | undefined =>
+  service?.baseUrl ?? desired.service.baseUrl;
+
 async function openFor(
   { service, budget, stack }: ProjectInput,
   workspace: Workspace,
   secret: string | undefined,
   cache: string,
 ): Promise<OpenedService> {
-  const baseUrl = service?.baseUrl ?? workspace.desired.service.baseUrl;
+  const baseUrl = baseUrlOf(service, workspace);
   if (baseUrl === undefined)
     throw new CommandFailed([
       {
@@ -116,7 +120,7 @@ async function openFor(
 }
 
 function project(
-  { stack, checkout, destroy, worker }: ProjectInput,
+  { stack, checkout, destroy, worker, service: named }: ProjectInput,
   workspace: Workspace,
   service: OpenedService,
   store: StateStore,
@@ -138,12 +142,14 @@ function project(
   const ports = portsOf(service, workspace.folder, workspace.desired.resources);
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
-  const plannedOn = (from: StateStore, prepared: Prepared): Planned => ({
+  const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "" }, store };
+  const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
     facts: factsOf(prepared, store.leases),
     body: bodyOf(prepared),
-    errors: [...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"), ...refusals(prepared)].map(
-      (one) => sentences([one]),
-    ),
+    errors: [
+      ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
+      ...(await refusals(prepared, asked)),
+    ].map((one) => sentences([one])),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
     picture: () =>
@@ -184,7 +190,7 @@ function project(
       const held = await holdStore(store, holder, "run", signal);
       try {
         await awaitInterrupted(held.store, service.client, ports, randomUUID(), signal);
-        return await use(plannedOn(held.store, await look(held.store, signal)));
+        return await use(await plannedOn(held.store, await look(held.store, signal)));
       } finally {
         await held.release().catch(() => undefined);
       }
@@ -193,22 +199,24 @@ function project(
   };
 }
 
-/** What the file itself says must not be done: an assertion that would break, a check, a code that it denies. */
-function refusals(prepared: Prepared): readonly Diagnostic[] {
+/** What the file itself says must not be done: an assertion that would break, a check, its policy, a code that it denies. */
+async function refusals(prepared: Prepared, asked: Asked): Promise<readonly Diagnostic[]> {
   const { plan, desired, state } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const findings = findingsOfPlan(
-    {
-      plan,
-      diagnostics: plan.diagnostics,
-      exposure: touchesGroups ? exposureOf(prepared, { touchedOnly: true }) : undefined,
-      more: [
-        ...judgeReachability(prepared, { today: todayUtc() }).findings,
-        ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),
-      ],
-    },
-    { deny: desired.deny ?? [], strict: false },
-  );
+  const soFar = {
+    plan,
+    diagnostics: plan.diagnostics,
+    exposure: touchesGroups ? exposureOf(prepared, { touchedOnly: true }) : undefined,
+    more: [
+      ...judgeReachability(prepared, { today: todayUtc() }).findings,
+      ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),
+    ],
+  };
+  const strictness = { deny: desired.deny ?? [], strict: false };
+  const judged = findingsOfPlan(soFar, strictness);
+  const isJudged = !hasErrors(plan.diagnostics) && !isEmpty(plan);
+  const answered = isJudged ? await askPolicy(asked, plan, judged) : [];
+  const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
   return findings.filter(({ refused }) => refused !== undefined).map(asDiagnostic);
 }
 
@@ -227,13 +235,7 @@ function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
     empty: hasNothingToDo(plan, prepared),
     steps: plan.steps.length,
     consents: plan.consents,
-    opens: [
-      ...opens.map((address) => `${address} is opened to the whole world`),
-      // A program of the user's own judges a plan at a terminal or in a pipeline, where its packages are.
-      ...(prepared.desired.policy === undefined || plan.steps.length === 0
-        ? []
-        : ["the file names a policy program, which a worker does not run: ask it before approving"]),
-    ],
+    opens: opens.map((address) => `${address} is opened to the whole world`),
     drifted: plan.changes
       .filter(({ reason }) => reason === "drifted" || reason === "gone")
       .map(({ address }) => address),

@@ -5,7 +5,9 @@ import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
+import type { Settings } from "../../fleet/model";
 import { startWorker, type Worker } from "../../fleet/worker";
+import { withhold } from "../../outside/environment";
 import { portOf } from "../../outside/port-of";
 import { version } from "../../version";
 import { fail } from "../compose";
@@ -24,8 +26,19 @@ export interface WorkSetting {
   readonly say: (text: string) => void;
 }
 
-export const startWork = (session: FleetSession, { concurrency, services, cache, say }: WorkSetting): Promise<Worker> =>
-  startWorker({
+/** Of the fleet and of its states: a stack's file may name programs, and they are other people's. */
+const fleetVariables = (): string[] =>
+  Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_)/.test(name));
+
+/** Where the fleet's own secrets are, as its file says. */
+const secretNames = ({ services, receivers }: Settings): string[] =>
+  [...services.map(({ credential }) => credential), ...receivers.map(({ secret }) => secret)].flatMap((source) =>
+    source !== undefined && "env" in source ? [source.env] : [],
+  );
+
+export function startWork(session: FleetSession, { concurrency, services, cache, say }: WorkSetting): Promise<Worker> {
+  withhold(fleetVariables());
+  return startWorker({
     name: `${hostname()}:${process.pid}`,
     version,
     database: session.database,
@@ -37,7 +50,9 @@ export const startWork = (session: FleetSession, { concurrency, services, cache,
     openProject: createProjectOpener({ cache, concurrency }),
     within: (stack, round) => withRoundTrace(`reconcile fleet round ${stack}`, round, ({ result }) => result),
     say,
+    onSettings: (settings) => withhold(secretNames(settings)),
   });
+}
 
 export interface Listening {
   readonly url: string;

@@ -3,7 +3,7 @@
 import type { Graph } from "../../report/graph";
 import { type Grant, isRole, type Visitor } from "../access";
 import type { Approval } from "../decide";
-import type { Settings, StackSpec } from "../model";
+import type { History, Settings, StackSpec } from "../model";
 import { noSettings } from "../model";
 import type { Picture } from "../picture";
 import { newStatus, type Status } from "../status";
@@ -44,6 +44,14 @@ export interface RunRecord {
   readonly plan?: string;
   readonly approval?: Approval;
   readonly counts: Readonly<Record<string, number>>;
+  readonly report?: RunReport;
+}
+
+/** Of a run that changed the world: the plan that it carried out, and what was permitted for it. */
+export interface RunReport {
+  readonly plan: string;
+  readonly consents: readonly string[];
+  readonly opens: readonly string[];
 }
 
 export type RunResult = "in_sync" | "applied" | "failed" | "taken_over" | "observed" | "awaiting_approval" | "blocked";
@@ -121,6 +129,7 @@ interface Columns {
   readonly "runs.result": RunResult | null;
   readonly "runs.approval": Approval | null;
   readonly "sessions.grants": readonly Grant[] | null;
+  readonly "runs.report": RunReport | null;
   readonly "tokens.stacks": string[];
   readonly "workers.doing": WorkerRecord["doing"];
 }
@@ -198,14 +207,11 @@ const stackStatements = ({ query }: Database) => ({
       (await query(`UPDATE ${schema}.stacks SET paused = $2 WHERE name = $1 RETURNING name`, [name, paused])).length > 0
     );
   },
-  async saveStatus(name: string, status: Status, nextAt?: Date): Promise<void> {
-    await query(
-      `UPDATE ${schema}.stacks SET status = $2, next_at = coalesce($3, next_at), changed_at = now() WHERE name = $1`,
-      [name, JSON.stringify(status), nextAt ?? null],
-    );
-  },
-  async saveNext(name: string, nextAt: Date): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET next_at = $2 WHERE name = $1`, [name, nextAt]);
+  async saveStatus(name: string, status: Status): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
+      name,
+      JSON.stringify(status),
+    ]);
   },
   async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
@@ -229,19 +235,26 @@ const stackStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
     return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "pictures.body") }))[0];
   },
-  /** The plan that waits now; an approval of another one is void with it. */
-  async savePlan(stack: string, plan: { digest: string; revision: string; body: PlanBody }): Promise<void> {
+  /** The plan that waits now; an approval of another one is void with it, and with `voids` one of this as well. */
+  async savePlan(
+    stack: string,
+    plan: { digest: string; revision: string; body: PlanBody },
+    { voids = false }: { readonly voids?: boolean } = {},
+  ): Promise<void> {
     await query(
-      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval ->> 'digest' <> $2)
+      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND ($5 OR approval ->> 'digest' <> $2))
        INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
        ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
          made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
-      [stack, plan.digest, plan.revision, JSON.stringify(plan.body)],
+      [stack, plan.digest, plan.revision, JSON.stringify(plan.body), voids],
     );
   },
   async dropPlan(stack: string): Promise<void> {
-    await query(`DELETE FROM ${schema}.plans WHERE stack = $1`, [stack]);
-    await query(`UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval IS NOT NULL`, [stack]);
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
+       UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval IS NOT NULL`,
+      [stack],
+    );
   },
   async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
     const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
@@ -293,16 +306,50 @@ function stackOf(row: Row): StackRecord {
   };
 }
 
+/** So many in one statement: it is over soon, and holds nobody up. */
+const mostForgotten = 2000;
+
+export interface StartedRun {
+  readonly id: number;
+  /** Another worker had begun and not ended. */
+  readonly tookOver: boolean;
+  /** Workers that were lost in its rounds, one after the other. */
+  readonly lost: number;
+}
+
+/** Of the stack $1. */
+const endLost = (worker: "$2" | "$4"): string => `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
+  reason = 'its worker gave no sign of life any more; ' || ${worker}::text || ' went on' WHERE stack = $1 AND ended_at IS NULL`;
+
 const runStatements = ({ query }: Database) => ({
-  /** A run of the same stack that nobody ended was its worker's last. */
-  async startRun(run: { stack: string; cause: string; startedBy?: string; worker: string }): Promise<number> {
+  /**
+   * Begins a run, and shows its stack at work. A run of the same stack that nobody ended was its worker's last; `lost`
+   * counts the workers that were lost in a row. One that gave a sign of life since was only cut off for a while.
+   */
+  async startRun(run: {
+    stack: string;
+    cause: string;
+    startedBy?: string;
+    worker: string;
+    status: Status;
+  }): Promise<StartedRun> {
     const rows = await query(
-      `WITH lost AS (UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
-         reason = 'its worker gave no sign of life any more; ' || $4::text || ' went on' WHERE stack = $1 AND ended_at IS NULL)
-       INSERT INTO ${schema}.runs (stack, cause, started_by, worker) VALUES ($1, $2, $3, $4) RETURNING id`,
-      [run.stack, run.cause, run.startedBy ?? null, run.worker],
+      `WITH lost AS (${endLost("$4")} RETURNING id),
+         working AS (UPDATE ${schema}.stacks SET status = $5, changed_at = now() WHERE name = $1),
+         last AS (SELECT coalesce(max(id), 0) AS id FROM ${schema}.runs WHERE stack = $1 AND ended_at IS NOT NULL AND result <> 'taken_over'),
+         before AS (SELECT r.id FROM ${schema}.runs r, last WHERE r.stack = $1 AND r.id > last.id AND r.ended_at IS NOT NULL
+           AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at))
+       INSERT INTO ${schema}.runs (stack, cause, started_by, worker)
+         SELECT $1, CASE WHEN EXISTS (SELECT FROM lost) THEN 'taken over' ELSE $2 END, $3, $4
+       RETURNING id, (SELECT count(*)::int FROM lost) AS open, (SELECT count(*)::int FROM before) AS before`,
+      [run.stack, run.cause, run.startedBy ?? null, run.worker, JSON.stringify(run.status)],
     );
-    return Number(rows[0]?.["id"]);
+    const [open, before] = [Number(rows[0]?.["open"] ?? 0), Number(rows[0]?.["before"] ?? 0)];
+    return { id: Number(rows[0]?.["id"]), tookOver: open > 0, lost: open + before };
+  },
+  /** Of a stack that is not run any more: what its dead worker left open holds no place. */
+  async endLostRuns(stack: string, worker: string): Promise<void> {
+    await query(endLost("$2"), [stack, worker]);
   },
   /** How the run ended and how its stack stands since, at once; false when another worker has taken it over. */
   async finishRun(
@@ -314,13 +361,15 @@ const runStatements = ({ query }: Database) => ({
       plan?: string;
       approval?: Approval;
       counts: Readonly<Record<string, number>>;
+      report?: RunReport;
     },
     status: Status,
+    nextAt: Date | null,
   ): Promise<boolean> {
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3, revision = $4, plan = $5,
-           approval = $6, counts = $7 WHERE id = $1 AND ended_at IS NULL RETURNING stack)
-       UPDATE ${schema}.stacks s SET status = $8, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
+           approval = $6, counts = $7, report = $10 WHERE id = $1 AND ended_at IS NULL RETURNING stack)
+       UPDATE ${schema}.stacks s SET status = $8, next_at = $9, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
       [
         id,
         end.result,
@@ -330,6 +379,8 @@ const runStatements = ({ query }: Database) => ({
         end.approval === undefined ? null : JSON.stringify(end.approval),
         JSON.stringify(end.counts),
         JSON.stringify(status),
+        nextAt,
+        end.report === undefined ? null : JSON.stringify(end.report),
       ],
     );
     return rows.length > 0;
@@ -370,20 +421,32 @@ const runStatements = ({ query }: Database) => ({
   async run(id: number): Promise<RunRecord | undefined> {
     return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
   },
-  /** Runs that changed nothing go sooner than those that did. */
-  async forgetRuns(quietDays: number, days: number): Promise<void> {
-    await query(
-      `WITH gone AS (DELETE FROM ${schema}.runs WHERE ended_at < now() - $1 * interval '1 day'
-           AND (result IN ('in_sync', 'blocked', 'awaiting_approval', 'observed') OR ended_at < now() - $2 * interval '1 day') RETURNING id)
-       DELETE FROM ${schema}.run_lines USING gone WHERE run = gone.id`,
-      [quietDays, days],
+  /**
+   * What is older than it is kept, some at a time: runs that changed nothing go sooner than those that did and than what
+   * was decided. How a stack's last run ended stays for as long as the stack. True: there may be more.
+   */
+  async forget({ quietMs, changesMs }: History): Promise<boolean> {
+    const rows = await query(
+      `WITH old AS (SELECT r.id FROM ${schema}.runs r WHERE r.ended_at < now() - $1 * interval '1 millisecond'
+           AND (r.result = ANY ('{in_sync,blocked,awaiting_approval,observed}') OR r.ended_at < now() - $2 * interval '1 millisecond')
+           AND (EXISTS (SELECT FROM ${schema}.runs later WHERE later.stack = r.stack AND later.id > r.id)
+             OR NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = r.stack))
+           ORDER BY r.ended_at LIMIT ${mostForgotten}),
+         gone AS (DELETE FROM ${schema}.runs USING old WHERE runs.id = old.id RETURNING runs.id),
+         lines AS (DELETE FROM ${schema}.run_lines USING gone WHERE run = gone.id),
+         decisions AS (DELETE FROM ${schema}.decisions WHERE at < now() - $2 * interval '1 millisecond'),
+         sessions AS (DELETE FROM ${schema}.sessions WHERE until < now())
+       SELECT count(*)::int AS n FROM gone`,
+      [quietMs, changesMs],
     );
+    return Number(rows[0]?.["n"] ?? 0) === mostForgotten;
   },
 });
 
 function runOf(row: Row): RunRecord {
   const result = written(row, "runs.result");
   const approval = written(row, "runs.approval");
+  const report = written(row, "runs.report");
   const endedAt = maybeTime(row["ended_at"]);
   const [startedBy, reason, revision, plan] = ["started_by", "reason", "revision", "plan"].map((key) =>
     maybeText(row[key]),
@@ -402,6 +465,7 @@ function runOf(row: Row): RunRecord {
     ...(revision === undefined ? {} : { revision }),
     ...(plan === undefined ? {} : { plan }),
     ...(approval == null ? {} : { approval }),
+    ...(report == null ? {} : { report }),
   };
 }
 
@@ -450,6 +514,22 @@ const workerStatements = ({ query }: Database) => ({
       [url, ref, commit],
     );
     return maybeText(rows[0]?.["revision"]);
+  },
+  async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
+    const rows = await query(
+      `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks
+       WHERE spec -> 'source' ->> 'kind' = 'git'`,
+    );
+    return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
+  },
+  /** True for the one that does it now; the others leave it to that one for so long. */
+  async claimTask(task: string, everyS: number): Promise<boolean> {
+    const rows = await query(
+      `INSERT INTO ${schema}.documents AS d (name, body) VALUES ($1, '{}')
+       ON CONFLICT (name) DO UPDATE SET changed_at = now() WHERE d.changed_at < now() - $2 * interval '1 second' RETURNING name`,
+      [`task ${task}`, everyS],
+    );
+    return rows.length > 0;
   },
   /** True for the one that looks now. */
   async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {

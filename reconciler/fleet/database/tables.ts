@@ -69,6 +69,8 @@ const migrations: readonly string[] = [
    CREATE TABLE ${schema}.sign_ins (state text PRIMARY KEY, until timestamptz NOT NULL);
    CREATE TABLE ${schema}.pictures (stack text PRIMARY KEY, body jsonb NOT NULL, seen_at timestamptz NOT NULL DEFAULT now());
    ALTER TABLE ${schema}.stacks ADD COLUMN picture text;`,
+  `CREATE INDEX runs_ended ON ${schema}.runs (ended_at) WHERE ended_at IS NOT NULL;
+   CREATE INDEX decisions_at ON ${schema}.decisions (at);`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

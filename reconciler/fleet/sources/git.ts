@@ -21,8 +21,12 @@ const unusedMs = 86_400_000;
 
 const fetches = new Map<string, { readonly at: number; readonly done: Promise<void> }>();
 
-export async function checkOutGit(source: GitSource, cache: string, signal?: AbortSignal): Promise<Checkout> {
-  const commit = await fetchCommit(source, cache, { signal });
+export async function checkOutGit(
+  source: GitSource,
+  cache: string,
+  { signal, now = false }: { readonly signal?: AbortSignal | undefined; readonly now?: boolean } = {},
+): Promise<Checkout> {
+  const commit = await fetchCommit(source, cache, { signal, now });
   const mirror = mirrorOf(source, cache);
   const root = join(cache, "trees", `${nameOf(source.url)}-${commit}`);
   await once(`tree ${root}`, async () => {
@@ -33,8 +37,8 @@ export async function checkOutGit(source: GitSource, cache: string, signal?: Abo
       await git(["worktree", "add", "--force", "--detach", root, commit], mirror, signal);
     }
   });
-  const now = new Date();
-  await utimes(root, now, now).catch(() => undefined);
+  const used = new Date();
+  await utimes(root, used, used).catch(() => undefined);
   const folder = source.path === "" ? root : join(root, source.path);
   if (!existsSync(folder))
     throw new SourceFailed(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);

@@ -6,10 +6,14 @@ import { checkOutFolder } from "./folder";
 import { checkOutGit } from "./git";
 
 /** `cache`: a folder of this machine that is kept between runs. */
-export function checkOut(source: Source, cache: string, signal?: AbortSignal): Promise<Checkout> {
+export function checkOut(
+  source: Source,
+  cache: string,
+  { signal, now = false }: { readonly signal?: AbortSignal; readonly now?: boolean } = {},
+): Promise<Checkout> {
   switch (source.kind) {
     case "git":
-      return checkOutGit(source, cache, signal);
+      return checkOutGit(source, cache, { signal, now });
     case "folder":
       return checkOutFolder(source);
     case "artifact":

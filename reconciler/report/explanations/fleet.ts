@@ -42,6 +42,10 @@ export const fleet = {
     "The fleet needs packages that a single project does not, and they are not installed.",
     "Install them beside this one: npm install pg-boss cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, openid-client for sign_in).",
   ),
+  "fleet/paused": row(
+    "The stack is paused, so that it is not looked at.",
+    "reconcile fleet resume STACK takes it up again, and looks at it at once.",
+  ),
   "fleet/source": row(
     "The files of a stack could not be fetched.",
     "Read what git or the server said, and try it by hand from the worker's machine.",
@@ -53,4 +57,8 @@ export const fleet = {
   ),
   "fleet/unknown-stack": row("A stack names another one that the fleet does not have.", "Correct the name."),
   "fleet/unknown-tenant": row("A stack names a tenant that the fleet does not declare.", "Declare it under tenants."),
+  "fleet/window-closed": row(
+    "A plan was approved while the fleet's windows keep it from being carried out; a closed window voids approvals.",
+    "Approve it when the window is over, or change windows in the fleet's file and sync it.",
+  ),
 } satisfies Partial<Record<DiagnosticCode, Explanation>>;

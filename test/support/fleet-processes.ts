@@ -1,0 +1,150 @@
+/**
+ * A fleet to be tried: a real PostgreSQL, a service over HTTP, workers as processes that may be killed. What the tests
+ * ask of it goes through the same records and queue that the commands use, without a process for each question.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
+import { openFleet } from "../../reconciler/cli/fleet/session";
+import type { StackRecord } from "../../reconciler/fleet/database/records";
+import { checkOutFolder } from "../../reconciler/fleet/sources/folder";
+import { dialectOperations } from "./bench-world";
+import { type Ran, runCli, startCli } from "./cli-process";
+import { eventually } from "./eventually";
+import { makeFolder } from "./folder";
+import { type PostgresServer, postgresPassword, startPostgres } from "./postgres-server";
+
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+
+export type WorkerProcess = ReturnType<typeof startCli> & { readonly name: string };
+type Session = Awaited<ReturnType<typeof openFleet>>;
+
+export interface FleetStage {
+  readonly server: PostgresServer;
+  readonly emulator: RunningEmulator;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Without a password. */
+  readonly database: string;
+  /** The service `here`, with everything that lets a create whose answer was lost be found again. */
+  readonly services: string;
+  readonly session: Session;
+  readonly workers: ReadonlySet<WorkerProcess>;
+  write(file: string, text: string): void;
+  run(...args: string[]): Promise<Ran>;
+  /** Writes the file and syncs it. */
+  sync(text: string): Promise<void>;
+  /** Resolves when it has begun to work. */
+  worker(...flags: string[]): Promise<WorkerProcess>;
+  kill(worker: WorkerProcess): Promise<void>;
+  /** As a service manager does: what runs is ended first. */
+  stop(worker: WorkerProcess): Promise<void>;
+  /** A round now, as `fleet run` would have it. */
+  hasten(stack: string): Promise<void>;
+  until(stack: string, is: (stack: StackRecord) => boolean): Promise<StackRecord>;
+  /** Applied or found in sync at what its folder holds now, with no round under way. */
+  untilSettled(stack: string): Promise<StackRecord>;
+  close(): Promise<void>;
+}
+
+export const stageToken = "canary-t0ken-of-operations";
+
+export async function openFleetStage(
+  options: EmulatorOptions & { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<FleetStage> {
+  const { env: more = {}, ...emulated } = options;
+  const server = await startPostgres();
+  const emulator = await startEmulator({ timeScale: 20, with: everything, ...emulated });
+  const cwd = makeFolder({
+    "here.dialect.yaml": JSON.stringify({ operations: dialectOperations({ with: everything }) }),
+  });
+  const { username, host, pathname } = new URL(server.url);
+  const database = `postgres://${username}@${host}${pathname}`;
+  const env = {
+    PGPASSWORD: postgresPassword,
+    RECONCILE_FLEET_DATABASE: database,
+    RECONCILE_TOKEN: stageToken,
+    ...more,
+  };
+  const session = await openFleet(server.url, { sendsOnly: true });
+  const workers = new Set<WorkerProcess>();
+
+  const until: FleetStage["until"] = (name, is) =>
+    eventually(`the stack ${name} as wanted`, async () => {
+      const stack = await session.records.stack(name);
+      if (stack !== undefined && is(stack)) return stack;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return undefined;
+    });
+
+  const write: FleetStage["write"] = (file, text) => {
+    mkdirSync(join(cwd, file, ".."), { recursive: true });
+    writeFileSync(join(cwd, file), text);
+  };
+  const run: FleetStage["run"] = (...args) => runCli(args, { cwd, env });
+
+  return {
+    server,
+    emulator,
+    cwd,
+    env,
+    database,
+    services: `services: { here: { base_url: "${emulator.url}", dialect: ./here.dialect.yaml } }`,
+    session,
+    workers,
+    until,
+    write,
+    run,
+    async sync(text) {
+      write("fleet.yaml", text);
+      const { exitCode, stderr, stdout } = await run("fleet", "sync", "fleet.yaml", "--auto-approve");
+      if (exitCode !== 0) throw new Error(stdout + stderr);
+    },
+    async worker(...flags) {
+      const started = startCli(["fleet", "work", "--listen", "none", "--cache", join(cwd, "cache"), ...flags], {
+        cwd,
+        env,
+      });
+      await eventually("a worker that works", () =>
+        /^Working on/m.test(started.output().stderr + started.output().stdout) || started.child.exitCode !== null
+          ? true
+          : undefined,
+      );
+      if (started.child.exitCode !== null) throw new Error(started.output().stderr);
+      const worker = { ...started, name: `${hostname()}:${started.child.pid}` };
+      workers.add(worker);
+      return worker;
+    },
+    async kill(worker) {
+      worker.child.kill("SIGKILL");
+      workers.delete(worker);
+      await worker.finished;
+    },
+    async stop(worker) {
+      worker.child.kill("SIGTERM");
+      workers.delete(worker);
+      await worker.finished;
+    },
+    async hasten(name) {
+      const stack = await session.records.stack(name);
+      if (stack === undefined) throw new Error(`no stack ${name}`);
+      await session.queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person" });
+    },
+    async untilSettled(name) {
+      const { revision } = await checkOutFolder({ folder: join(cwd, name) });
+      return until(
+        name,
+        ({ status, lastRun }) => status.ready && status.appliedRevision === revision && lastRun?.endedAt !== undefined,
+      );
+    },
+    async close() {
+      for (const { child } of workers) child.kill("SIGTERM");
+      await Promise.all([...workers].map(({ finished }) => finished));
+      await session.queue.close();
+      await session.database.close();
+      await emulator.close();
+      await server.stop();
+    },
+  };
+}
