@@ -79,7 +79,7 @@ export function conditionOf({
   status,
   paused,
   lastRun,
-}: Pick<StackRecord, "status" | "paused" | "lastRun">): Condition {
+}: Pick<StackRecord, "status" | "paused"> & { readonly lastRun?: unknown }): Condition {
   if (paused) return "Paused";
   if (status.stalled) return "Stalled";
   if (status.awaitingApproval) return "AwaitingApproval";

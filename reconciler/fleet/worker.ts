@@ -425,7 +425,7 @@ const flushMs = 300;
 
 /** The lines of a run, written in batches; nothing waits for them. */
 function createLog(records: Records, run: number) {
-  let lines: object[] = [];
+  let lines: { readonly at: Date; readonly body: object }[] = [];
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): Promise<void> => {
@@ -438,7 +438,7 @@ function createLog(records: Records, run: number) {
   };
   return {
     emit(event: EngineEvent): void {
-      lines.push({ ...event });
+      lines.push({ at: new Date(), body: { ...event } });
       timer ??= setTimeout(() => void flush(), flushMs);
     },
     flush,

@@ -170,12 +170,10 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     const { status } = stack;
     const { id } = await records.startRun({ stack: "prod-shop", cause: "push", worker: "worker-2:1", status });
     await tab.getByRole("heading", { name: `Runs now: run ${id}` }).waitFor();
+    const begun = Date.now();
     const step = (status: string) => ({
-      type: "step",
-      step: "1",
-      status,
-      title: `update group.web ${markup}`,
-      elapsedMs: 1,
+      at: new Date(begun + (status === "done" ? 4000 : 0)),
+      body: { type: "step", step: "1", status, title: `update group.web ${markup}`, elapsedMs: 1 },
     });
     await records.addLines(id, [step("started")]);
     await tab.locator("ol.bars li", { hasText: "started" }).waitFor();
@@ -183,6 +181,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await records.addLines(id, [step("done")]);
     await records.finishRun(id, { result: "applied", reason: null, counts: {} }, status, stack.nextAt ?? null);
     await tab.goto(`${base}/runs/${id}`);
+    expect(await tab.locator("ol.bars li").innerText()).toContain("4 s");
     expect(await tab.locator("#log-lines").innerText()).toContain("done     update group.web");
     await tab.goto(`${base}/stacks/prod-shop`);
     await tab.evaluate("window.sameLoad = true");

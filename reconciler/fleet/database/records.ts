@@ -30,6 +30,14 @@ export interface StackRecord {
   readonly lastRun?: RunRecord;
 }
 
+/** What finding and counting thousands of stacks takes, and no more. */
+export interface StackOutline extends Pick<StackRecord, "name" | "status" | "paused"> {
+  readonly tenant: string;
+  readonly service?: string;
+  /** Absent: it has not run yet. */
+  readonly lastRun?: true;
+}
+
 export interface RunRecord {
   readonly id: number;
   readonly stack: string;
@@ -172,6 +180,28 @@ const stackStatements = ({ query }: Database) => ({
   },
   async stacks(): Promise<readonly StackRecord[]> {
     return (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf);
+  },
+  async outlines(): Promise<readonly StackOutline[]> {
+    const rows = await query(
+      `SELECT name, status, paused, spec ->> 'tenant' AS tenant, spec ->> 'service' AS service,
+         CASE WHEN status ->> 'ready' = 'true' THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran
+       FROM ${schema}.stacks s ORDER BY name`,
+    );
+    return rows.map((row) => {
+      const service = maybeText(row["service"]);
+      return {
+        name: textOf(row["name"]),
+        status: { ...newStatus, ...written(row, "stacks.status") },
+        paused: row["paused"] === true,
+        tenant: textOf(row["tenant"]),
+        ...(service === undefined ? {} : { service }),
+        ...(row["ran"] === true ? { lastRun: true } : {}),
+      };
+    });
+  },
+  async stacksNamed(names: readonly string[]): Promise<ReadonlyMap<string, StackRecord>> {
+    const found = (await query(`${selectStacks} WHERE s.name = ANY($1)`, [names])).map(stackOf);
+    return new Map(found.map((stack) => [stack.name, stack]));
   },
   async stack(name: string): Promise<StackRecord | undefined> {
     return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
@@ -394,9 +424,11 @@ const runStatements = ({ query }: Database) => ({
     );
     return Number(rows[0]?.["n"] ?? 0);
   },
-  async addLines(run: number, lines: readonly object[]): Promise<void> {
+  /** Each with the time at which it was said: they are written in batches. */
+  async addLines(run: number, lines: readonly { readonly at: Date; readonly body: object }[]): Promise<void> {
     await query(
-      `INSERT INTO ${schema}.run_lines (run, body) SELECT $1, line FROM jsonb_array_elements($2::jsonb) AS line`,
+      `INSERT INTO ${schema}.run_lines (run, at, body)
+       SELECT $1, (line ->> 'at')::timestamptz, line -> 'body' FROM jsonb_array_elements($2::jsonb) AS line`,
       [run, JSON.stringify(lines)],
     );
   },

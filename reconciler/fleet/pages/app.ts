@@ -18,8 +18,8 @@ import { createRates } from "./rates";
 import { runPage } from "./run";
 import { doorTo, isSameSite, type SignInSetting, signInRoutes, visitorOf } from "./sign-in";
 import { stackPage } from "./stack";
-import { stacksPage } from "./stacks";
-import { script, style } from "./style";
+import { findStacks, stacksPage } from "./stacks";
+import { icon, script, style } from "./style";
 
 export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "records">, HookSetting {
   readonly metrics: () => Promise<string>;
@@ -68,6 +68,9 @@ export function createPages(setting: PagesSetting): Hono {
 
   app.get("/style.css", (context) => context.body(style, 200, { "content-type": "text/css; charset=utf-8" }));
   app.get("/script.js", (context) => context.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }));
+  app.get("/icon.svg", (context) =>
+    context.body(icon, 200, { "content-type": "image/svg+xml; charset=utf-8", "cache-control": "max-age=86400" }),
+  );
   app.get("/healthz", async (context) => {
     await records.liveWorkers();
     return context.json({ healthy: true });
@@ -112,6 +115,8 @@ export function createPages(setting: PagesSetting): Hono {
     });
   };
 
+  const outlinesSeenBy = async (visitor: Visitor) =>
+    (await records.outlines()).filter(({ name }) => may(visitor, "see", name));
   const seenBy = async (visitor: Visitor) => (await records.stacks()).filter(({ name }) => may(visitor, "see", name));
   const marked = async (topic: Topic): Promise<{ readonly live: Frame["live"] }> => ({
     live: { ...topic, mark: await live.mark(topic) },
@@ -128,7 +133,9 @@ export function createPages(setting: PagesSetting): Hono {
       page: Math.max(0, Number.parseInt(asked("page"), 10) || 0),
     };
     const mark = await marked({});
-    return { title: "Stacks", body: stacksPage(await seenBy(visitor), filter, new Date()), ...mark };
+    const found = findStacks(await outlinesSeenBy(visitor), filter);
+    const body = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
+    return { title: "Stacks", body, ...mark };
   });
   shown("/stacks/:name", "", async (context, visitor) => {
     const name = context.req.param("name") ?? "";
@@ -194,7 +201,7 @@ export function createPages(setting: PagesSetting): Hono {
       records.settings(),
       records.budgets(),
       queue.load(),
-      seenBy(visitor),
+      outlinesSeenBy(visitor),
     ]);
     const now = new Date();
     const body = servicesPage({ settings, budgets, rates: rates.of(budgets, now), load, stacks, now });

@@ -33,7 +33,7 @@ export const page = ({ title, here, visitor, said, signOut, live }: Frame, body:
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · reconcile fleet</title>
-<link rel="stylesheet" href="/style.css"><script src="/script.js" defer></script>
+<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style.css"><script src="/script.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

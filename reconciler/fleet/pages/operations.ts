@@ -1,6 +1,6 @@
 /** Services with their budgets, workers with what they do, and the history of everything. */
 import { html } from "hono/html";
-import type { BudgetRecord, DecisionRecord, RunRecord, StackRecord, WorkerRecord } from "../database/records";
+import type { BudgetRecord, DecisionRecord, RunRecord, StackOutline, WorkerRecord } from "../database/records";
 import type { Settings } from "../model";
 import { ago, span } from "../views";
 import { type Part, time } from "./layout";
@@ -14,7 +14,7 @@ export interface ServicesView {
   /** Requests a second lately, by service; absent: nobody has looked twice yet. */
   readonly rates: ReadonlyMap<string, Rate>;
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
-  readonly stacks: readonly Pick<StackRecord, "spec" | "paused">[];
+  readonly stacks: readonly Pick<StackOutline, "service" | "paused">[];
   readonly now: Date;
 }
 
@@ -37,7 +37,7 @@ ${services.length === 0 ? html`<p class="quiet">The fleet declares none: each fi
 <div class="cards">${services.map((service) => {
   const budget = budgets.find((one) => one.service === service.name);
   const rate = rates.get(service.name);
-  const mine = stacks.filter(({ spec }) => spec.service === service.name);
+  const mine = stacks.filter((stack) => stack.service === service.name);
   const resting = mine.filter((stack) => stack.paused).length;
   const percent = Math.round((budget?.reserved ?? 0) * 100);
   return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${paused(budget?.pausedUntil, now) ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>

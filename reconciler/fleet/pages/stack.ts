@@ -177,7 +177,7 @@ function sidesOf({ picture }: StackView): Part {
   const differing = sides.filter(({ action }) => action !== undefined).length;
   const all = sides.length + left;
   return html`<h2 id="sides">Desired and live</h2>
-<p class="quiet">${differing === 0 ? `${all === 1 ? "One resource, as" : `${all} resources, all as`} the files want it${asOf === "applied" ? ", by what the last apply wrote down" : ""}.` : `${differing} of ${all} differ.`} Seen so first ${time(picture.seenAt)}.</p>
+<p class="quiet">${differing === 0 ? `${all === 1 ? "One resource, as" : `${all} resources, all as`} the files want it${asOf === "applied" ? ", by what the last apply wrote down" : ""}.` : `${differing} of ${all} differ.`} So since ${time(picture.seenAt)}.</p>
 ${sides.slice(0, mostShown).map((side) => sideOf(side, sides.length === 1))}
 ${sides.length + left > mostShown ? html`<p class="quiet">${all - Math.min(mostShown, sides.length)} more are as the files want them, or stand in the plan.</p>` : ""}`;
 }

@@ -1,6 +1,6 @@
 /** All stacks, a line each: filtered, searched and grouped on the server, so that thousands stay quick. */
 import { html } from "hono/html";
-import type { StackRecord } from "../database/records";
+import type { StackOutline, StackRecord } from "../database/records";
 import { ago, type Condition, conditionOf, reasonOf, span } from "../views";
 import { conditionWord, type Part, tag } from "./layout";
 import { resultWord } from "./run";
@@ -27,9 +27,28 @@ const order: readonly Condition[] = [
   "Ready",
 ];
 
-export function stacksPage(all: readonly StackRecord[], filter: StackFilter, now: Date): Part {
+export interface Found {
+  readonly all: readonly StackOutline[];
+  readonly found: readonly StackOutline[];
+  /** The names on the page that is asked for. */
+  readonly names: readonly string[];
+}
+
+/** Which of all the stacks are asked for, the most urgent first. */
+export function findStacks(all: readonly StackOutline[], filter: StackFilter): Found {
   const found = all.filter((stack) => isFound(stack, filter)).sort(byUrgency);
-  const shown = found.slice(filter.page * perPage, (filter.page + 1) * perPage);
+  const last = Math.max(0, Math.ceil(found.length / perPage) - 1);
+  const at = Math.min(filter.page, last) * perPage;
+  return { all, found, names: found.slice(at, at + perPage).map(({ name }) => name) };
+}
+
+export function stacksPage(
+  { all, found, names }: Found,
+  records: ReadonlyMap<string, StackRecord>,
+  filter: StackFilter,
+  now: Date,
+): Part {
+  const shown = names.flatMap((name) => records.get(name) ?? []);
   return html`<h1>Stacks</h1>
 ${counts(all, filter)}
 ${filterForm(all, filter)}
@@ -38,17 +57,17 @@ ${all.length === 0 ? html`<p>No stack yet. Write a fleet's file and run <code>re
 ${pages(found.length, filter)}`;
 }
 
-function isFound(stack: StackRecord, { search, condition, tenant, service }: StackFilter): boolean {
-  const { name, spec } = stack;
+function isFound(stack: StackOutline, filter: StackFilter): boolean {
+  const { search, condition, tenant, service } = filter;
   return (
-    (search === "" || `${name} ${reasonOf(stack) ?? ""}`.toLowerCase().includes(search.toLowerCase())) &&
+    (search === "" || `${stack.name} ${reasonOf(stack) ?? ""}`.toLowerCase().includes(search.toLowerCase())) &&
     (condition === "" || conditionOf(stack) === condition) &&
-    (tenant === "" || spec.tenant === tenant) &&
-    (service === "" || spec.service === service)
+    (tenant === "" || stack.tenant === tenant) &&
+    (service === "" || stack.service === service)
   );
 }
 
-const byUrgency = (a: StackRecord, b: StackRecord): number =>
+const byUrgency = (a: StackOutline, b: StackOutline): number =>
   order.indexOf(conditionOf(a)) - order.indexOf(conditionOf(b)) || (a.name < b.name ? -1 : 1);
 
 function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
@@ -61,13 +80,19 @@ function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
   return text === "" ? "/" : `/?${text}`;
 }
 
-const counts = (all: readonly StackRecord[], filter: StackFilter): Part =>
-  html`<ul class="counts">${order.map((condition) => {
-    const count = all.filter((stack) => conditionOf(stack) === condition).length;
+function counts(all: readonly StackOutline[], filter: StackFilter): Part {
+  const numbers = new Map<Condition, number>();
+  for (const stack of all) {
+    const condition = conditionOf(stack);
+    numbers.set(condition, (numbers.get(condition) ?? 0) + 1);
+  }
+  return html`<ul class="counts">${order.map((condition) => {
+    const count = numbers.get(condition) ?? 0;
     return count === 0
       ? ""
       : html`<li><a href="${linkTo(filter, { condition: filter.condition === condition ? "" : condition })}"${filter.condition === condition ? html` aria-current="true"` : ""}>${tag(condition)} ${count}</a></li>`;
   })}</ul>`;
+}
 
 const choice = (name: string, label: string, values: readonly string[], chosen: string): Part =>
   html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">any</option>${values.map(
@@ -78,13 +103,13 @@ const distinct = (values: readonly (string | undefined)[]): string[] =>
   [...new Set(values.filter((value) => value !== undefined))].sort();
 
 const filterForm = (
-  all: readonly StackRecord[],
+  all: readonly StackOutline[],
   filter: StackFilter,
 ): Part => html`<form class="filter" method="get" action="/" role="search">
 <div><label for="f-search">Name or reason</label><input id="f-search" name="search" type="search" value="${filter.search}"></div>
 ${choice("condition", "Condition", order, filter.condition)}
-${choice("tenant", "Tenant", distinct(all.map(({ spec }) => spec.tenant)), filter.tenant)}
-${choice("service", "Service", distinct(all.map(({ spec }) => spec.service)), filter.service)}
+${choice("tenant", "Tenant", distinct(all.map(({ tenant }) => tenant)), filter.tenant)}
+${choice("service", "Service", distinct(all.map(({ service }) => service)), filter.service)}
 ${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy)}
 <button>Show</button></form>`;
 
@@ -128,5 +153,6 @@ export function pending({ lastRun, status }: Pick<StackRecord, "lastRun" | "stat
 function pages(found: number, filter: StackFilter): Part {
   const last = Math.ceil(found / perPage) - 1;
   if (last <= 0) return html``;
-  return html`<p class="pages">${filter.page > 0 ? html`<a href="${linkTo(filter, { page: filter.page - 1 })}">Before</a> ` : ""}Page ${filter.page + 1} of ${last + 1}${filter.page < last ? html` <a href="${linkTo(filter, { page: filter.page + 1 })}">Next</a>` : ""}</p>`;
+  const at = Math.min(filter.page, last);
+  return html`<nav class="pages" aria-label="Pages of stacks">${at > 0 ? html`<a rel="prev" href="${linkTo(filter, { page: at - 1 })}">Before</a> ` : ""}<span>Page ${at + 1} of ${last + 1}</span>${at < last ? html` <a rel="next" href="${linkTo(filter, { page: at + 1 })}">Next</a>` : ""}</nav>`;
 }

@@ -1,0 +1,89 @@
+/** The pages of a fleet of thousands: what one look at them costs, in statements and bytes. On a real PostgreSQL. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { createProvider } from "../../reconciler/fleet/identity";
+import { createPages } from "../../reconciler/fleet/pages/app";
+import { newStatus } from "../../reconciler/fleet/status";
+import { idleQueue, stackSpec } from "../support/fleet-stage";
+import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
+
+const many = 5000;
+
+describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, () => {
+  let server: PostgresServer;
+  let database: Database;
+  let statements = 0;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    const opened = await openDatabase(server.url, "");
+    database = {
+      ...opened,
+      query: (text, values) => {
+        statements++;
+        return opened.query(text, values);
+      },
+    };
+    await prepareTables(database);
+    const status = { ...newStatus, ready: true, reason: null, observedRevision: "0123456789abcdef" };
+    await database.query(
+      `INSERT INTO reconcile_fleet.stacks (name, spec, status, outputs, next_at)
+       SELECT 'stack-' || lpad(n::text, 5, '0'), jsonb_set($1::jsonb, '{name}', to_jsonb('stack-' || n)),
+         CASE WHEN n % 100 = 0 THEN jsonb_set($2::jsonb, '{ready}', 'false') || '{"drifted": true, "reason": "vm.web differs"}' ELSE $2::jsonb END,
+         '{"address": "10.0.0.1", "group": "sg-1"}', now() + interval '5 minutes'
+       FROM generate_series(1, ${many}) AS n`,
+      [JSON.stringify(stackSpec("x")), JSON.stringify(status)],
+    );
+    // A day of rounds would be more; what matters is that a page reads no more than the last of each.
+    await database.query(
+      `INSERT INTO reconcile_fleet.runs (stack, cause, worker, ended_at, result, counts)
+       SELECT name, 'interval', 'worker:1', now(), 'in_sync', '{}' FROM reconcile_fleet.stacks, generate_series(1, 10)`,
+    );
+    await database.run("ANALYZE");
+  });
+  afterAll(async () => {
+    await database.close();
+    await server.stop();
+  });
+
+  const pages = () =>
+    createPages({
+      records: createRecords(database),
+      queue: idleQueue,
+      local: async () => "ann",
+      provider: createProvider(),
+      pushed: async () => ({ fetched: false, woken: [] }),
+      hooks: {},
+      metrics: async () => "",
+      say: () => undefined,
+    });
+
+  const looks: readonly [path: string, statements: number, bytes: number][] = [
+    ["/", 5, 70_000],
+    ["/?search=stack-0012&group=tenant", 5, 20_000],
+    ["/?condition=Drifted", 5, 45_000],
+    ["/?page=49", 5, 70_000],
+    ["/stacks/stack-00042", 9, 20_000],
+    ["/services", 5, 10_000],
+    ["/history", 5, 80_000],
+  ];
+  test.each(looks)("%s takes at most %i statements and %i bytes", async (path, most, bytes) => {
+    const app = pages();
+    const look = async () => {
+      statements = 0;
+      const began = performance.now();
+      const answer = await app.request(path, { headers: { host: "127.0.0.1" } });
+      const { length } = await answer.text();
+      return { status: answer.status, length, statements, ms: Math.round(performance.now() - began) };
+    };
+    await look();
+    const seen = await look();
+    if (process.env["FIGURES"] !== undefined) console.log(path, seen);
+    expect(seen.status).toBe(200);
+    expect(seen.statements).toBeLessThanOrEqual(most);
+    expect(seen.length).toBeLessThan(bytes);
+  });
+});
