@@ -7,13 +7,13 @@ import type { Kind } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Live, Sighting } from "../core/model/live";
 import type { HandlerService } from "./handler";
-import { isClaimed } from "./ownership";
+import { isClaimed, thingOf } from "./ownership";
 
 /** False when several bear the name, or when another resource of this program has shown that it manages what does. */
 export function mayBeItself(service: HandlerService, live: Live, kind: Kind, name: unknown): boolean {
   const isNamesake = (one: Named): boolean => one.name?.toLowerCase() === String(name).toLowerCase();
   const [only, ...others] = seenOf[kind](live).filter(isNamesake);
-  return only !== undefined && others.length === 0 && !isClaimed(service, `${kind}:${only.id}`);
+  return only !== undefined && others.length === 0 && !isClaimed(service, thingOf(kind, only.id));
 }
 
 interface Named {

@@ -45,6 +45,17 @@ export const stillPending = (inputs: Props, { intent }: Remembered, id?: string)
     },
   ]);
 
+/** The program's state knows nothing of it; an engine that was killed has sent it. */
+export const notedOpen = (inputs: Props, { intent }: Remembered): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "apply/id-unknown",
+      summary: `a run that was cut off sent the create of ${String(inputs["name"])}${intent === undefined ? "" : ` at ${intent.sentAt}`}, and its outcome is not known`,
+      detail: "where it was not made, remove the folder .reconcile/creates beside the program, which remembers it",
+    },
+  ]);
+
 const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code, summary, fix }]);
 

@@ -141,6 +141,9 @@ export class PartialFailure extends HandlerFailure {
   }
 }
 
+const ofOpenCreate =
+  'pulumi refresh looks for it; if it exists and is not found, set adopt: "<its id>"; if it does not exist, forget it with pulumi state delete, and the next update makes it';
+
 /** The ways out that a command line has, said for a program. */
 const fixes: Readonly<Record<string, string>> = {
   "plan/name-taken": 'adopt: "<its id>" takes it over; or choose another name',
@@ -149,8 +152,8 @@ const fixes: Readonly<Record<string, string>> = {
   "consent/flush":
     "set flushConfirmed: true once it is unmounted or synced, or a flush of via: command or via: stop, and update once before the change that detaches",
   "apply/id-unknown": 'find its id in the service\'s console and set adopt: "<id>"',
-  "apply/outcome-unknown": 'if it exists, set adopt: "<its id>"; if not, run the update again',
-  "plan/outcome-unknown": 'if it exists, set adopt: "<its id>"',
+  "apply/outcome-unknown": ofOpenCreate,
+  "plan/outcome-unknown": ofOpenCreate,
   "apply/not-listed": "run the update again: it looks for it first",
 };
 

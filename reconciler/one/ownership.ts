@@ -4,6 +4,7 @@
  * deleted under the old one. So each create gives itself an owner, which the state keeps; whoever made something, or has
  * shown that it manages it, claims it for the rest of the process; and what another owner has claimed is never deleted.
  */
+import type { Kind } from "../core/model/address";
 import type { HandlerService } from "./handler";
 
 interface Claim {
@@ -22,6 +23,11 @@ function claimsOf({ client }: HandlerService): Map<string, Claim> {
   }
   return known;
 }
+
+export const thingOf = (kind: Kind, id: string): string => `${kind}:${id}`;
+
+/** Claimed by whoever named the id of what an open create made. */
+export const takenOver = (kind: Kind, name: unknown): string => thingOf(kind, `taken over as ${String(name)}`);
 
 export const newOwner = (): string => crypto.randomUUID();
 

@@ -1,11 +1,11 @@
 /** What is particular to one kind of resource; one/resource.ts has what all have in common. */
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
-import type { DesiredResource } from "../core/model/desired";
+import type { Desired, DesiredResource } from "../core/model/desired";
 import type { Live, Sighting } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
-import type { Written } from "./one-desired";
+import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
 
 export type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
@@ -77,3 +77,20 @@ export const rememberedIn = (before: Props): Remembered => (before[recordedKey] 
 
 export const pendingId = (owner: string): string => `pending:${owner}`;
 export const isPending = (id: string): boolean => id.startsWith("pending:");
+
+/** What was read by its id may be more than the program manages; `inputs` and `before` say how much that is. */
+export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props = before): Of<K> | undefined {
+  const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
+  return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
+}
+
+export function wanted<K extends Kind>(
+  shape: Shape<K>,
+  inputs: Props,
+): { readonly desired: Desired; readonly address: Address } {
+  return desiredOf(writtenOfExisting(shape.inputs, inputs, shape.write));
+}
+
+export function withoutOutputs<K extends Kind>(shape: Shape<K>, before: Props): Props {
+  return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(shape.inputs, name)));
+}

@@ -232,6 +232,54 @@ describe("a create whose engine was killed", () => {
     }
   });
 
+  it("is forgotten by the notes once the program's state has it, and is taken over by its id without an alarm", async () => {
+    const world = await startBenchWorld();
+    try {
+      const log: string[] = [];
+      const context = { ...contextFor(world, log), notes: ofTheDead("web") };
+      world.emulator.setFaults([{ kind: "drop-after", operation: "volume.create", count: 9 } as never]);
+      const inputs = { name: "data", size: 5 };
+      const failed = await handlers.Volume.create(context, inputs).catch((error: unknown) => error);
+      const { kept } = failed as { kept: { id: string; outputs: Props } };
+      expect(String(failed)).toMatch(/pulumi state delete/);
+      expect(readdirSync(folder)).toHaveLength(1);
+      await expect(handlers.Volume.create(context, inputs)).rejects.toThrow(/\.reconcile\/creates/);
+      await handlers.Volume.diff(context, kept.id, kept.outputs, inputs);
+      expect(readdirSync(folder)).toEqual([]);
+      world.emulator.setFaults([]);
+      const [{ id = "" } = {}] = world.emulator.dump().volumes;
+      const taken = await handlers.Volume.create(context, { ...inputs, adopt: id });
+      log.length = 0;
+      await handlers.Volume.delete(context, kept.id, kept.outputs);
+      expect([log, world.emulator.dump().volumes.map((volume) => volume.id)]).toEqual([[], [taken.id]]);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("an open create that was taken over by its id is not deleted with what the state kept of it", async () => {
+    const world = await startBenchWorld({ with: everything, dialect: dialectFor({ with: everything }) });
+    try {
+      const log: string[] = [];
+      const context = contextFor(world, log);
+      world.emulator.setFaults([
+        { kind: "drop-after", operation: "volume.create", count: 9 } as never,
+        { kind: "status", status: 500, operation: "volume.list", count: 99, skip: 1 } as never,
+      ]);
+      const inputs = { name: "data", size: 5 };
+      const failed = await handlers.Volume.create(context, inputs).catch((error: unknown) => error);
+      const { kept } = failed as { kept: { id: string; outputs: Props } };
+      expect(kept.id).toMatch(/^pending:/);
+      world.emulator.setFaults([]);
+      const [{ id = "" } = {}] = world.emulator.dump().volumes;
+      await handlers.Volume.create(context, { ...inputs, adopt: id });
+      await handlers.Volume.delete(context, kept.id, kept.outputs);
+      expect(world.emulator.dump().volumes.map((volume) => volume.id)).toEqual([id]);
+    } finally {
+      await world.close();
+    }
+  });
+
   it("stays pending through a refresh, is named by it, and by the destroy that gives it up", async () => {
     const world = await startBenchWorld();
     try {

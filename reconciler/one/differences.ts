@@ -1,0 +1,78 @@
+/** What differs between two versions of a resource's properties, and what of it replaces the resource. */
+import type { Kind } from "../core/model/address";
+import { sameBehaviour } from "./guards";
+import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
+import { asProperty } from "./one-desired";
+import type { changeOf, Remembered } from "./one-run";
+import { recordedKey, type Shape } from "./shape";
+
+/** The program gave another value before, and both are known. */
+const isOtherwise = (before: unknown, now: unknown): boolean =>
+  before !== undefined && now !== undefined && !holdsUnknown(now) && String(before) !== String(now);
+
+export const isOtherwiseNow =
+  (before: Props, inputs: Props) =>
+  ({ property, replaces }: PropertyChange): boolean =>
+    replaces && isOtherwise(before[property], inputs[property]);
+
+/** What the inputs themselves say: an unknown value, one that is stated now, another behaviour, a text that is emptied. */
+export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props) {
+  const changes: PropertyChange[] = [];
+  const known: Record<string, unknown> = { ...inputs };
+  for (const [name, property] of Object.entries(shape.inputs)) {
+    if (holdsUnknown(inputs[name])) {
+      changes.push({ property: name, replaces: property.replaces === true });
+      known[name] = before[name];
+      continue;
+    }
+    const isStatedNow = shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined;
+    // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
+    const isComparable = remembered.imported !== true || before[name] !== undefined;
+    const behavesOtherwise = property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]);
+    if (isStatedNow || (behavesOtherwise && isComparable)) changes.push({ property: name, replaces: false });
+    // No service tells it, and the record of what was imported does not know it: the program's word was another one.
+    if (property.onlyToCreate === true && property.replaces === true && isOtherwise(before[name], inputs[name]))
+      changes.push({ property: name, replaces: true });
+  }
+  for (const name of shape.emptied ?? [])
+    if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });
+  return { changes, known };
+}
+
+/** What the plan changes beside that. */
+export function plannedChanges<K extends Kind>(
+  { kind }: Shape<K>,
+  change: ReturnType<typeof changeOf>,
+  stated: readonly PropertyChange[],
+): readonly PropertyChange[] {
+  const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
+  const changes: PropertyChange[] = [];
+  const isNamed = (property: string) => [...stated, ...changes].some((one) => one.property === property);
+  for (const field of change?.fields ?? []) {
+    const property = asProperty(field.field);
+    const replaces = replaced && (field.forces === "replace" || kind === "group");
+    if (!isNamed(property)) changes.push({ property, replaces });
+  }
+  if (replaced && ![...stated, ...changes].some(({ replaces }) => replaces))
+    changes.push({ property: recordedKey, replaces: true });
+  return changes;
+}
+
+function isEmptied({ imported }: Remembered, name: string, before: Props, inputs: Props): boolean {
+  const had = before[name];
+  return imported !== true && inputs[name] === undefined && typeof had === "string" && had !== "";
+}
+
+export function emptied<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props): Props {
+  const texts = (shape.emptied ?? []).filter((name) => isEmptied(remembered, name, before, inputs));
+  return texts.length === 0 ? inputs : { ...inputs, ...Object.fromEntries(texts.map((name) => [name, ""])) };
+}
+
+export function difference<K extends Kind>(
+  { deleteBeforeReplace }: Shape<K>,
+  changes: readonly PropertyChange[],
+  warnings: readonly string[],
+): Difference {
+  const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+  return { changes, replaces, deleteBeforeReplace: deleteBeforeReplace && changes.length > 0, warnings };
+}

@@ -1,0 +1,65 @@
+/** What the service shows of one resource: by the id alone, or with everything that its record knows. */
+import type { Kind } from "../core/model/address";
+import { type Desired, nothingDesired } from "../core/model/desired";
+import { refresh } from "../engine/refresh";
+import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
+import { addressOf } from "./one-desired";
+import { stateOf } from "./one-run";
+import type { LiveOf, Of, Shape } from "./shape";
+
+type HandlerClient = HandlerService["client"];
+
+export async function sightById<K extends Kind>(
+  shape: Shape<K>,
+  client: HandlerClient,
+  id: string,
+  signal: AbortSignal,
+) {
+  const address = addressOf(shape.kind, undefined);
+  const desired: Desired = { ...nothingDesired, imports: [{ to: address, id }] };
+  const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
+  const errors = findings.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new HandlerFailure(errors);
+  return { address, live, sighting: shape.sight(live, id) };
+}
+
+export async function recordById<K extends Kind>(
+  shape: Shape<K>,
+  client: HandlerClient,
+  id: string,
+  signal: AbortSignal,
+): Promise<Of<K> | undefined> {
+  const { address, live, sighting } = await sightById(shape, client, id, signal);
+  return sighting.seen === "yes" ? shape.recordOfLive(address, sighting.value, live) : undefined;
+}
+
+export async function lookAtAll<K extends Kind>(
+  shape: Shape<K>,
+  client: HandlerClient,
+  record: Of<K>,
+  id: string,
+  signal: AbortSignal,
+) {
+  const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), { signal });
+  const sighting = shape.sight(seen.live, id);
+  return sighting.seen === "yes" ? sighting.value : undefined;
+}
+
+/** What only the service knows (addresses). Not worth failing for. */
+export async function lookAt<K extends Kind>(
+  shape: Shape<K>,
+  context: HandlerContext,
+  record: Of<K>,
+  id: string,
+): Promise<LiveOf<K> | undefined> {
+  if (Object.keys(shape.outputs).length === 0) return undefined;
+  const service = await context.service();
+  const look = async (client: HandlerClient): Promise<LiveOf<K> | undefined> => {
+    const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }));
+    const sighting = shape.sight(seen.live, id);
+    return sighting.seen === "yes" ? sighting.value : undefined;
+  };
+  // The look that has shown the end of the run shows this as well.
+  const known = service.looks === undefined ? undefined : await look(service.looks.forCreate);
+  return known !== undefined && shape.isSettled?.(known) === true ? known : look(service.client);
+}

@@ -1,0 +1,120 @@
+/** A create whose outcome could not be found out: kept under an id of its own, until something shows what it made. */
+import type { Address, Kind } from "../core/model/address";
+import { type Desired, nothingDesired } from "../core/model/desired";
+import type { RecordedResource } from "../core/model/recorded";
+import { difference } from "./differences";
+import { nothingPlanned, stillPending, whatMayBeLeft } from "./guards";
+import type { Difference, Found, HandlerContext, HandlerService, PropertyChange, Props } from "./handler";
+import { lookAt } from "./looking";
+import { addressOf } from "./one-desired";
+import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, type Remembered, stateOf } from "./one-run";
+import { belongsToAnother, isClaimed, takenOver, thingOf } from "./ownership";
+import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
+
+const lastLookMs = 5000;
+
+/** What an open create made, if the service shows it by now. */
+export async function findPending(
+  service: HandlerService,
+  desired: Desired,
+  state: ReturnType<typeof stateOf>,
+  address: Address,
+  signal: AbortSignal,
+): Promise<{ readonly planned: PlannedOne; readonly record?: RecordedResource }> {
+  const planned = await planAsObserved(service, desired, state, address, signal);
+  for (const { action } of changeOf(planned)?.id === undefined ? [] : planned.plan.steps) {
+    if (action.operation !== "record") continue;
+    for (const one of action.changes)
+      if (one.type === "resource" && one.record !== null) return { planned, record: one.record };
+  }
+  return { planned };
+}
+
+/** What an open create made, under its id from now on; what does not show stays open, and is named. */
+export async function readPending<K extends Kind>(
+  shape: Shape<K>,
+  context: HandlerContext,
+  service: HandlerService,
+  id: string,
+  before: Props,
+): Promise<Found> {
+  const inputs = withoutOutputs(shape, before);
+  const remembered = rememberedIn(before);
+  const { desired } = wanted(shape, inputs);
+  const address = addressOf(shape.kind, before["name"]);
+  const { record } = await findPending(service, desired, stateOf(address, remembered), address, context.signal);
+  if (record?.id === undefined || !isOfKind(shape, record)) {
+    context.log("warning", stillPending(before, remembered, id).message);
+    return { id, inputs, outputs: before };
+  }
+  const outputs = shape.outputsOf(record, await lookAt(shape, context, record, record.id));
+  const { intent: _intent, ...kept } = remembered;
+  return { id: record.id, inputs, outputs: plain({ ...inputs, ...outputs, [recordedKey]: { ...kept, record } }) };
+}
+
+export async function pendingDifference<K extends Kind>(
+  shape: Shape<K>,
+  context: HandlerContext,
+  id: string,
+  remembered: Remembered,
+  inputs: Props,
+  changes: readonly PropertyChange[],
+): Promise<Difference> {
+  const { client } = await context.service();
+  const settles = typeof inputs["adopt"] === "string" || client.can.canFindCreated(shape.kind);
+  return difference(
+    shape,
+    settles
+      ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
+      : // Not to be settled from here: the update says what has to be found out.
+        [...changes, { property: recordedKey, replaces: false }],
+    [stillPending(inputs, remembered, id).message],
+  );
+}
+
+/** Only what this very create made may be deleted; the intent tells it from what was there before. */
+export async function planPendingDelete<K extends Kind>(
+  shape: Shape<K>,
+  { signal, log }: HandlerContext,
+  service: HandlerService,
+  before: Props,
+  state: ReturnType<typeof stateOf>,
+  address: Address,
+): Promise<PlannedOne> {
+  const { planned, record } = await findPending(
+    service,
+    wanted(shape, withoutOutputs(shape, before)).desired,
+    state,
+    address,
+    signal,
+  );
+  const isOpen = planned.plan.diagnostics.some(({ severity }) => severity === "error");
+  const { kind } = shape;
+  const remembered = rememberedIn(before);
+  const isTakenOver = isClaimed(service, takenOver(kind, before["name"]));
+  if (record === undefined && isOpen && !isTakenOver) log("warning", whatMayBeLeft(before, kind, remembered));
+  // What was taken over by its id meanwhile is somebody's.
+  const isOwn = record?.id !== undefined && !belongsToAnother(service, thingOf(kind, record.id), remembered.owner);
+  return isOwn
+    ? planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal)
+    : nothingPlanned(planned);
+}
+
+/** A run that was stopped while it looked for what it made: one more look, so that it is kept by its id. */
+export async function lookOnce<K extends Kind>(
+  shape: Shape<K>,
+  context: HandlerContext,
+  inputs: Props,
+  ran: RanOne,
+  declared: Desired,
+): Promise<RanOne> {
+  if (ran.intent === undefined || ran.record !== undefined || !context.signal.aborted) return ran;
+  const service = await context.service();
+  const address = addressOf(shape.kind, inputs["name"]);
+  const soon = AbortSignal.timeout(lastLookMs);
+  const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
+  return record === undefined ? ran : { record, problems: ran.problems };
+}
+
+const isOfKind = <K extends Kind>({ kind }: Shape<K>, record: RecordedResource): record is Of<K> =>
+  record.kind === kind;

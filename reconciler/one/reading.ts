@@ -1,0 +1,99 @@
+/** A resource as the service shows it, for a refresh, an import or a look-up. */
+import type { Kind } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
+import { sightById } from "./looking";
+import { asProperty } from "./one-desired";
+import { changeOf, plain, planAsObserved, stateOf } from "./one-run";
+import { newOwner } from "./ownership";
+import { type Of, recordedKey, rememberedIn, type Shape, withoutOutputs } from "./shape";
+
+export async function readByIdAlone<K extends Kind>(
+  shape: Shape<K>,
+  client: HandlerService["client"],
+  id: string,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const { address, live, sighting } = await sightById(shape, client, id, signal);
+  if (sighting.seen === "gone") return undefined;
+  if (sighting.seen === "unobserved")
+    throw new HandlerFailure([
+      {
+        severity: "error",
+        code: "plan/unobserved",
+        summary: `${shape.kind} ${id} cannot be looked at: ${sighting.reason}`,
+        fix: 'declare it in full with adopt: "<its id>" instead',
+      },
+    ]);
+  const record = shape.recordOfLive(address, sighting.value, live);
+  const inputs = plain(shape.inputsOf(record));
+  return {
+    id,
+    inputs,
+    outputs: plain({
+      ...inputs,
+      ...shape.outputsOf(record, sighting.value),
+      [recordedKey]: { owner: newOwner(), scope: { origin: client.origin }, record, imported: true },
+    }),
+  };
+}
+
+export async function readAgain<K extends Kind>(
+  shape: Shape<K>,
+  { signal, log }: HandlerContext,
+  service: HandlerService,
+  id: string,
+  before: Props,
+  record: Of<K>,
+): Promise<Found | undefined> {
+  const { address } = record;
+  const remembered = rememberedIn(before);
+  const state = stateOf(address, { ...remembered, record });
+  const asRecorded = desiredAsRecorded(state);
+  const mode = before["rulesMode"];
+  const desired: Desired =
+    mode === "additive" || mode === "shared"
+      ? {
+          ...asRecorded,
+          resources: asRecorded.resources.map((one) =>
+            one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one,
+          ),
+        }
+      : asRecorded;
+  const planned = await planAsObserved(service, desired, state, address, signal, "recent");
+  const errors = planned.plan.diagnostics.filter(
+    ({ severity, code }) => severity === "error" && code.startsWith("service/"),
+  );
+  if (errors.length > 0) throw new HandlerFailure(errors);
+  const sighting = shape.sight(planned.live, id);
+  if (sighting.seen === "gone") {
+    const lost = shape.lostWith?.(record) ?? "";
+    log(
+      "warning",
+      `${shape.kind} ${String(before["name"])} (${id}) is gone: ${sighting.because}; the next update makes a new one${lost}`,
+    );
+    return undefined;
+  }
+  const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };
+  if (sighting.seen === "unobserved") {
+    log("warning", `${shape.kind} ${id} was not seen, and is kept as it was: ${sighting.reason}`);
+    return { id, inputs, outputs: before };
+  }
+  const change = changeOf(planned);
+  const next = change === undefined ? record : shape.drifted(record, sighting.value, change, before);
+  const shown = shape.inputsOf(next);
+  for (const field of change?.fields ?? []) {
+    const property = asProperty(field.field);
+    if (Object.hasOwn(shape.inputs, property)) inputs[property] = shown[property];
+  }
+  return {
+    id,
+    inputs: plain(inputs),
+    outputs: plain({
+      ...inputs,
+      ...shape.outputsOf(next, sighting.value),
+      [recordedKey]: { ...remembered, record: next },
+    }),
+  };
+}
