@@ -6,11 +6,11 @@ import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Look, notFoundTwice, notInList, notLookedAt, type Unobserved } from "../core/model/evidence";
+import { usualListCost } from "../core/model/list-cost";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
-import { usualListCost } from "../service/list-cost";
 import { readFailed } from "./read-failed";
 
 export type Options = { readonly signal?: AbortSignal };

@@ -4,12 +4,12 @@
  */
 import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
+import { usualListCost } from "../core/model/list-cost";
 import { type Live, notSeen, type Sighting } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { nextSlice, requestsLeft, type Sight, type SliceIds, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
-import { usualListCost } from "../service/list-cost";
 import { isNobody, lookAt, type Seen } from "./look";
 import type { Clock } from "./ports";
 

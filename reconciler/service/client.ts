@@ -7,10 +7,10 @@
 import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
 import type { NewVm } from "../core/model/desired";
+import type { ListCost } from "../core/model/list-cost";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { NameRules } from "../core/model/name-rule";
 import type { Outcome } from "../core/model/outcome";
-import type { ListCost } from "./list-cost";
 
 export interface RuleInput {
   readonly direction: "ingress" | "egress";

@@ -3,16 +3,9 @@
  * many times as long as a read a page takes. Before anything is measured a page shows a hundred and costs one read.
  */
 import type { Kind } from "../core/model/address";
+import { type ListCost, usualListCost } from "../core/model/list-cost";
 import type { Operation } from "../core/model/operation";
 import type { PagedOperation } from "../dialect/records";
-
-export interface ListCost {
-  readonly pageItems: number;
-  /** In reads of one. */
-  readonly pageReads: number;
-}
-
-export const usualListCost: ListCost = { pageItems: 100, pageReads: 1 };
 
 /** A page is one request for whoever counts requests, so that its time never makes it the dearer of the two alone. */
 const mostReads = 5;
