@@ -16,6 +16,7 @@ import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
 import { commitOf } from "../outside/commit";
+import { letGo } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
 import { inSpan, tellProfile } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
@@ -160,6 +161,7 @@ export async function prepare(
   const desired = await withExternal(session, given);
   const { store, service, invocation } = session;
   const observe = isLooking(invocation.flags);
+  if (desired.resources.length >= hugeProject) letGo();
   return inSpan("refresh and plan", {}, () =>
     preparePlan({
       desired,
@@ -199,6 +201,9 @@ export async function prepareBeside(session: Session, options: PlanOptions): Pro
 }
 
 const mostPlans = 3;
+
+/** What reading so many has left behind is worth to be let go before they are planned. */
+const hugeProject = 30_000;
 
 /** So many take long enough to look at that a person wonders. */
 const manyResources = 200;

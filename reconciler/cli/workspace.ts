@@ -15,6 +15,7 @@ import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
 import { openBeside } from "../outside/beside";
 import { setting } from "../outside/environment";
+import { growSlowly } from "../outside/memory";
 import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
 import { assertKnown } from "./denials";
@@ -105,9 +106,12 @@ function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<
   if (size < largeFile) return;
   const files = sources.length === 1 ? itemAt(sources, 0).file : `${sources.length} files`;
   output?.note(`Reading ${files} (${(size / 1e6).toFixed(1)} MB).`);
+  if (size >= hugeFile) growSlowly();
 }
 
 const largeFile = 250_000;
+/** A smaller one is over before it pays to be sparing. */
+const hugeFile = 4_000_000;
 
 /** In a folder, dialects, variables, tests and other programs' dotfiles lie beside the desired state and are no part of it. */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test)\.ya?ml$/.test(name);

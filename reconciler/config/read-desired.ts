@@ -227,7 +227,7 @@ function readInstances(
     claimName(subject, kind, resource.name, instance, names);
     if (instance.holdsShapes) addShapesOf(instance, subject);
     const inherited = inheritedBy(instance.block);
-    return inherited === undefined ? resource : { ...resource, inherited };
+    return inherited === undefined ? resource : { inherited, ...resource };
   });
 }
 

@@ -36,13 +36,13 @@ export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["li
   const lifecycle = readMap(subject, values, "lifecycle");
   const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", within);
   return {
-    ...readCommon(subject, lifecycle, "vm"),
     onImageChange:
       readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], within) ?? "rebuild",
     snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], within),
     ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
     preservedVolumes: readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], within) ?? "retain",
     verifyResize: readVerifyResize(subject, lifecycle),
+    ...readCommon(subject, lifecycle, "vm"),
   };
 }
 
@@ -52,8 +52,8 @@ export const readVolumeLifecycle = (subject: Subject, values: Values) =>
 export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
   const lifecycle = readMap(subject, values, "lifecycle");
   return {
-    ...readCommon(subject, lifecycle, "group"),
     onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], within) ?? "replace",
+    ...readCommon(subject, lifecycle, "group"),
   };
 }
 

@@ -94,7 +94,14 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
       const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
       // The file may say something else by now, also where no record of the service shows it.
       if (desired !== undefined)
-        return { ...base, recorded: own, made, ...updateVm(pair, desired, made ?? recorded, found, context) };
+        return {
+          kind: "vm",
+          address,
+          desired,
+          recorded: own,
+          made,
+          ...updateVm(pair, desired, made ?? recorded, found, context),
+        };
       // Its block is gone, and it was created all the same: the intent says what it was to be.
       if (made !== undefined) return { ...base, adopts: true, ...removeVm(pair, made, found, context) };
       return recorded === undefined

@@ -88,7 +88,13 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     };
   // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
   const own = found.adopted === "interrupted" ? undefined : recorded;
-  return { ...base, recorded: own, ...updateVolume(pair, desired, own, found, target, context, fates) };
+  return {
+    kind: "volume",
+    address,
+    desired,
+    recorded: own,
+    ...updateVolume(pair, desired, own, found, target, context, fates),
+  };
 }
 
 const createdBy = (pair: VolumePair, found: Known<LiveVolume>): RecordedVolume => ({
