@@ -161,7 +161,10 @@ export async function prepare(
   const desired = await withExternal(session, given);
   const { store, service, invocation } = session;
   const observe = isLooking(invocation.flags);
-  if (desired.resources.length >= hugeProject) letGo();
+  const letGoOf = (resources: number): void => {
+    if (resources >= hugeProject) letGo();
+  };
+  letGoOf(desired.resources.length);
   return inSpan("refresh and plan", {}, () =>
     preparePlan({
       desired,
@@ -171,6 +174,7 @@ export async function prepare(
       clock: systemClock,
       lineage: newLineage(),
       observe,
+      letGo: ({ resources }) => letGoOf(resources.size),
       ...(session.memory === undefined ? {} : { memory: session.memory }),
       ...(session.swept === undefined ? {} : { swept: session.swept }),
       discoveryWindowMs: service.timing.discoveryWindowMs,

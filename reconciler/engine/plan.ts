@@ -4,7 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, notSeen } from "../core/model/live";
-import type { Scope } from "../core/model/recorded";
+import type { Scope, State } from "../core/model/recorded";
 import { type LookMemory, remembering, type Sightings, sightingsIn } from "../core/plan/memory";
 import { type Part, partChanged, partTargeted, partUnswept, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
@@ -97,16 +97,22 @@ export interface PreparePlan {
   readonly signal?: AbortSignal;
   /** How long after its create a list may be without a VM. */
   readonly discoveryWindowMs?: number;
+  /** Called where the text of the state is over and planning begins. */
+  readonly letGo?: (state: State) => void;
   /** Of whoever plans again and again. */
   readonly memory?: LookMemory;
   /** What was seen since the last plan, which counts as a look: a plan looks at the rest, and at what it touches. */
   readonly swept?: Swept;
 }
 
+/** In a function of its own, so that the text is over when the state is read. */
+const readIn = async ({ store, lineage }: PreparePlan) => openState(await store.read(), store.location, lineage);
+
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { desired, client, options, swept } = input;
   const before = swept === undefined || swept.at.size === 0 ? undefined : swept;
-  const { state, notes } = openState(await input.store.read(), input.store.location, input.lineage);
+  const { state, notes } = await readIn(input);
+  input.letGo?.(state);
   const accepted = options.acceptService === true;
   const now = scopeOf(client, desired);
   if (!accepted) assertSameService(state, now);
