@@ -9,22 +9,27 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Of `--listen`: a port of this machine, or `HOST:PORT`; `another`: what to write instead. */
+export function readListen(listen: string, another: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535) throw fail("cli/bad-flag", `--listen ${listen} is no address`, another);
+  return { host: (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"), port };
+}
+
 export async function listenAt(
   listen: string,
   another: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Listening> {
-  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
-  if (match === null || Number(match[2]) > 65535)
-    throw fail("cli/bad-flag", `--listen ${listen} is no address`, another);
-  const host = (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
+  const { host, port: wanted } = readListen(listen, another);
   const server = createServer((request, response) => {
     if (request.method === "GET" || request.method === "HEAD") answer(request, response);
     else response.writeHead(405, { "content-type": "text/plain" }).end("GET only\n");
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, another)));
-    server.listen(Number(match[2]), host, resolve);
+    server.listen(wanted, host, resolve);
   });
   const port = portOf(server);
   return {

@@ -1,8 +1,10 @@
 /** Everything the engine touches of the outside world, handed in by whoever composes it. */
+
 import type { Address } from "../core/model/address";
 import type { HealthCheck, Timing } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { Step } from "../core/plan/step";
+import { waits } from "../core/text/outside-policy";
 import type { ServiceClient } from "../service/client";
 import type { EngineEvent } from "./events";
 
@@ -46,7 +48,7 @@ export interface Ports {
 export const defaultTiming: Timing = {
   pollIntervalMs: 2000,
   vmCreateTimeoutMs: 15 * 60_000,
-  requestTimeoutMs: 2 * 60_000,
+  requestTimeoutMs: waits.request,
   discoveryWindowMs: 90_000,
 };
 

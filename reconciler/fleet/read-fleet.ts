@@ -14,6 +14,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { invariant } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
 import { fieldsIn } from "../core/text/objects";
+import { type AddressFault, addressFault } from "../core/text/outside-policy";
 import type {
   Approve,
   Fleet,
@@ -266,14 +267,18 @@ function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn {
   };
 }
 
+const placeFaults: Readonly<Record<AddressFault, string>> = {
+  no_url: "is no address",
+  neither_http_nor_https: "is neither http nor https",
+  holds_a_credential: "holds a name or a password",
+  in_the_clear: "is not encrypted",
+  has_a_query: "holds more than a place",
+};
+
 /** Tokens and cookies go there. */
 function placeProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return "is no address";
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  if (username !== "" || password !== "") return "holds a name or a password";
-  if (search !== "" || hash !== "") return "holds more than a place";
-  const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
-  return protocol === "https:" || isHere ? undefined : "is not encrypted";
+  const fault = addressFault(URL.canParse(text) ? new URL(text) : null, false);
+  return fault === undefined ? undefined : placeFaults[fault];
 }
 
 const readTenant = (name: string, { weight = 1, max_running }: { weight?: number; max_running?: number }): Tenant => ({

@@ -9,6 +9,7 @@ import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import { asError } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
+import { waits } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
@@ -19,7 +20,6 @@ const tryMs = 5000;
 const keptOutput = 2000;
 /** A flush of a large disk takes minutes; a connection that hangs takes for ever. */
 const longestCommandMs = 15 * 60_000;
-const longestHelperMs = 60_000;
 /** From being asked to end to being ended. */
 const graceMs = 2000;
 
@@ -150,7 +150,7 @@ export const runHelperIn =
           cwd: folder,
           env: environmentWithoutSecrets(),
           encoding: "utf8",
-          timeout: longestHelperMs,
+          timeout: waits.helper,
           maxBuffer: 1 << 20,
           windowsHide: true,
         },
@@ -162,7 +162,7 @@ export const runHelperIn =
     });
 
 function describeFailure(error: ExecFileException): string {
-  if (error.killed === true) return `it did not end within ${describeMs(longestHelperMs)}`;
+  if (error.killed === true) return `it did not end within ${describeMs(waits.helper)}`;
   if (typeof error.signal === "string") return `it was ended by ${error.signal}`;
   if (typeof error.code === "number") return `it ended with exit code ${error.code}`;
   return error.code === "ENOENT" ? "it was not found" : `it could not be run (${error.code ?? "no reason given"})`;

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { asError } from "../core/text/errors";
-import { isLoopbackHost } from "../core/text/loopback";
+import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import type { Answer } from "../dialect/conditions";
 import { speaksOfPages } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
@@ -45,7 +45,6 @@ export interface TransportOptions {
   readonly retryAfterName?: string;
 }
 
-const connectTimeoutMs = 10_000;
 const largestBody = 32 * 1024 * 1024;
 
 export function createTransport({
@@ -66,7 +65,7 @@ export function createTransport({
     return new LoadedPool(origin, {
       connections,
       pipelining: 1,
-      connect: { timeout: connectTimeoutMs },
+      connect: { timeout: waits.connect },
       // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
       // body that drips must end as well.
       headersTimeout: 0,
@@ -231,7 +230,7 @@ const errorWords: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "the service's host cannot be reached",
   ENETUNREACH: "the service's network cannot be reached",
   ETIMEDOUT: "the connection timed out",
-  UND_ERR_CONNECT_TIMEOUT: `no connection within ${describeMs(connectTimeoutMs)}`,
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${describeMs(waits.connect)}`,
   UND_ERR_SOCKET: "the connection was closed before the answer",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is shorter than it says",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
@@ -241,42 +240,34 @@ function describeMs(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-/** What is wrong with a base URL, if anything. Sending a credential in the clear is only done on this machine. */
+const faults: Readonly<Record<AddressFault, (address: string) => Pick<Diagnostic, "summary" | "fix" | "detail">>> = {
+  no_url: () => ({
+    summary: "The base URL is not a URL",
+    fix: "Set service.base_url to `embedded` or to http(s)://host[:port][/path].",
+  }),
+  neither_http_nor_https: () => ({
+    summary: "The base URL is neither http nor https",
+    fix: "Set service.base_url to http(s)://host[:port][/path].",
+  }),
+  holds_a_credential: () => ({
+    summary: "The base URL holds a credential",
+    fix: "Take user and password out of it and set RECONCILE_AUTHORIZATION or RECONCILE_TOKEN.",
+  }),
+  has_a_query: () => ({
+    summary: "The base URL has a query or a fragment",
+    fix: "End it with the path that all of the service's paths follow.",
+  }),
+  in_the_clear: (address) => ({
+    summary: `The credential would go to ${new URL(address).host} over plain http`,
+    detail: "Anyone on the way could read it and use it. Only loopback is taken without TLS.",
+    fix: "Use https, or permit it with --insecure-http.",
+  }),
+};
+
+/** What is wrong with a base URL, if anything. */
 export function checkBaseUrl(baseUrl: string, insecureHttp: boolean): Diagnostic | undefined {
-  const problem = (summary: string, fix: string): Diagnostic => ({
-    severity: "error",
-    code: "service/base-url",
-    summary,
-    fix,
-  });
-  let url: URL;
-  try {
-    url = new URL(baseUrl);
-  } catch {
-    return problem(
-      "The base URL is not a URL",
-      "Set service.base_url to `embedded` or to http(s)://host[:port][/path].",
-    );
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    return problem("The base URL is neither http nor https", "Set service.base_url to http(s)://host[:port][/path].");
-  if (url.username !== "" || url.password !== "")
-    return problem(
-      "The base URL holds a credential",
-      "Take user and password out of it and set RECONCILE_AUTHORIZATION or RECONCILE_TOKEN.",
-    );
-  if (url.search !== "" || url.hash !== "")
-    return problem(
-      "The base URL has a query or a fragment",
-      "End it with the path that all of the service's paths follow.",
-    );
-  if (url.protocol === "http:" && !insecureHttp && !isLoopbackHost(url.hostname))
-    return {
-      severity: "error",
-      code: "service/insecure-http",
-      summary: `The credential would go to ${url.host} over plain http`,
-      detail: "Anyone on the way could read it and use it. Only loopback is taken without TLS.",
-      fix: "Use https, or permit it with --insecure-http.",
-    };
-  return undefined;
+  const fault = addressFault(URL.canParse(baseUrl) ? new URL(baseUrl) : null, insecureHttp);
+  if (fault === undefined) return undefined;
+  const code = fault === "in_the_clear" ? "service/insecure-http" : "service/base-url";
+  return { severity: "error", code, ...faults[fault](baseUrl) };
 }

@@ -9,8 +9,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
-import { isLoopbackHost } from "../core/text/loopback";
 import { fieldsIn, fieldsOfJson } from "../core/text/objects";
+import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, toldOf, unknownHolder } from "./lease";
 import { repeat, Unavailable } from "./remote";
@@ -30,11 +30,6 @@ export interface HttpStoreOptions {
 }
 
 const documentFormat = "reconcile-cloud/stored-state";
-/** For one exchange, to the last byte of its answer. */
-const timeoutMs = 60_000;
-/** A server that is started anew takes a few seconds; one that never answered may be the wrong one. */
-const restartMs = 15_000;
-const firstPatienceMs = 5000;
 /** The document of a very large state; what answers a lock is a few lines. */
 const largestDocument = 256 * 2 ** 20;
 const largestOther = 2 ** 20;
@@ -72,7 +67,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
           redirect: "manual",
           headers: { ...protocol.headers, ...(body === undefined ? {} : contentHeaders(body)) },
           ...(body === undefined ? {} : { body }),
-          signal: AbortSignal.timeout(timeoutMs),
+          signal: AbortSignal.timeout(waits.stateDocument),
         });
         const text = await readBounded(answer, method === "GET" ? largestDocument : largestOther, location);
         if (answer.status === 429 || answer.status >= 500)
@@ -87,7 +82,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         // A certificate that is not believed is not believed a second later either.
         isPassing: (error) => certificateProblemOf(error) === undefined,
         asFailure: (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
-        patienceMs: () => (hasAnswered ? restartMs : firstPatienceMs),
+        patienceMs: () => (hasAnswered ? waits.restart.http : waits.firstAnswer),
       },
     );
 
@@ -219,13 +214,7 @@ interface Protocol {
 const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\/?$/;
 
 function readProtocol(address: string, { environment, insecureHttp }: HttpStoreOptions): Protocol {
-  let url: URL;
-  try {
-    url = new URL(address);
-  } catch {
-    throw new StoreFailed("--state https://… is no address");
-  }
-  refuseUnsafe(url, "--state", insecureHttp === true);
+  const url = safeUrl(address, "--state", insecureHttp === true);
   const gitlab = isGitLab.test(url.pathname);
   const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
   const lockUrl = readLockAddress(given("LOCK_ADDRESS"), url, insecureHttp === true);
@@ -247,27 +236,25 @@ function readProtocol(address: string, { environment, insecureHttp }: HttpStoreO
   };
 }
 
-/** User and password go to both addresses, so both are held to the same rule. */
-function refuseUnsafe(url: URL, name: string, insecureHttp: boolean): void {
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new StoreFailed(`${name} is neither http:// nor https://`);
-  if (url.username !== "" || url.password !== "")
-    throw new StoreFailed(
-      `${name} must not hold a user or password: give them as RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD`,
-    );
-  if (url.protocol === "http:" && !isLoopbackHost(url.hostname) && !insecureHttp)
-    throw new StoreFailed(
-      `the state ${url.origin} (${name}) would be sent over plain http: use https://, or --insecure-http if the way is safe`,
-    );
+const faults: Readonly<Record<Exclude<AddressFault, "has_a_query">, (name: string, address: string) => string>> = {
+  no_url: (name) => `${name === "--state" ? "--state https://…" : name} is no address`,
+  neither_http_nor_https: (name) => `${name} is neither http:// nor https://`,
+  holds_a_credential: (name) =>
+    `${name} must not hold a user or password: give them as RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD`,
+  in_the_clear: (name, address) =>
+    `the state ${new URL(address).origin} (${name}) would be sent over plain http: use https://, or --insecure-http if the way is safe`,
+};
+
+/** User and password go to both addresses, so both are held to the same rule. A query may say which state it is. */
+function safeUrl(address: string, name: string, insecureHttp: boolean): URL {
+  const fault = addressFault(URL.canParse(address) ? new URL(address) : null, insecureHttp);
+  if (fault !== undefined && fault !== "has_a_query") throw new StoreFailed(faults[fault](name, address));
+  return new URL(address);
 }
 
 function readLockAddress(given: string | undefined, url: URL, insecureHttp: boolean): URL {
   if (given === undefined) return new URL(url);
-  const name = "RECONCILE_STATE_LOCK_ADDRESS";
-  if (!URL.canParse(given)) throw new StoreFailed(`${name} is no address`);
-  const lockUrl = new URL(given);
-  refuseUnsafe(lockUrl, name, insecureHttp);
-  return lockUrl;
+  return safeUrl(given, "RECONCILE_STATE_LOCK_ADDRESS", insecureHttp);
 }
 
 /** An answer without an end would fill the memory. */
@@ -367,7 +354,7 @@ function problemOf(error: unknown): string {
     return error.retryAfterMs === undefined || error.retryAfterMs === 0
       ? `answers ${error.status}`
       : `answers ${error.status} and asks to come back in ${Math.ceil(error.retryAfterMs / 1000)} seconds`;
-  if (fieldsIn(error)["name"] === "TimeoutError") return `did not answer within ${timeoutMs / 1000} seconds`;
+  if (fieldsIn(error)["name"] === "TimeoutError") return `did not answer within ${waits.stateDocument / 1000} seconds`;
   const certificate = certificateProblemOf(error);
   if (certificate !== undefined) return `is not believed: ${certificate}`;
   return `cannot be reached: ${errorCode(causeOf(error)) ?? errorMessage(causeOf(error) ?? error)}`;

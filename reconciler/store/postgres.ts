@@ -3,10 +3,12 @@
  * statement that first touches the lease's row, so that a holder whose token is not there any more writes nothing, and
  * the server's clock decides when a lease is over.
  */
+
 import { randomUUID } from "node:crypto";
 import type { Pool, QueryResult } from "pg";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
+import { waits } from "../core/text/outside-policy";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
@@ -59,9 +61,11 @@ export interface PostgresLimits {
   readonly restartMs: number;
 }
 
-const defaultLimits: PostgresLimits = { connectMs: 10_000, statementMs: 20_000, restartMs: 30_000 };
-/** For a server that never answered: its address may be wrong. */
-const firstPatienceMs = 5000;
+const defaultLimits: PostgresLimits = {
+  connectMs: waits.connect,
+  statementMs: waits.statement,
+  restartMs: waits.restart.database,
+};
 
 /** Of a process with many states in one database: they share their connections. */
 const sharedPools = new Map<string, Pool>();
@@ -110,7 +114,7 @@ export function createPostgresStore(
       {
         isPassing: (error) => isPassing(error) || (hasAnswered && isAway(error)),
         asFailure: (error) => new StoreFailed(`the state ${location}: ${problemOf(error, connection, limits)}`),
-        patienceMs: () => (hasAnswered ? limits.restartMs : firstPatienceMs),
+        patienceMs: () => (hasAnswered ? limits.restartMs : waits.firstAnswer),
       },
     );
 

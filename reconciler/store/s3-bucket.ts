@@ -1,7 +1,9 @@
 /** The few requests that the S3 store sends, with their conditions; region, endpoint and credentials are the SDK's to find. */
+
 import type { S3Client } from "@aws-sdk/client-s3";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, isObject } from "../core/text/objects";
+import { waits } from "../core/text/outside-policy";
 import { textBefore } from "../core/text/parts";
 import { packageMissing, repeat } from "./remote";
 import { StoreFailed } from "./store";
@@ -26,10 +28,9 @@ export interface S3Bucket {
 }
 
 /** The SDK repeats by itself as well. */
-const patienceMs = (): number => 5000;
+const patienceMs = (): number => waits.firstAnswer;
 
 /** For one request with its repeats, to the last byte. The SDK itself waits without end. */
-const defaultTimeoutMs = 30_000;
 
 class TimedOut extends Error {
   constructor(timeoutMs: number) {
@@ -39,7 +40,7 @@ class TimedOut extends Error {
 
 type Sdk = typeof import("@aws-sdk/client-s3");
 
-export function createBucket(Bucket: string, location: string, timeoutMs = defaultTimeoutMs): S3Bucket {
+export function createBucket(Bucket: string, location: string, timeoutMs: number = waits.bucketObject): S3Bucket {
   let opened: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
   const open = () => (opened ??= openClient());
   const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);

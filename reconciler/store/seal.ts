@@ -2,10 +2,12 @@
  * Texts under a key: AES-256-GCM, bound to what they are and where they stand, so that a text that was changed, or put
  * in another's place, does not open. For the encrypted store and for saved plans.
  */
+
 import { execSync } from "node:child_process";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scryptSync } from "node:crypto";
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
+import { waits } from "../core/text/outside-policy";
 import { StateSealed } from "./store";
 
 /** What the user gave: 32 bytes, or a passphrase from which they are derived, with a salt of each text's own. */
@@ -21,7 +23,6 @@ export interface Keys {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const shortestPassphrase = 12;
-const commandTimeoutMs = 60_000;
 
 export function readKeys(environment: Environment): Keys {
   const mode = environment["RECONCILE_STATE_ENCRYPTION"] ?? "";
@@ -54,7 +55,7 @@ function fromCommand(command: string | undefined): string | undefined {
   if (command === undefined || command === "") return undefined;
   let output: string;
   try {
-    output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: commandTimeoutMs });
+    output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: waits.helper });
   } catch (error) {
     const { status } = fieldsIn(error);
     throw new StateSealed(

@@ -1,6 +1,7 @@
 /** The pages as a server: to this machine alone, or behind tokens. */
 
 import { serve } from "@hono/node-server";
+import { isLoopbackHost } from "../../core/text/outside-policy";
 import { createProvider } from "../../fleet/identity";
 import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
@@ -8,8 +9,9 @@ import { repositoryPushed } from "../../fleet/pushes";
 import { setting } from "../../outside/environment";
 import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
+import { type Listening, readListen } from "../listen";
 import type { FleetSession } from "./session";
-import { type Listening, readMetrics } from "./work";
+import { readMetrics } from "./work";
 
 export interface ServeSetting {
   readonly listen: string;
@@ -35,17 +37,13 @@ function createDoor(records: Pick<FleetSession["records"], "anyToken" | "setting
   };
 }
 
-const isLoopback = (host: string): boolean => ["127.0.0.1", "::1", "localhost"].includes(host);
-
 export async function servePages(
   session: FleetSession,
   { listen, cache, say, metrics }: ServeSetting,
 ): Promise<Listening> {
-  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
-  if (match === null) throw fail("cli/bad-flag", `--listen ${listen} is no address`, "--listen 127.0.0.1:8470");
-  const host = (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
+  const { host, port: wanted } = readListen(listen, "--listen 127.0.0.1:8470");
   const signsIn = createDoor(session.records);
-  if (!isLoopback(host) && !(await signsIn()))
+  if (!isLoopbackHost(host) && !(await signsIn()))
     throw fail(
       "cli/bad-flag",
       `--listen ${listen} would show the fleet to everybody: nobody has a token, and the fleet's file has no sign_in`,
@@ -56,14 +54,14 @@ export async function servePages(
     records: session.records,
     queue: session.queue,
     // Listening to others, nobody is taken for the person at this machine, whatever became of the tokens.
-    local: async () => (isLoopback(host) && !(await signsIn()) ? session.who : undefined),
+    local: async () => (isLoopbackHost(host) && !(await signsIn()) ? session.who : undefined),
     provider: createProvider(),
     pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),
     hooks: { ...(github === undefined ? {} : { github }), ...(gitlab === undefined ? {} : { gitlab }) },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
     say,
   });
-  const server = serve({ fetch: app.fetch, hostname: host, port: Number(match[2]) });
+  const server = serve({ fetch: app.fetch, hostname: host, port: wanted });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error) =>
       reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, "another --listen")),

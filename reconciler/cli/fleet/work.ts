@@ -1,6 +1,5 @@
 /** A worker as a process: rounds, health and metrics, and an end that loses nothing. */
 
-import { createServer } from "node:http";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { schema } from "../../fleet/database/tables";
@@ -8,9 +7,8 @@ import { type FleetMetrics, metricsText } from "../../fleet/metrics";
 import type { Settings } from "../../fleet/model";
 import { startWorker, type Worker } from "../../fleet/worker";
 import { withhold } from "../../outside/environment";
-import { portOf } from "../../outside/port-of";
 import { version } from "../../version";
-import { fail } from "../compose";
+import { type Listening, listenAt } from "../listen";
 import type { Output } from "../output";
 import { withRoundTrace } from "../with-trace";
 import { createProjectOpener } from "./open-project";
@@ -54,22 +52,13 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
   });
 }
 
-export interface Listening {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** `/healthz` and `/metrics`. Nothing in them is a secret. */
 export async function serveHealth(
   listen: string,
   session: FleetSession,
   worker: Worker | undefined,
 ): Promise<Listening> {
-  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
-  if (match === null)
-    throw fail("cli/bad-flag", `--listen ${listen} is no address`, "--listen 127.0.0.1:9465, or none");
-  const host = match[1] ?? "127.0.0.1";
-  const server = createServer((request, response) => {
+  return listenAt(listen, "--listen 127.0.0.1:9465, or none", (request, response) => {
     const answer = (code: number, type: string, text: string): void =>
       void response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
     const path = request.url?.split("?")[0];
@@ -84,21 +73,6 @@ export async function serveHealth(
         .catch(() => answer(503, "text/plain", "the database does not answer\n"));
     } else answer(404, "text/plain", "/healthz or /metrics\n");
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, "another --listen, or --listen none")),
-    );
-    server.listen(Number(match[2]), host, resolve);
-  });
-  const port = portOf(server);
-  return {
-    url: `http://${host}:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 export async function readMetrics({ records, queue }: FleetSession, worker?: Worker): Promise<FleetMetrics> {

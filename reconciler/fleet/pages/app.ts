@@ -2,9 +2,11 @@
  * The pages and their API, as one function from request to answer. Everything is rendered here; the page's only script
  * fetches it anew when something changed. Who may do what is access.ts's; what is done is actions.ts's.
  */
+
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
+import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Graph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
@@ -57,7 +59,7 @@ export function createPages(setting: PagesSetting): Hono {
   // may a proxy that others reach.
   app.use(async (context, next) => {
     const host = (context.req.header("host") ?? "").replace(/:\d+$/, "");
-    const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(host);
+    const isHere = isLoopbackHost(host);
     const isPassedOn = ["forwarded", "x-forwarded-for", "via"].some((name) => context.req.header(name) !== undefined);
     if ((!isHere || isPassedOn) && (await local()) !== undefined)
       return context.text("this serves its own machine only, until somebody has a token\n", 421);

@@ -1,0 +1,48 @@
+/**
+ * One policy for everything that is outside: where credentials and the state may go, and how long an answer is waited
+ * for. The service, the stores and the fleet ask here, each in words of its own.
+ */
+
+/**
+ * Whether a host is this machine: the one place where credentials and the state may go without TLS. The host is the one
+ * a URL parser gives back: it writes every spelling of an IPv4 address (short, octal, hexadecimal) as four decimal
+ * numbers, so that a name such as 127.evil.example is not taken for an address.
+ */
+export const isLoopbackHost = (hostname: string): boolean =>
+  ["localhost", "::1", "[::1]"].includes(hostname) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
+
+/** Why no credential is sent to an address. `in_the_clear`: over plain http to another machine. */
+export type AddressFault = "no_url" | "neither_http_nor_https" | "holds_a_credential" | "in_the_clear" | "has_a_query";
+
+/** A URL as its parser gives it back. */
+type UrlParts = Readonly<Record<"protocol" | "username" | "password" | "search" | "hash" | "hostname", string>>;
+
+/** `url`: absent where the text is none. `plainHttp`: the user has said that the way there is safe. */
+export function addressFault(url: UrlParts | null, plainHttp: boolean): AddressFault | undefined {
+  if (url === null) return "no_url";
+  const { protocol, username, password, search, hash, hostname } = url;
+  if (protocol !== "https:" && protocol !== "http:") return "neither_http_nor_https";
+  if (username !== "" || password !== "") return "holds_a_credential";
+  if (protocol === "http:" && !plainHttp && !isLoopbackHost(hostname)) return "in_the_clear";
+  return search !== "" || hash !== "" ? "has_a_query" : undefined;
+}
+
+/** How long anything outside is waited for, in milliseconds. */
+export const waits = {
+  /** Until a connection stands, to whatever it is. */
+  connect: 10_000,
+  /** Until the service has answered; `timing.request_timeout` says otherwise. */
+  request: 120_000,
+  /** Until an HTTP store has taken or given a whole state. */
+  stateDocument: 60_000,
+  /** The same for an object of a bucket, which is asked for again by itself. */
+  bucketObject: 30_000,
+  /** One statement of a database that keeps a state. A lease is a minute. */
+  statement: 20_000,
+  /** A program that gives a credential or a key. */
+  helper: 60_000,
+  /** A store that answered before and is away, as while it is started anew. */
+  restart: { http: 15_000, database: 30_000 },
+  /** One that has never answered: its address may be wrong. */
+  firstAnswer: 5_000,
+} as const;
