@@ -81,6 +81,12 @@ export function metricsText({ stacks, load, budgets, workers, counts, now }: Fle
     budgets.map((one) => [label("service", one.service), one.used]),
   );
   metric(
+    "reconcile_fleet_budget_per_second",
+    "gauge",
+    "Requests a second that all workers together may send to a service; 0: no limit.",
+    budgets.map((one) => [label("service", one.service), one.perSecond]),
+  );
+  metric(
     "reconcile_fleet_budget_refusals_total",
     "counter",
     "Times a service asked for a pause.",

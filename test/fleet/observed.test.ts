@@ -1,0 +1,84 @@
+/** The alerts and the dashboard ask for nothing that the fleet does not tell. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { metricsText } from "../../reconciler/fleet/metrics";
+import { newStatus } from "../../reconciler/fleet/status";
+import { stackSpec } from "../support/fleet-stage";
+
+const file = (name: string): string => readFileSync(join(__dirname, "..", "..", "examples", "fleet", name), "utf8");
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+const alerts: { groups: { rules: { alert: string; expr: string; annotations: Record<string, string> }[] }[] } = parse(
+  file("alerts.yaml"),
+);
+const dashboard: Dashboard = JSON.parse(file("grafana-dashboard.json"));
+const rules = alerts.groups.flatMap((group) => group.rules);
+const asked: readonly (readonly [string, string])[] = [
+  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+];
+
+/** One of everything that there may be. */
+const told = metricsText({
+  stacks: [
+    {
+      name: "a",
+      spec: stackSpec("a"),
+      status: { ...newStatus, stalled: true },
+      paused: false,
+      jitter: 0,
+      outputs: {},
+      outputsUsed: {},
+      files: [],
+      leaving: false,
+    },
+  ],
+  load: [{ tenant: "default", waiting: 1, running: 1 }],
+  budgets: [{ service: "in-west", perSecond: 50, refusals: 1, used: 2, reserved: 0 }],
+  workers: [],
+  counts: { rounds: 1, applied: 1, failed: 0, takenOver: 0 },
+  now: new Date(0),
+});
+const labels = new Map<string, Set<string>>();
+for (const [, name = "", inner = ""] of told.matchAll(/^(reconcile_[a-z_]+)(?:\{(.*)\})? /gm)) {
+  const known = labels.get(name) ?? new Set<string>();
+  for (const [, label = "", value = ""] of inner.matchAll(/(\w+)="([^"]*)"/g))
+    known.add(label).add(`${label}=${value}`);
+  labels.set(name, known);
+}
+const conditions = new Set([...told.matchAll(/^reconcile_fleet_stacks\{condition="(\w+)"/gm)].map(([, one]) => one));
+
+test.each(asked)("%s asks for what there is: %s", (_, expr) => {
+  const names = [...expr.matchAll(/\b(reconcile_[a-z_]+)(?:\{([^}]*)\})?/g)];
+  expect(names.length).toBeGreaterThan(0);
+  for (const [, name = "", inner = ""] of names) {
+    expect([...labels.keys()]).toContain(name);
+    for (const [, label = "", sign, value = ""] of inner.matchAll(/(\w+)(!?=)"([^"]*)"/g)) {
+      expect([...(labels.get(name) ?? [])]).toContain(label);
+      if (label === "condition") expect([...conditions]).toContain(value);
+      else if (sign === "=") expect([...(labels.get(name) ?? [])]).toContain(`${label}=${value}`);
+    }
+  }
+  const [, by = ""] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+  for (const label of by.split(", ").filter((one) => one !== ""))
+    expect([...(labels.get(names[0]?.[1] ?? "") ?? [])]).toContain(label);
+});
+
+test("every alert says what to do, and every command that it names is one", () => {
+  for (const { annotations } of rules) {
+    expect(Object.keys(annotations).sort()).toEqual(["description", "summary"]);
+    for (const [, command] of Object.values(annotations)
+      .join(" ")
+      .matchAll(/reconcile fleet (\w+)/g))
+      expect(["show", "plan", "resume", "work"]).toContain(command);
+  }
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+});
