@@ -11,6 +11,7 @@ import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { nameIds, planLines, recordLines } from "../support/plan-text";
+import { sidesProblems } from "../support/sides-oracle";
 import { idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
 
 const plans = process.env.GOLDEN_PLANS;
@@ -25,6 +26,7 @@ describe("golden stories", () => {
     const { refresh: observe = true, ...options } = story.options ?? {};
     const prepared = await stage.plan(desired, options, observe);
     const { plan } = prepared;
+    expect(sidesProblems(prepared)).toEqual([]);
     const { state, live } = prepared;
     const { takesPortRanges } = stage.client;
     const again = makePlan({ desired, state, live, can: stage.client.can, takesPortRanges, options, findings: [] });
