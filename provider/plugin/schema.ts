@@ -51,7 +51,7 @@ const language: Json = {
   nodejs: { packageName: "@reconcile-cloud/pulumi", respectSchemaVersion: true },
   python: { packageName: "pulumi_reconcile_cloud", respectSchemaVersion: true, pyproject: { enabled: true } },
   go: {
-    importBasePath: "github.com/reconcile-cloud/pulumi-reconcile-cloud/sdk/go/reconcilecloud",
+    importBasePath: "github.com/reconcile-cloud/reconcile-cloud/sdk/go/reconcilecloud",
     rootPackageName: "reconcilecloud",
     generateResourceContainerTypes: true,
     respectSchemaVersion: true,
