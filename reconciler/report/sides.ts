@@ -36,6 +36,8 @@ export interface SideRow {
   /** What was applied last stands in for what the service does not show. */
   readonly recorded?: true;
   readonly differs?: true;
+  /** A rule that the service made by itself, and that nobody has to want. */
+  readonly own?: true;
 }
 
 export interface SidesInput {
@@ -140,12 +142,18 @@ function groupSide({ want, record, live, id, addressOf }: Looked): Found {
     new Map(rules.slice(0, mostRules).map((rule) => [ruleKey(rule, identify), say(rule)]));
   const wants = byKey(desired?.rules ?? []);
   const has = byKey(group?.rules?.map(canonicalLiveRule) ?? (group === undefined ? (known?.rules ?? []) : []));
+  const own = new Set([
+    ...(known?.platformRules ?? []),
+    ...(group?.rules ?? []).flatMap((rule) =>
+      rule.platform === true ? [ruleKey(canonicalLiveRule(rule), identify)] : [],
+    ),
+  ]);
   const isRecorded = group?.rules === undefined && has.size > 0;
   const rules = [...new Set([...wants.keys(), ...has.keys()])].map((key): SideRow => {
     const [left, right] = [wants.get(key), has.get(key)];
     return {
       field: "rule",
-      ...(left === undefined ? {} : { desired: left }),
+      ...(left === undefined ? (own.has(key) ? { own: true } : {}) : { desired: left }),
       ...(right === undefined ? {} : { live: right, ...(isRecorded ? { recorded: true } : {}) }),
     };
   });

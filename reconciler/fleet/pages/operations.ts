@@ -48,7 +48,7 @@ ${
   service.budget === undefined
     ? ""
     : html`<dt>In use now</dt><dd><meter min="0" max="100" high="90" value="${percent}" aria-label="Of what ${service.name} takes at once, reserved now">${percent} %</meter> ${percent} % of its burst</dd>
-<dt>Lately</dt><dd>${rate === undefined ? "–" : `${rate.perSecond.toFixed(1)} requests a second (${Math.round((100 * rate.perSecond) / service.budget.perSecond)} % of the budget, over ${span(rate.overMs)})`}</dd>`
+<dt>Lately</dt><dd>${rate === undefined ? "measured from now on" : `${rate.perSecond.toFixed(1)} requests a second (${Math.round((100 * rate.perSecond) / service.budget.perSecond)} % of the budget, over ${span(rate.overMs)})`}</dd>`
 }
 <dt>Sent so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait (429)</dt><dd>${budget?.refusals ?? 0} times</dd>
 <dt>Paused</dt><dd>${paused(budget?.pausedUntil, now) ? html`until ${time(budget?.pausedUntil)}: the service asked for it, and every worker keeps to it` : "no"}</dd></dl></section>`;

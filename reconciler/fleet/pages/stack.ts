@@ -177,7 +177,7 @@ function sidesOf({ picture }: StackView): Part {
   const differing = sides.filter(({ action }) => action !== undefined).length;
   const all = sides.length + left;
   return html`<h2 id="sides">Desired and live</h2>
-<p class="quiet">${differing === 0 ? `${all === 1 ? "One resource, as" : `${all} resources, all as`} the files want it${asOf === "applied" ? ", by what the last apply wrote down" : ""}.` : `${differing} of ${all} differ.`} So since ${time(picture.seenAt)}.</p>
+<p class="quiet">${differing === 0 ? `${all === 1 ? "One resource, as" : `${all} resources, all as`} the files want it${asOf === "applied" ? ", by what the last apply wrote down" : ""}.` : `${differing} of ${all} ${differing === 1 ? "differs" : "differ"}.`} So since ${time(picture.seenAt)}.</p>
 ${sides.slice(0, mostShown).map((side) => sideOf(side, sides.length === 1))}
 ${sides.length + left > mostShown ? html`<p class="quiet">${all - Math.min(mostShown, sides.length)} more are as the files want them, or stand in the plan.</p>` : ""}`;
 }
@@ -194,8 +194,8 @@ ${because === undefined ? "" : html`<p class="quiet">${because}</p>`}
 }
 
 const sideRow = (
-  { field, desired, live, recorded, differs }: SideRow,
+  { field, desired, live, recorded, differs, own }: SideRow,
   seen: Side["live"],
 ): Part => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">differs</span>` : ""}</th>
-<td data-label="Desired">${desired ?? html`<span class="quiet">not asked for</span>`}</td>
-<td data-label="Live">${live ?? html`<span class="quiet">${seen === "seen" ? "not shown" : liveWords[seen]}</span>`}${recorded === true ? html` <span class="quiet">(as recorded)</span>` : ""}</td></tr>`;
+<td data-label="Desired">${desired ?? html`<span class="quiet">${own === true ? "the service's own" : "not asked for"}</span>`}</td>
+<td data-label="Live">${live ?? html`<span class="quiet">${seen !== "seen" ? liveWords[seen] : field === "rule" ? "not there" : "not shown"}</span>`}${recorded === true ? html` <span class="quiet">(as recorded)</span>` : ""}</td></tr>`;
