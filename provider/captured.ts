@@ -31,6 +31,14 @@ export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote
     : undefined;
 }
 
+/** Its name is the one that it has in the program: neither it nor a transform gives another. */
+export function isNamedByItself(raw: Readonly<Record<string, unknown>>): boolean {
+  const note = programNote(raw);
+  return note?.named === true && raw["name"] === nameIn(note.of);
+}
+
+export const nameIn = (urn: string): string => urn.split("::").slice(3).join("::");
+
 export const packageName = "reconcile-cloud";
 /** Where the engine finds the plugin that it does not have. */
 export const pluginDownloadUrl = "github://api.github.com/reconcile-cloud/reconcile-cloud";

@@ -12,7 +12,7 @@ import {
   PartialFailure,
   type Props,
 } from "../reconciler/index";
-import { capturedKey, packageName, programKey, programNote } from "./captured";
+import { capturedKey, isNamedByItself, packageName, programKey, programNote } from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
@@ -175,7 +175,7 @@ function withName(raw: Inputs): Inputs {
 
 /** A name that is left out stays what it was, whatever the resource is called by now. */
 const sameName = (before: Inputs | undefined, raw: Inputs): Inputs =>
-  programNote(raw)?.named === true && typeof before?.["name"] === "string" ? { name: before["name"] } : {};
+  isNamedByItself(raw) && typeof before?.["name"] === "string" ? { name: before["name"] } : {};
 
 /** Without what belongs to Pulumi and to this adapter. */
 const own = (raw: Inputs | undefined): Props =>

@@ -25,7 +25,7 @@ import {
   unknownValue,
   version,
 } from "../../reconciler/index";
-import { packageName, programNote } from "../captured";
+import { isNamedByItself, nameIn, packageName } from "../captured";
 import { isEngineThere } from "../engine";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
@@ -66,11 +66,10 @@ export function createService(log: Log) {
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
   /** A name that is left out stays what it was, whatever the resource is called by now. */
   function nameFor(urn: string, before: Props, raw: Record<string, unknown>): Props {
-    const isGiven = raw["name"] !== undefined && raw["name"] !== null && programNote(raw)?.named !== true;
+    const isGiven = raw["name"] !== undefined && raw["name"] !== null && !isNamedByItself(raw);
     if (isGiven) return {};
-    return { name: typeof before["name"] === "string" ? before["name"] : nameOf(urn) };
+    return { name: typeof before["name"] === "string" ? before["name"] : nameIn(urn) };
   }
-  const nameOf = (urn: string): string => urn.split("::").slice(3).join("::");
 
   function handlerFor(urn: string): Handler {
     const handler = handlerOf(typeOf(urn));

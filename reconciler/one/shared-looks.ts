@@ -34,7 +34,7 @@ const forCreateMs = 5000;
 /** Flavors, images and regions change by the month. */
 const catalogueMs = 30_000;
 /** What this process has made, as the answer to the create showed it. */
-const madeMs = 60_000;
+const madeMs = 600_000;
 
 const catalogue: ReadonlySet<string> = new Set(["listFlavors", "listImages", "listRegions"]);
 const reads: ReadonlySet<string> = new Set([

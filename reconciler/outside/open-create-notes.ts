@@ -7,12 +7,14 @@ import { writePrivately } from "./private-file";
 
 interface Note extends OpenCreate {
   readonly pid: number;
+  /** An engine that lived then was told the outcome, and nobody has seen it die before it could keep it. */
+  readonly told?: true;
 }
 
 /** How long a process that is still at it is waited for, and how often it is looked at. */
 const patienceMs = 60_000;
 const lookEveryMs = 200;
-/** An engine that was told an outcome has kept it after that. */
+/** An engine that was told an outcome has kept it after that. It ends this process when all is kept, often earlier. */
 const keptAfterMs = 2000;
 /** What was made longer ago is no leftover of a run that was cut off. */
 const madeForMs = 24 * 3600_000;
@@ -28,12 +30,22 @@ export function openCreateNotes(folder: string, owner: string, isEngineThere: ()
   const forget = (): void => {
     for (const one of [path, leaving]) rmSync(one, { force: true });
   };
+  const rewrite = (change: (note: Note) => Note): void => {
+    const note = readNote(path);
+    if (note !== undefined && note.pid === process.pid) writePrivately(path, JSON.stringify(change(note)));
+  };
   return {
     async find(signal) {
       for (let waited = 0; ; waited += lookEveryMs) {
         const note = readNote(path);
         if (note === undefined || note.pid === process.pid) return undefined;
-        if (note.id !== undefined || waited >= patienceMs || signal.aborted || !isAlive(note.pid)) {
+        const isDecided = !isAlive(note.pid) || waited >= 2 * keptAfterMs;
+        if (note.told === true && isDecided) {
+          forget();
+          return undefined;
+        }
+        const isKnown = note.id !== undefined && note.told !== true;
+        if (isKnown || waited >= patienceMs || signal.aborted || !isAlive(note.pid)) {
           if (note.id === undefined || Date.now() - Date.parse(note.sentAt) < madeForMs) return note;
           forget();
           return undefined;
@@ -54,12 +66,18 @@ export function openCreateNotes(folder: string, owner: string, isEngineThere: ()
       return isLeaving(note) && note.id === id ? note.disks : undefined;
     },
     told() {
-      setTimeout(() => {
-        void isEngineThere().then((isThere) => {
-          // An engine that is gone has kept nothing.
-          if (isThere) forget();
-        });
-      }, keptAfterMs).unref();
+      const mark = async (): Promise<void> => {
+        if (!(await isEngineThere())) return;
+        rewrite((note) => ({ ...note, told: true }));
+        setTimeout(() => {
+          void isEngineThere().then((isThere) => {
+            // An engine that is gone may have kept nothing.
+            if (isThere) forget();
+            else rewrite(({ told: _told, ...note }) => note);
+          });
+        }, keptAfterMs).unref();
+      };
+      void mark();
     },
     forget() {
       if (existsSync(path) || existsSync(leaving)) forget();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -216,6 +216,22 @@ describe("a create whose engine was killed", () => {
     } finally {
       await world.close();
     }
+  });
+
+  it("is no open one when its engine was told, lived then, and ended before the note was taken back", async () => {
+    const notes = openCreateNotes(folder, "web", async () => true);
+    notes.write({ sentAt: new Date().toISOString(), idsBefore: [], id: "volume-1" });
+    const path = join(folder, readdirSync(folder)[0]!);
+    const asOf = (pid: number) =>
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), pid }));
+    asOf(0x3ffffffe);
+    expect((await notes.find(new AbortController().signal))?.id).toBe("volume-1");
+    asOf(process.pid);
+    notes.told();
+    await eventually("the note to say so", () => (readFileSync(path, "utf8").includes("told") ? true : undefined));
+    asOf(0x3ffffffe);
+    expect(await notes.find(new AbortController().signal)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("is not sent again while nobody can tell what became of it, and a destroy says what it leaves", async () => {

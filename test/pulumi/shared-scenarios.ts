@@ -125,12 +125,25 @@ new cloud.SecurityGroupRule(${JSON.stringify(name)}, { securityGroupId: group.id
   },
 
   "a secret input is nowhere in the clear": async (stack) => {
-    const canaries = ["canary-vm", "canary-volume", "canary-group", "canary text", "203.0.113.77/32", "canary-1042"];
+    const canaries = [
+      ...["canary-vm", "canary-volume", "canary-group", "canary text", "203.0.113.77/32", "canary-1042"],
+      ...[
+        "canary-owner@acme.example",
+        "canary-check",
+        "canary-flush",
+        "canary-unmount",
+        "canary rule",
+        "203.0.113.78/32",
+      ],
+    ];
     const program = (volume: string, wrong = "") => `${head}
 const s = pulumi.secret;
-const vm = new cloud.Vm("db-1", { ...vmArgs, name: s("canary-vm"), userId: s("canary-1042"), snapshotBefore: s(["rebuild"]) }, opts);
-const volume = new cloud.Volume("data", { name: s("${volume}"), size: 5, flushConfirmed: true }, opts);
-new cloud.SecurityGroup("web-group", { name: s("canary-group"), description: s("canary text"), rules: [{ protocol: "tcp", dstPort: "22", remoteIp: s("203.0.113.77/32") }] }, opts);
+const check = { command: ["true", s("canary-check")] };
+const vm = new cloud.Vm("db-1", { ...vmArgs, name: s("canary-vm"), owner: s("canary-owner@acme.example"), userId: s("canary-1042"), snapshotBefore: s(["rebuild"]), verifyResize: { check, timeout: "2s" } }, opts);
+const volume = new cloud.Volume("data", { name: s("${volume}"), size: 5, flush: { via: "command", command: ["true", s("canary-flush")] } }, opts);
+new cloud.VolumeAttachment("attached", { vmId: vm.id, volumeId: volume.id, flush: { via: "command", command: ["true", s("canary-unmount")] } }, opts);
+const group = new cloud.SecurityGroup("web-group", { name: s("canary-group"), description: s("canary text"), rulesMode: "shared", rules: [{ protocol: "tcp", dstPort: "22", remoteIp: s("203.0.113.77/32") }] }, opts);
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: "80", remoteIp: s("203.0.113.78/32"), description: s("canary rule") }, { ...opts, deletedWith: group });
 ${wrong}`;
     const said: string[] = [];
     const told = async (running: Promise<Outcome>) => {
