@@ -29,10 +29,17 @@ const url = await new Promise((resolve, reject) => {
   child.stdout.once("data", (line) => resolve(String(line).trim().replace("listening on ", "")));
   child.once("exit", () => reject(new Error("the emulator did not start")));
 });
+const bare = spawn(process.execPath, [join(dirname(fileURLToPath(import.meta.url)), "floors/bare-server.cjs")], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const bareUrl = await new Promise((resolve) => {
+  bare.stdout.once("data", (line) => resolve(String(line).trim().replace("listening on ", "")));
+});
 const pool = new Pool(url, { connections, pipelining: 1 });
+const barePool = new Pool(bareUrl, { connections, pipelining: 1 });
 
-async function send(method, path, body) {
-  const answer = await pool.request({
+async function send(method, path, body, to = pool) {
+  const answer = await to.request({
     method,
     path,
     headers,
@@ -79,6 +86,7 @@ async function measure(name, request) {
 
 const results = [];
 try {
+  results.push(await measure("a bare server", () => send("GET", "/", undefined, barePool)));
   results.push(await measure("vm.get", (n) => send("GET", `/api/v1/vm/vm-${(n * 7919) % vms}`)));
   results.push(await measure("volume.get", (n) => send("GET", `/api/v1/volume/vol-${(n * 7919) % vms}`)));
   results.push(await measure("region.list", () => send("GET", "/api/v1/region/list")));
@@ -91,7 +99,8 @@ try {
     ),
   );
 } finally {
-  await pool.close();
+  await Promise.all([pool.close(), barePool.close()]);
+  bare.kill("SIGTERM");
   child.kill("SIGTERM");
   await new Promise((resolve) => child.once("exit", resolve));
   rmSync(dir, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { cli, exponentOf, inTurns, root, runOnce } from "../processes.mjs";
 import { shapes } from "../shapes.mjs";
 import { number, remark } from "../table.mjs";
 
-export async function measure({ scratch, full, note }) {
+export async function measure({ scratch, full, alchemy: isAlchemyWanted, note }) {
   const rows = [];
   let tenThousand;
   for (const shape of full ? ["flat", "for_each", "mutual"] : ["flat", "for_each"]) {
@@ -50,7 +50,7 @@ export async function measure({ scratch, full, note }) {
     }
     rows.push(number(`  growth, ${shape}, exponent`, exponentOf(points, points[0][1]), "", { most: 1.1 }));
   }
-  if (full) rows.push(await alchemy(scratch, tenThousand, note));
+  if (isAlchemyWanted) rows.push(await alchemy(scratch, tenThousand, note));
   return rows;
 }
 

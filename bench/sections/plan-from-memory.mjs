@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { prepareState } from "../prepared-state.mjs";
 import { cli, exponentOf, floor, inTurns } from "../processes.mjs";
 import { shapes } from "../shapes.mjs";
-import { number, over } from "../table.mjs";
+import { limit, number, over } from "../table.mjs";
 
 export async function measure({ scratch, full, note }) {
   const rows = [];
@@ -19,7 +19,7 @@ export async function measure({ scratch, full, note }) {
       const { parse, plan } = await inTurns(
         {
           parse: { argv: [process.execPath, floor("parse-yaml.cjs"), "reconcile.yaml"], cwd },
-          plan: { argv: [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"], cwd },
+          plan: { argv: planOf(), cwd },
         },
         times,
         { memory: true },
@@ -38,10 +38,12 @@ export async function measure({ scratch, full, note }) {
             "MB",
             n === 10_000
               ? { most: 250, floor: `${Math.round(parse.peakMb)} MB` }
-              : { floor: `${Math.round(parse.peakMb)} MB` },
+              : { most: 350, floor: `${Math.round(parse.peakMb)} MB` },
           ),
         );
     }
+    // A hundred thousand beside ten thousand: what is ten times as much takes ten times as long at most.
+    if (shape === "flat" && !full) rows.push(...(await hundredThousand(scratch, points.at(-1)[1], note)));
     rows.push(
       number(`  growth, ${shape}, exponent to ${sizes.at(-1)}`, exponentOf(points, points[0][1]), "", {
         most: 1.1,
@@ -51,6 +53,19 @@ export async function measure({ scratch, full, note }) {
   }
   return rows;
 }
+
+async function hundredThousand(scratch, tenThousandMs, note) {
+  note("plan from memory: flat, 100000");
+  const cwd = preparedFolder(scratch, "flat", 100_000);
+  const { plan } = await inTurns({ plan: { argv: planOf(), cwd } }, 2, { memory: true });
+  const ten = { ms: 10 * tenThousandMs };
+  return [
+    limit("no-op plan, 100000 flat", plan, ten, "ten times 10,000", 1.25),
+    number("  its memory", plan.peakMb, "MB", { most: 350 }),
+  ];
+}
+
+const planOf = () => [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
 
 /** A file of that shape with the state that an apply of it leaves; made once a run. */
 export function preparedFolder(scratch, shape, n) {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli, inTurns } from "../processes.mjs";
 import { shapes } from "../shapes.mjs";
-import { number } from "../table.mjs";
+import { limit, number } from "../table.mjs";
 
 export async function measure({ scratch, full, note }) {
   const rows = [];
@@ -35,14 +35,16 @@ export async function measure({ scratch, full, note }) {
       times,
     );
   }
+  const atOnce = (ms) => ({ ms, min: ms, max: ms });
   const [small, large] = sizes.map((n) => spreads[n]);
   for (const form of Object.keys(forms)) {
     const grown = (large[form].ms - large.validate.ms) / Math.max(1, small[form].ms - small.validate.ms);
     rows.push(
-      number(
+      limit(
         `a plan of 10,000 new resources as ${form}, beyond reading the file`,
-        small[form].ms - small.validate.ms,
-        "ms",
+        atOnce(small[form].ms - small.validate.ms),
+        small.validate,
+        "reconcile validate",
       ),
       number("  growth, exponent to 50,000", Math.log(Math.max(0.1, grown)) / Math.log(5), "", { most: 1.1 }),
     );
