@@ -1,7 +1,7 @@
 /**
  * YAML text to plain values with their places, for desired states, dialects and variables. It decides who reads what:
- * common YAML is read directly (yaml-plain.ts), the rest by the library (yaml-library.ts), and a large file in pieces,
- * so that one odd entry does not cost the whole file. What the values mean is for others.
+ * common YAML is read directly (yaml-plain.ts), the rest by the library (yaml-library.ts). A large file that is not
+ * common all over is read in pieces, so that one odd entry does not cost the whole file. What the values mean is for others.
  */
 import { countProblems, type Problems } from "./problems";
 import { type ConfigSource, isMap, moveEntries, newMap, setEntry, type YamlFile, type YamlMap } from "./yaml-file";
@@ -9,17 +9,19 @@ import { readPiece, readWhole } from "./yaml-library";
 import { cutIntoPieces, type Pieces } from "./yaml-pieces";
 import { readPlain } from "./yaml-plain";
 
-/** `cut` decides what is read piece by piece; the result is the same for every cut. */
+/** `cut`: how it is cut instead, whether it is common or not; the result is the same for every cut. */
 export function readYaml(
   { file, text: raw }: ConfigSource,
   problems: Problems,
-  cut: (text: string) => Pieces | undefined = cutIntoPieces,
+  cut?: (text: string) => Pieces | undefined,
 ): YamlFile {
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const source: YamlFile & { root: unknown } = { file, text, root: undefined };
   if (!checkEncoding(source, problems)) return { ...source, isIncomplete: true };
-  const pieces = cut(text);
-  source.root = (pieces === undefined ? readPlain(text) : readInPieces(source, pieces)) ?? readWhole(source, problems);
+  source.root =
+    (cut === undefined ? readPlain(text) : undefined) ??
+    readInPieces(source, (cut ?? cutIntoPieces)(text)) ??
+    readWhole(source, problems);
   return source;
 }
 
@@ -52,7 +54,9 @@ function checkEncoding(source: YamlFile, problems: Problems): boolean {
 }
 
 /** `undefined` when the file has to be looked at as a whole, be it for its errors. */
-function readInPieces(source: YamlFile, { sections, pieces }: Pieces): YamlMap | undefined {
+function readInPieces(source: YamlFile, cut: Pieces | undefined): YamlMap | undefined {
+  if (cut === undefined) return undefined;
+  const { sections, pieces } = cut;
   const root = newMap(0);
   for (const { name, offset, body } of sections) {
     if (Object.hasOwn(root, name)) return undefined;
