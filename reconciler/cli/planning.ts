@@ -1,12 +1,9 @@
-/** What plan, apply and destroy have in common: make the plan, show it, get the consent, carry it out, say how it ended. */
-
-import { relative, resolve } from "node:path";
-import { parseDuration } from "../config/durations";
+/** What plan, apply and destroy have in common: make the plan, show it, carry it out, say how it ended. */
 import type { PlanOptions } from "../core/diff/context";
 import { asDiagnostic } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
+import type { Grants } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
@@ -21,137 +18,25 @@ import { writePrivately } from "../outside/private-file";
 import { inSpan, tellProfile } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html";
-import { changeEvents, findingEvent, memoryEvents, plannedStepEvents, type Where } from "../report/json-lines";
+import { changeEvents, findingEvent, memoryEvents, plannedStepEvents } from "../report/json-lines";
 import { outputEvents } from "../report/output-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
-import { whereBriefly, whereText } from "../report/where-text";
-import { holdStore } from "../store/held";
-import { withStop } from "../store/patience";
-import type { StateStore } from "../store/store";
+import { whereText } from "../report/where-text";
 import { version } from "../version";
-import { askForWord, ask as askOn } from "./ask";
 import type { Invocation } from "./command";
-import {
-  createPorts,
-  fail,
-  holderOf,
-  isUrl,
-  newLineage,
-  openService,
-  openStore,
-  readCount,
-  type Service,
-  systemClock,
-} from "./compose";
+import { createPorts, holderOf, newLineage, systemClock } from "./compose";
+import { type Approval, getConsent, grantsOf } from "./consent";
 import { withExternal } from "./externals";
-import type { Flags } from "./flags";
+import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
-import { consentMissing, type MissingConsent, refusalBriefly } from "./refusal";
+import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
 import { idOfUnsaved } from "./saved-plan";
 import type { Session } from "./session";
 import { listenForStop } from "./stop-signals";
-import { readSource, type Workspace } from "./workspace";
-
-export async function withSession(
-  invocation: Invocation,
-  workspace: Workspace,
-  use: (session: Session) => Promise<number>,
-): Promise<number> {
-  const store = openStore(workspace, invocation.flags);
-  const service = await openService(workspace, invocation);
-  invocation.output.locate(whereOf(workspace, service, store));
-  try {
-    return await use({ invocation, workspace, service, store });
-  } finally {
-    await service.close();
-  }
-}
-
-function whereOf({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
-  const { project, environment } = desired;
-  const commit = sources.length === 0 ? undefined : commitOf(folder);
-  return {
-    service: service.baseUrl,
-    state: shownLocation(store.location),
-    ...(project === undefined ? {} : { project }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(commit === undefined ? {} : { commit }),
-  };
-}
-
-/** A file as it is called from here. */
-const shownLocation = (location: string): string => {
-  if (isUrl(location)) return location;
-  const path = relative(process.cwd(), resolve(location));
-  return path.startsWith("..") ? resolve(location) : path;
-};
-
-/** The same for what writes the state or the service without a plan of the whole. */
-export const withLockedSession = (
-  invocation: Invocation,
-  workspace: Workspace,
-  use: (session: Session, stop: ReturnType<typeof listenForStop>) => Promise<number>,
-): Promise<number> =>
-  withSession(invocation, workspace, async (opened) => {
-    const stop = listenForStop(invocation.output);
-    const session = stoppable(opened, stop.soft);
-    try {
-      return await underLock(session, invocation, "released", (held) => use(held, stop), stop.soft);
-    } finally {
-      stop.close();
-    }
-  });
-
-export const planOptions = (flags: Flags): PlanOptions => ({
-  ...(flags.destroy === true ? { destroy: true } : {}),
-  ...targetsOf(flags),
-  ...(flags.exclude === undefined ? {} : { excludes: [...flags.exclude].sort() }),
-  ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
-  ...(flags.adopt === true ? { adopt: true } : {}),
-  ...(flags["accept-service"] === true ? { acceptService: true } : {}),
-  ...maxAgeOf(flags),
-});
-
-const aDayMs = 24 * 60 * 60_000;
-
-function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pick<PlanOptions, "maxAgeMs"> {
-  if (none === true && refresh !== undefined && refresh !== "none")
-    throw fail("cli/bad-flag", `--no-refresh and --refresh ${refresh} contradict each other`, "leave one of them out");
-  if (refresh !== "changed") {
-    if (maxAge === undefined) return {};
-    throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
-  }
-  const maxAgeMs = maxAge === undefined ? aDayMs : parseAge(maxAge);
-  if (maxAgeMs !== undefined) return { maxAgeMs };
-  throw fail("cli/bad-flag", `--max-age is no duration: ${maxAge}`, "write it as 30m, 12h or 7d");
-}
-
-/** A timer cannot wait for days, and an age may be as many. */
-const parseAge = (text: string): number | undefined => {
-  const days = /^([0-9]{1,4})d$/.exec(text.trim())?.[1];
-  return days === undefined ? parseDuration(text) : Number(days) * aDayMs;
-};
-
-export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";
-
-function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
-  if (flags.target === undefined && flags["target-file"] === undefined) return {};
-  return { targets: [...(flags.target ?? []), ...(flags["target-file"] ?? []).flatMap(readTargets)].sort() };
-}
-
-function readTargets(file: string): string[] {
-  const targets = readSource(file)
-    .text.split("\n")
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
-    .filter((line) => line !== "");
-  // Without any it would plan for everything, which is the opposite of what a narrow plan is for.
-  if (targets.length === 0)
-    throw fail("cli/bad-flag", `--target-file ${file} names no address`, "one address a line, such as vm.db");
-  return targets;
-}
+import { stoppable, underLock } from "./with-session";
 
 export async function prepare(
   session: Session,
@@ -244,34 +129,6 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
   );
 }
 
-export interface Approval {
-  /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
-  readonly reviewed?: readonly Consent[];
-}
-
-/**
- * Everything that writes the state or the service: locks first, so that what is read, planned, shown and asked after is
- * what it will be done to.
- */
-export async function underLock<S extends { readonly store: StateStore }, T>(
-  session: S,
-  invocation: Invocation,
-  until: "run" | "released",
-  use: (held: S) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const held = await holdStore(session.store, holderOf(invocation.command), until, signal);
-  let result: T;
-  try {
-    result = await use({ ...session, store: held.store });
-  } catch (error) {
-    await held.release().catch(() => undefined);
-    throw error;
-  }
-  await held.release();
-  return result;
-}
-
 /** Whether the state is no longer the one that was planned on. */
 async function findMove(session: Session, { state }: Prepared): Promise<Error | undefined> {
   const now = readState(await session.store.read(), state.lineage);
@@ -279,11 +136,6 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
   return new StateMovedOn(
     `the state ${session.store.location} was changed by somebody else while this was planned (serial ${state.serial} then, ${now.state.serial} now); plan again`,
   );
-}
-
-/** Whose store is not waited for any more once somebody said stop. */
-export function stoppable(session: Session, signal: AbortSignal): Session {
-  return { ...session, store: withStop(session.store, signal) };
 }
 
 /** Locks, plans, asks, applies. */
@@ -457,82 +309,3 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
 /** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
 const forReaders = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== "note");
-
-export const grantsOf = (flags: Flags): Grants => ({
-  allowDataLoss: flags["allow-data-loss"] === true,
-  allowLoss: flags["allow-loss"] ?? [],
-  allowEmpty: flags["allow-empty"] === true,
-  confirmFlush: flags["confirm-flush"] ?? [],
-  recreate: flags.recreate?.includes("all") === true ? "all" : (flags.recreate ?? []),
-  allowRemoval: readRemoval(flags["allow-removal"]),
-  acceptService: flags["accept-service"] === true,
-});
-
-function readRemoval(given: string | undefined): Grants["allowRemoval"] {
-  if (given === undefined) return 0;
-  return given === "all" ? given : (readCount(given, "--allow-removal") ?? 0);
-}
-
-interface Answer {
-  readonly grants: Grants;
-  /** Empty: everything that is needed was given. */
-  readonly refused: readonly MissingConsent[];
-  /** A person answered no, in a few words. */
-  readonly cancelled?: string;
-}
-
-async function getConsent(
-  { invocation: { flags, output }, workspace }: Session,
-  plan: Plan,
-  approval: Approval,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const given = { ...grantsOf(flags), approved: approval.reviewed ?? [] };
-  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
-  // Whoever sends one of the two into a file sees the question on the other.
-  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
-  const watched = process.stdin.isTTY === true && screen.isTTY === true;
-  const interactive = !automatic && watched && !output.json;
-  if (automatic) return { grants: given, refused: missingConsents(plan.consents, given) };
-  if (!interactive)
-    return {
-      grants: given,
-      refused: [
-        ...missingConsents(plan.consents, given),
-        {
-          kind: "approval",
-          detail: "the plan was not approved, and there is nobody to ask",
-          grant: "--auto-approve (or save it with plan --out and apply that)",
-        },
-      ],
-    };
-  // What is listed on the screen is what the person says yes to.
-  const asked: Grants = {
-    ...given,
-    approved: plan.consents.filter(({ kind }) => kind === "data_loss"),
-    confirmFlush: ["all"],
-  };
-  const missing = missingConsents(plan.consents, asked);
-  if (missing.length > 0) return { grants: asked, refused: missing };
-  const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
-  for (const consent of missingConsents(plan.consents, given))
-    if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
-      return { grants: given, refused: [consent], cancelled: `${consent.address ?? "a volume"} is not flushed` };
-  const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
-  const what =
-    losses === 0
-      ? "Apply this plan"
-      : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})`;
-  const place = output.where === undefined ? "" : `${whereBriefly(output.where)}: `;
-  const typed = workspace.desired.isProtected === true ? workspace.desired.environment : undefined;
-  const isYes =
-    typed === undefined
-      ? await ask(`${place}${what}?`)
-      : (await askForWord(`${place}${what}? Its name, ${typed}, is the yes:`, signal, process.stdin, screen)) === typed;
-  if (isYes) return { grants: asked, refused: [] };
-  return {
-    grants: asked,
-    refused: [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
-    cancelled: "the plan was not approved",
-  };
-}

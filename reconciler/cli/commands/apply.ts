@@ -7,21 +7,13 @@ import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName, Flags } from "../flags";
 import { applyFlags, planFlags } from "../flags";
-import {
-  approveAndApply,
-  planAndApply,
-  planOptions,
-  prepare,
-  showPlan,
-  stoppable,
-  stoppedEarly,
-  underLock,
-  withSession,
-} from "../planning";
+import { planOptions } from "../plan-options";
+import { approveAndApply, planAndApply, prepare, showPlan, stoppedEarly } from "../planning";
 import { reviewPlan } from "../review";
 import { checkoutDiffers, findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
+import { stoppable, underLock, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const applyCommand = command({

@@ -1,7 +1,9 @@
 /** `reconcile destroy`: plans and applies the deletion of everything in the state. */
 import { command, type Invocation } from "../command";
 import { applyFlags, planFlags } from "../flags";
-import { planAndApply, planOptions, withSession } from "../planning";
+import { planOptions } from "../plan-options";
+import { planAndApply } from "../planning";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const destroyCommand = command({

@@ -23,8 +23,8 @@ import { fail, newLineage, readDialect } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
 import { leftBehind, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
 import { commonFlags } from "../flags";
-import { withLockedSession, withSession } from "../planning";
 import type { Session } from "../session";
+import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 
 const flags = [

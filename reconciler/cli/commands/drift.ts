@@ -13,7 +13,7 @@ import { acceptDrift } from "../accept-drift";
 import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
 import { commonFlags } from "../flags";
-import { withSession } from "../planning";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const driftCommand = command({

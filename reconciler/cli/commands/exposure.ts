@@ -6,8 +6,10 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { exposureEvents, exposureText } from "../../report/exposure-text";
 import { command, type Invocation } from "../command";
 import { commonFlags } from "../flags";
-import { planOptions, prepareBeside, withSession } from "../planning";
+import { planOptions } from "../plan-options";
+import { prepareBeside } from "../planning";
 import { allDiagnostics } from "../session";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const exposureCommand = command({

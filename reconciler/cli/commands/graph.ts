@@ -8,8 +8,10 @@ import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { commonFlags } from "../flags";
-import { planOptions, prepareBeside, withSession } from "../planning";
+import { planOptions } from "../plan-options";
+import { prepareBeside } from "../planning";
 import { reviewPlan, withoutPlanText } from "../review";
+import { withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const graphCommand = command({

@@ -17,7 +17,7 @@ import type { GroupImportReport, ServiceClient } from "../../service/client";
 import { command, type Invocation, one } from "../command";
 import { fail, readDialect } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
-import { withLockedSession } from "../planning";
+import { withLockedSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
 

@@ -11,20 +11,13 @@ import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { CommandFailed } from "../crash";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
-import {
-  approveAndApply,
-  planOptions,
-  prepare,
-  showPlan,
-  stoppable,
-  stoppedEarly,
-  underLock,
-  withSession,
-} from "../planning";
+import { planOptions } from "../plan-options";
+import { approveAndApply, prepare, showPlan, stoppedEarly } from "../planning";
 import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
 import { type Session, withNotes } from "../session";
 import { listenForStop } from "../stop-signals";
+import { stoppable, underLock, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const historyCommand = command({

@@ -35,7 +35,7 @@ import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
-import { withLockedSession, withSession } from "../planning";
+import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 import { changeState } from "../writing";
 

@@ -15,7 +15,7 @@ import type { StateStore } from "../../store/store";
 import { command, type Invocation, noArguments } from "../command";
 import { fail, newLineage, openStore, systemClock } from "../compose";
 import { commonFlags } from "../flags";
-import { withLockedSession, withSession } from "../planning";
+import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 

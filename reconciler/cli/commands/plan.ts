@@ -18,10 +18,12 @@ import { asDiagnostics } from "../crash";
 import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { planFlags } from "../flags";
 import type { Output } from "../output";
-import { planOptions, prepareBeside, showPlan, withSession } from "../planning";
+import { planOptions } from "../plan-options";
+import { prepareBeside, showPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { nameState, savePlan, writePlan } from "../saved-plan";
 import { type Session, withNotes } from "../session";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const planCommand = command({

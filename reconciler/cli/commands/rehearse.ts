@@ -14,10 +14,12 @@ import type { ServiceClient } from "../../service/client";
 import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
-import { planOptions, prepareBeside, withSession } from "../planning";
+import { planOptions } from "../plan-options";
+import { prepareBeside } from "../planning";
 import { reviewPlan, withoutPlanText } from "../review";
 import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const rehearseCommand = command({

@@ -16,9 +16,10 @@ import { vmListText, vmRows } from "../../report/vm-list";
 import { command, type Invocation, type Known, noArguments, one } from "../command";
 import { createPorts, fail, holderOf, newLineage } from "../compose";
 import { commonFlags } from "../flags";
-import { prepare, withLockedSession, withSession } from "../planning";
+import { prepare } from "../planning";
 import { startProgress } from "../progress";
 import { exitCodeOf, runDiagnostics } from "../run-end";
+import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 const flags = ["file", "lock-timeout", ...commonFlags] as const;

@@ -27,9 +27,11 @@ import { afterRound, afterStep, roundEvent, roundLine, startStatus } from "../..
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
 import { createPorts, fail, holderOf, newLineage, openService, openStore, type Service, systemClock } from "../compose";
+import { grantsOf } from "../consent";
 import { asDiagnostics } from "../crash";
 import { commonFlags, consentFlags } from "../flags";
-import { carryOut, grantsOf, planOptions, prepareBeside } from "../planning";
+import { planOptions } from "../plan-options";
+import { carryOut, prepareBeside } from "../planning";
 import { reviewPlan } from "../review";
 import type { Session } from "../session";
 import { startStatusServer } from "../status-server";

@@ -1,0 +1,93 @@
+/** What a plan needs before it may be carried out: what the flags have granted, and what a person answers. */
+import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
+import type { Plan } from "../core/plan/plan";
+import { whereBriefly } from "../report/where-text";
+import { askForWord, ask as askOn } from "./ask";
+import { readCount } from "./compose";
+import type { Flags } from "./flags";
+import type { MissingConsent } from "./refusal";
+import type { Session } from "./session";
+
+export interface Approval {
+  /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
+  readonly reviewed?: readonly Consent[];
+}
+
+export const grantsOf = (flags: Flags): Grants => ({
+  allowDataLoss: flags["allow-data-loss"] === true,
+  allowLoss: flags["allow-loss"] ?? [],
+  allowEmpty: flags["allow-empty"] === true,
+  confirmFlush: flags["confirm-flush"] ?? [],
+  recreate: flags.recreate?.includes("all") === true ? "all" : (flags.recreate ?? []),
+  allowRemoval: readRemoval(flags["allow-removal"]),
+  acceptService: flags["accept-service"] === true,
+});
+
+function readRemoval(given: string | undefined): Grants["allowRemoval"] {
+  if (given === undefined) return 0;
+  return given === "all" ? given : (readCount(given, "--allow-removal") ?? 0);
+}
+
+interface Answer {
+  readonly grants: Grants;
+  /** Empty: everything that is needed was given. */
+  readonly refused: readonly MissingConsent[];
+  /** A person answered no, in a few words. */
+  readonly cancelled?: string;
+}
+
+export async function getConsent(
+  { invocation: { flags, output }, workspace }: Session,
+  plan: Plan,
+  approval: Approval,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const given = { ...grantsOf(flags), approved: approval.reviewed ?? [] };
+  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
+  // Whoever sends one of the two into a file sees the question on the other.
+  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
+  const watched = process.stdin.isTTY === true && screen.isTTY === true;
+  const interactive = !automatic && watched && !output.json;
+  if (automatic) return { grants: given, refused: missingConsents(plan.consents, given) };
+  if (!interactive)
+    return {
+      grants: given,
+      refused: [
+        ...missingConsents(plan.consents, given),
+        {
+          kind: "approval",
+          detail: "the plan was not approved, and there is nobody to ask",
+          grant: "--auto-approve (or save it with plan --out and apply that)",
+        },
+      ],
+    };
+  // What is listed on the screen is what the person says yes to.
+  const asked: Grants = {
+    ...given,
+    approved: plan.consents.filter(({ kind }) => kind === "data_loss"),
+    confirmFlush: ["all"],
+  };
+  const missing = missingConsents(plan.consents, asked);
+  if (missing.length > 0) return { grants: asked, refused: missing };
+  const ask = (question: string): Promise<boolean> => askOn(question, signal, process.stdin, screen);
+  for (const consent of missingConsents(plan.consents, given))
+    if (consent.kind === "flush" && !(await ask(`${consent.detail}. Is it unmounted or synced?`)))
+      return { grants: given, refused: [consent], cancelled: `${consent.address ?? "a volume"} is not flushed` };
+  const losses = plan.consents.filter((consent) => consent.kind === "data_loss").length;
+  const what =
+    losses === 0
+      ? "Apply this plan"
+      : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})`;
+  const place = output.where === undefined ? "" : `${whereBriefly(output.where)}: `;
+  const typed = workspace.desired.isProtected === true ? workspace.desired.environment : undefined;
+  const isYes =
+    typed === undefined
+      ? await ask(`${place}${what}?`)
+      : (await askForWord(`${place}${what}? Its name, ${typed}, is the yes:`, signal, process.stdin, screen)) === typed;
+  if (isYes) return { grants: asked, refused: [] };
+  return {
+    grants: asked,
+    refused: [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
+    cancelled: "the plan was not approved",
+  };
+}

@@ -1,0 +1,54 @@
+/** What the flags of a command say about the plan: what it is for, and how it looks. */
+import { parseDuration } from "../config/durations";
+import type { PlanOptions } from "../core/diff/context";
+import { fail } from "./compose";
+import type { Flags } from "./flags";
+import { readSource } from "./workspace";
+
+export const planOptions = (flags: Flags): PlanOptions => ({
+  ...(flags.destroy === true ? { destroy: true } : {}),
+  ...targetsOf(flags),
+  ...(flags.exclude === undefined ? {} : { excludes: [...flags.exclude].sort() }),
+  ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
+  ...(flags.adopt === true ? { adopt: true } : {}),
+  ...(flags["accept-service"] === true ? { acceptService: true } : {}),
+  ...maxAgeOf(flags),
+});
+
+const aDayMs = 24 * 60 * 60_000;
+
+function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pick<PlanOptions, "maxAgeMs"> {
+  if (none === true && refresh !== undefined && refresh !== "none")
+    throw fail("cli/bad-flag", `--no-refresh and --refresh ${refresh} contradict each other`, "leave one of them out");
+  if (refresh !== "changed") {
+    if (maxAge === undefined) return {};
+    throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
+  }
+  const maxAgeMs = maxAge === undefined ? aDayMs : parseAge(maxAge);
+  if (maxAgeMs !== undefined) return { maxAgeMs };
+  throw fail("cli/bad-flag", `--max-age is no duration: ${maxAge}`, "write it as 30m, 12h or 7d");
+}
+
+/** A timer cannot wait for days, and an age may be as many. */
+const parseAge = (text: string): number | undefined => {
+  const days = /^([0-9]{1,4})d$/.exec(text.trim())?.[1];
+  return days === undefined ? parseDuration(text) : Number(days) * aDayMs;
+};
+
+export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";
+
+function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
+  if (flags.target === undefined && flags["target-file"] === undefined) return {};
+  return { targets: [...(flags.target ?? []), ...(flags["target-file"] ?? []).flatMap(readTargets)].sort() };
+}
+
+function readTargets(file: string): string[] {
+  const targets = readSource(file)
+    .text.split("\n")
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+  // Without any it would plan for everything, which is the opposite of what a narrow plan is for.
+  if (targets.length === 0)
+    throw fail("cli/bad-flag", `--target-file ${file} names no address`, "one address a line, such as vm.db");
+  return targets;
+}

@@ -1,0 +1,90 @@
+/** A command with its store and its service, and under the lock where it writes. */
+import { relative, resolve } from "node:path";
+import { commitOf } from "../outside/commit";
+import type { Where } from "../report/json-lines";
+import { holdStore } from "../store/held";
+import { withStop } from "../store/patience";
+import type { StateStore } from "../store/store";
+import type { Invocation } from "./command";
+import { holderOf, isUrl, openService, openStore, type Service } from "./compose";
+import type { Session } from "./session";
+import { listenForStop } from "./stop-signals";
+import type { Workspace } from "./workspace";
+
+export async function withSession(
+  invocation: Invocation,
+  workspace: Workspace,
+  use: (session: Session) => Promise<number>,
+): Promise<number> {
+  const store = openStore(workspace, invocation.flags);
+  const service = await openService(workspace, invocation);
+  invocation.output.locate(whereOf(workspace, service, store));
+  try {
+    return await use({ invocation, workspace, service, store });
+  } finally {
+    await service.close();
+  }
+}
+
+function whereOf({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
+  const { project, environment } = desired;
+  const commit = sources.length === 0 ? undefined : commitOf(folder);
+  return {
+    service: service.baseUrl,
+    state: shownLocation(store.location),
+    ...(project === undefined ? {} : { project }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(commit === undefined ? {} : { commit }),
+  };
+}
+
+/** A file as it is called from here. */
+const shownLocation = (location: string): string => {
+  if (isUrl(location)) return location;
+  const path = relative(process.cwd(), resolve(location));
+  return path.startsWith("..") ? resolve(location) : path;
+};
+
+/** The same for what writes the state or the service without a plan of the whole. */
+export const withLockedSession = (
+  invocation: Invocation,
+  workspace: Workspace,
+  use: (session: Session, stop: ReturnType<typeof listenForStop>) => Promise<number>,
+): Promise<number> =>
+  withSession(invocation, workspace, async (opened) => {
+    const stop = listenForStop(invocation.output);
+    const session = stoppable(opened, stop.soft);
+    try {
+      return await underLock(session, invocation, "released", (held) => use(held, stop), stop.soft);
+    } finally {
+      stop.close();
+    }
+  });
+
+/**
+ * Everything that writes the state or the service: locks first, so that what is read, planned, shown and asked after is
+ * what it will be done to.
+ */
+export async function underLock<S extends { readonly store: StateStore }, T>(
+  session: S,
+  invocation: Invocation,
+  until: "run" | "released",
+  use: (held: S) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const held = await holdStore(session.store, holderOf(invocation.command), until, signal);
+  let result: T;
+  try {
+    result = await use({ ...session, store: held.store });
+  } catch (error) {
+    await held.release().catch(() => undefined);
+    throw error;
+  }
+  await held.release();
+  return result;
+}
+
+/** Whose store is not waited for any more once somebody said stop. */
+export function stoppable(session: Session, signal: AbortSignal): Session {
+  return { ...session, store: withStop(session.store, signal) };
+}

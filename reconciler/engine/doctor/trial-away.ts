@@ -1,0 +1,93 @@
+/** Takes away what a trial has made, as far as its notes name it, and learns from how it goes. */
+import { isGone, type Outcome } from "../../core/model/outcome";
+import type { Made } from "./trial-notes";
+import { isLiveVm, listed, nounOf, secondsOf, type Trial, wordsOf } from "./trial-watch";
+
+/** Everything that the notes name, and nothing else. */
+export async function takeAway(trial: Trial): Promise<void> {
+  if (trial.notes.made.length === 0) return;
+  await trial.find();
+  for (const kind of ["vm", "volume", "group"] as const)
+    for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse()) await takeAwayOne(trial, thing);
+}
+
+export async function takeAwayOne(trial: Trial, thing: Made): Promise<void> {
+  // A name may be there twice, if the service lets one be.
+  const ids = thing.id === undefined ? trial.idsNamed(thing) : [thing.id];
+  if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
+    trial.left.push(
+      `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it; look for it by its name`,
+    );
+    return;
+  }
+  for (const id of ids) {
+    const problem = await deleteOne(trial, thing.kind, id);
+    if (problem === undefined) continue;
+    trial.left.push(`${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}: ${problem}`);
+    return;
+  }
+  trial.notes.drop(thing);
+}
+
+/** Why it is there still. */
+async function deleteOne(trial: Trial, kind: Made["kind"], id: string): Promise<string | undefined> {
+  if (kind === "group") {
+    const outcome = await trial.client.deleteGroup(id);
+    return outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false
+      ? undefined
+      : wordsOf(outcome);
+  }
+  if (kind === "volume") return deleteVolume(trial, id);
+  const before = await trial.look("vm", id);
+  if (before === undefined) return undefined;
+  trial.noteDisks(before.live);
+  const outcome = await trial.client.deleteVm(id, true);
+  if (outcome.status === "accepted")
+    for (const volume of outcome.value.preservedVolumes ?? [])
+      if (!trial.notes.made.some((one) => one.id === volume))
+        trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
+  return departure(trial, "vm", id, before.word, outcome);
+}
+
+async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
+  const before = await trial.look("volume", id);
+  if (before === undefined) return undefined;
+  const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
+  // What names no VM that is there, such as 0, is no attachment.
+  if (vm !== undefined && vm !== null && (await trial.isListed("vm", vm)) !== false) {
+    // Of a VM that is not the trial's it is not taken off: somebody wants it there.
+    if (!trial.notes.made.some((one) => one.id === vm)) return `it hangs on ${vm}, which the trial did not make`;
+    await trial.client.detachVolume(id, vm, true);
+  }
+  let problem: string | undefined = "no way to delete a volume is known";
+  await trial.tryWrites("volume.delete", "volume", { id }, async () => {
+    problem = await departure(trial, "volume", id, before.word, undefined);
+    return problem === undefined;
+  });
+  return problem;
+}
+
+/** How it goes: at once, or shown for a while, or shown for good under a word that means that it is gone. */
+async function departure(
+  trial: Trial,
+  kind: "vm" | "volume",
+  id: string,
+  word: string | undefined,
+  asked: Outcome<unknown> | undefined,
+): Promise<string | undefined> {
+  const went = await trial.settle(kind, id, () => false);
+  const words = kind === "vm" ? trial.vmWords : trial.volumeWords;
+  const last = went.last?.word;
+  if (went.last === undefined) {
+    for (const one of went.words) if (one !== word) trial.mean(words, "changing", one);
+    if (went.words.length > 0)
+      trial.say(`A deleted ${nounOf(kind)} is shown for ${secondsOf(went.ms)} more, as ${listed(went.words)}.`);
+    return undefined;
+  }
+  if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {
+    trial.mean(words, "gone", last);
+    trial.say(`A deleted ${nounOf(kind)} stays in the list, as ${last}.`);
+    return undefined;
+  }
+  return asked === undefined ? "it is there still" : `it is there still (${wordsOf(asked)})`;
+}

@@ -1,0 +1,369 @@
+/**
+ * What a trial has made and what it has seen of it: looks until a thing rests, keeps the words it goes through, and finds
+ * the way to a write that nobody has told. What is done with the things is for trial.ts and trial-away.ts.
+ */
+import type { LiveVm, LiveVolume } from "../../core/model/live";
+import { isGone, type Outcome } from "../../core/model/outcome";
+import type { Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
+import { leavesOf } from "../../dialect/learn/values";
+import { compilePointers, findText } from "../../dialect/pointers";
+import { fillRoute, type Ids } from "../../dialect/requests";
+import type { ServiceClient } from "../../service/client";
+import { diagnoseService } from "./diagnose";
+import { withWords } from "./fit";
+import type { DoctorPorts } from "./look";
+import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
+import { type Made, type Notebook, Notes } from "./trial-notes";
+import { tellApart } from "./trial-states";
+import { type Whereabouts, whereaboutsOf, writesFor } from "./trial-writes";
+
+export type VmPhase = "running" | "stopped" | "verify_resize";
+
+export interface TrialPorts {
+  readonly doctor: DoctorPorts;
+  clientIn(dialect: Dialect): ServiceClient;
+  readonly notebook: Notebook;
+  readonly clock: { now(): number; sleep(ms: number): Promise<void> };
+  readonly timing: TrialTiming;
+  say(line: string): void;
+  /** Once aborted nothing more is tried, and what was made is taken away. */
+  readonly signal: AbortSignal;
+}
+
+export interface TrialTiming {
+  readonly pollMs: number;
+  /** How long a word has to stand before it counts as one of rest. */
+  readonly quietMs: number;
+  /** The same while a VM is being made. */
+  readonly quietCreateMs: number;
+  readonly mostMs: number;
+  /** How long what was asked for is looked for, when no answer said that it was taken. */
+  readonly discoveryMs: number;
+}
+
+export interface Look {
+  readonly word: string | undefined;
+  readonly live: LiveVm | LiveVolume;
+}
+
+export interface Watched {
+  /** Each word that was seen, in turn. */
+  readonly words: readonly string[];
+  /** `undefined`: it is not there any more. */
+  readonly last: Look | undefined;
+  readonly ms: number;
+}
+
+export class Stopped extends Error {}
+
+export class Trial {
+  readonly notes: Notes;
+  readonly #seen: string[] = [];
+  readonly vmWords: Record<string, Set<string>> = {};
+  readonly volumeWords: Record<string, Set<string>> = {};
+  readonly #routes: Partial<Record<TriedOperation, Route>> = {};
+  readonly #inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
+  readonly errors: ErrorRule[] = [];
+  readonly left: string[] = [];
+  /** Records of the VM as it ran, stopped and waited. */
+  readonly #records = new Map<VmPhase, unknown>();
+  readonly open: string[] = [];
+  client: ServiceClient;
+
+  constructor(
+    readonly ports: TrialPorts,
+    public report: DoctorReport,
+  ) {
+    this.notes = new Notes(ports.notebook, ports.doctor.baseUrl ?? "");
+    this.client = this.#watcher();
+  }
+
+  findings(): TrialFindings {
+    const lists = (words: Readonly<Record<string, Set<string>>>): Record<string, readonly string[]> =>
+      Object.fromEntries(Object.entries(words).map(([phase, all]) => [phase, [...all]]));
+    return {
+      seen: this.#seen,
+      states: { vm: lists(this.vmWords), volume: lists(this.volumeWords) },
+      routes: this.#routes,
+      inVain: this.#inVain,
+      errors: this.errors,
+      left: [...new Set(this.left)],
+      open: this.open,
+    };
+  }
+
+  say(line: string): void {
+    this.#seen.push(line);
+    this.ports.say(line);
+  }
+
+  /** Looks at everything again, now that there is something to look at. */
+  async lookAgain(): Promise<void> {
+    const { dialect } = this.report;
+    const notAgain = new Set(
+      this.report.operations.flatMap(({ operation, verdict, tried }) =>
+        verdict === "found" || tried.length === 0 ? [] : [operation],
+      ),
+    );
+    const idOf = (kind: Made["kind"]) => this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
+    const [volume, group] = [idOf("volume"), idOf("group")];
+    const known = { ...(volume !== undefined && { volume }), ...(group !== undefined && { group }) };
+    const again = await diagnoseService(this.ports.doctor, dialect, { notAgain, known });
+    if (again.operations.length === 0) return;
+    // What was looked for before stays as it was found then.
+    const operations = again.operations.map((finding) => {
+      const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
+      return finding.verdict === "found" || earlier === undefined || earlier.tried.length === 0 ? finding : earlier;
+    });
+    this.report = {
+      ...again,
+      operations,
+      given: this.report.given,
+      ...(this.report.authorization !== undefined && { authorization: this.report.authorization }),
+      ...(this.report.refusal !== undefined && { refusal: this.report.refusal }),
+      records: again.records.map((record) => {
+        const earlier = this.report.records.find((one) => one.record === record.record);
+        // Learnt once already, it is said by the dialect now, and learnt all the same.
+        return {
+          ...record,
+          fields: record.fields.map((field) =>
+            earlier?.fields.some((one) => one.field === field.field && one.learnt === true)
+              ? { ...field, learnt: true as const }
+              : field,
+          ),
+        };
+      }),
+    };
+    this.client = this.#watcher();
+  }
+
+  thing(name: string): Made | undefined {
+    return this.notes.made.find((thing) => thing.name === name);
+  }
+
+  /** The ids of what was asked for, by the names that nothing else has. */
+  async find(): Promise<void> {
+    const { clock, timing } = this.ports;
+    for (;;) {
+      await this.lookAgain();
+      const wanted = this.notes.made.filter(({ id }) => id === undefined);
+      for (const thing of wanted) {
+        const [id] = this.idsNamed(thing);
+        if (id !== undefined) this.notes.note(thing, { id });
+      }
+      const missing = this.notes.made.filter(({ id, kind }) => id === undefined && this.canList(kind));
+      const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);
+      if (missing.length === 0 || isLate) return;
+      await this.#wait();
+    }
+  }
+
+  canList(kind: Made["kind"]): boolean {
+    return this.report.operations.some((one) => one.operation === `${kind}.list` && one.verdict === "found");
+  }
+
+  idsNamed({ kind, name }: Made): readonly string[] {
+    const places = compilePointers(this.report.dialect.records[kind].id);
+    return (this.report.samples.get(kind) ?? []).flatMap((record) =>
+      name !== undefined && leavesOf(record).some(({ value }) => value === name)
+        ? (findText(record, places) ?? [])
+        : [],
+    );
+  }
+
+  goOn(): void {
+    if (this.ports.signal.aborted) throw new Stopped();
+  }
+
+  async #wait(): Promise<void> {
+    await this.ports.clock.sleep(this.ports.timing.pollMs);
+  }
+
+  /** `undefined`: it is shown that it is not there. Throws when nothing can be told. */
+  async look(kind: "vm" | "volume", id: string): Promise<Look | undefined> {
+    const byItself = kind === "volume" || this.client.can.readsOneVm;
+    const outcome: Outcome<LiveVm | LiveVolume> = byItself
+      ? kind === "vm"
+        ? await this.client.getVm(id)
+        : await this.client.getVolume(id)
+      : await this.#inList(id);
+    if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
+    if (isGone(outcome)) return undefined;
+    if (byItself && outcome.status === "rejected") {
+      const listed = await this.isListed(kind, id);
+      if (listed === false) return undefined;
+    }
+    throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
+  }
+
+  async #inList(id: string): Promise<Outcome<LiveVm>> {
+    const listed = await this.client.listVms();
+    if (listed.status !== "accepted") return listed;
+    const found = listed.value.find((one) => one.id === id);
+    return found === undefined
+      ? { status: "rejected", condition: "not_found", message: "it is in no list" }
+      : { status: "accepted", value: found };
+  }
+
+  /** Until it rests: at a word that means rest, or at one that does not change any more. */
+  async settle(
+    kind: "vm" | "volume",
+    id: string,
+    isRest: (look: Look) => boolean,
+    quietMs = this.ports.timing.quietMs,
+  ): Promise<Watched> {
+    const { clock, timing } = this.ports;
+    const start = clock.now();
+    const words: string[] = [];
+    let since = start;
+    for (;;) {
+      const look = await this.look(kind, id);
+      const now = clock.now();
+      if (look?.word !== undefined && look.word !== words.at(-1)) {
+        words.push(look.word);
+        since = now;
+      }
+      const isOver = look === undefined || isRest(look) || now - since >= quietMs || now - start >= timing.mostMs;
+      if (isOver) return { words, last: look, ms: now - start };
+      await this.#wait();
+    }
+  }
+
+  mean(words: Record<string, Set<string>>, phase: string, word: string | undefined): void {
+    if (word !== undefined) words[phase] = new Set([...(words[phase] ?? []), word]);
+  }
+
+  onTheWay(words: Record<string, Set<string>>, seen: readonly string[], rest: readonly (string | undefined)[]): void {
+    for (const word of seen) if (!rest.includes(word)) this.mean(words, "changing", word);
+  }
+
+  wordFor(phase: VmPhase): string | undefined {
+    return [...(this.vmWords[phase] ?? [])].at(-1);
+  }
+
+  /** Keeps how the VM shows itself, and whether that tells its states apart: if not, a neighbour's value may. */
+  async keep(phase: VmPhase, id: string): Promise<boolean> {
+    await this.lookAgain();
+    const places = compilePointers(this.report.dialect.records.vm.id);
+    const record = this.report.samples.get("vm")?.find((one) => findText(one, places) === id);
+    if (record === undefined) return false;
+    this.#records.set(phase, record);
+    const told = tellApart([...this.#records.values()], this.report.dialect.records.vm.status);
+    if (told === undefined) return false;
+    if (told.place !== undefined) this.#lookForStatusAt(told.place);
+    [...this.#records.keys()].forEach((known, index) => {
+      const word = told.words[index];
+      if (word === undefined) return;
+      if (told.place !== undefined) delete this.vmWords[known];
+      this.mean(this.vmWords, known, word);
+      // One word has one meaning.
+      this.vmWords["changing"]?.delete(word);
+    });
+    this.client = this.#watcher();
+    return true;
+  }
+
+  #lookForStatusAt(place: Place): void {
+    const { report } = this;
+    const { records } = report.dialect;
+    delete this.vmWords["changing"];
+    this.report = {
+      ...report,
+      dialect: { ...report.dialect, records: { ...records, vm: { ...records.vm, status: [place] } } },
+      records: report.records.map((finding) =>
+        finding.record !== "vm"
+          ? finding
+          : {
+              ...finding,
+              fields: finding.fields.map((field) =>
+                field.field === "status" ? { field: "status", place, learnt: true as const } : field,
+              ),
+            },
+      ),
+    };
+  }
+
+  /** A client that knows the words learnt so far, and looks at what is gone as well: how it goes is to be learnt. */
+  #watcher(): ServiceClient {
+    const { dialect } = this.report;
+    const { vm, volume } = dialect.states;
+    const words = Object.fromEntries(Object.entries(this.vmWords).map(([phase, all]) => [phase, [...all]]));
+    return this.ports.clientIn({
+      ...dialect,
+      states: { ...dialect.states, vm: { ...withWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
+    });
+  }
+
+  /** The disks that came with the VM and outlive it. */
+  noteDisks(live: LiveVm | LiveVolume | undefined): void {
+    if (live === undefined || !isLiveVm(live)) return;
+    for (const { id, root } of live.volumes ?? [])
+      if (root !== true && !this.notes.made.some((one) => one.id === id))
+        this.notes.add({ kind: "volume", id, askedAt: this.ports.clock.now(), isTaken: true });
+  }
+
+  /** `undefined`: no list can tell. */
+  async isListed(kind: Made["kind"], id: string): Promise<boolean | undefined> {
+    const { can } = this.client;
+    if (!can.canFindCreated(kind)) return undefined;
+    const listed: Outcome<readonly { readonly id: string }[]> =
+      kind === "vm"
+        ? await this.client.listVms()
+        : kind === "volume"
+          ? await this.client.listVolumes()
+          : await this.client.listGroups();
+    return listed.status === "accepted" ? listed.value.some((one) => one.id === id) : undefined;
+  }
+
+  /** The first of the usual ways that has the effect; each is tried on what the trial made alone. */
+  async tryWrites(
+    operation: TriedOperation,
+    kind: "vm" | "volume" | "group",
+    ids: Ids,
+    isDone: () => Promise<boolean>,
+  ): Promise<Route | undefined> {
+    const tried: { path: string; answer: string }[] = [];
+    const { dialect } = this.report;
+    for (const route of writesFor(
+      operation,
+      { ...dialect, operations: { ...dialect.operations, ...this.#routes } },
+      this.#whereabouts(kind),
+    )) {
+      const filled = fillRoute(route, ids, dialect);
+      if (filled === undefined) continue;
+      const { outcome } = await this.ports.doctor.probe({ operation, method: route.method, ...filled });
+      const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
+      if (isRefused || !(await isDone())) {
+        tried.push({
+          path: `${route.method} ${route.path}`,
+          answer: isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed",
+        });
+        continue;
+      }
+      if (this.#routes[operation] === undefined) this.say(`${operation} is ${route.method} ${route.path}.`);
+      this.#routes[operation] = route;
+      return route;
+    }
+    this.#inVain[operation] = tried;
+    return undefined;
+  }
+
+  #whereabouts(kind: "vm" | "volume" | "group"): Whereabouts {
+    return whereaboutsOf(this.report.dialect, kind);
+  }
+}
+
+/** The trial cannot go on; what was made stays written down. */
+export class TrialProblem extends Error {}
+
+export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => live?.kind === "vm";
+
+export const nounOf = (kind: Made["kind"]): string => (kind === "vm" ? "VM" : kind);
+
+export const wordsOf = (outcome: Outcome<unknown>): string =>
+  outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
+
+export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a second" : `${Math.round(ms / 1000)} s`);
+
+export const listed = (words: readonly string[]): string =>
+  words.length === 0 ? "no word for its state" : words.join(", ");
