@@ -1,8 +1,4 @@
-/** Every flag of every command in one table: help, completion and parsing read it. */
-
-import { parseArgs } from "node:util";
-import { itemAt } from "../core/text/invariant";
-import { nearestName } from "../core/text/nearest";
+/** Every flag of every command in one table: help, completion and read-flags.ts read it. */
 
 export interface FlagRow {
   readonly type: "string" | "boolean";
@@ -309,8 +305,9 @@ export const flagTable = {
 } as const satisfies Record<string, FlagRow>;
 
 /** By the name as it was typed, which may be no flag's. */
-const rows: Readonly<Record<string, FlagRow>> = flagTable;
-export const rowOf = (name: string): FlagRow | undefined => (Object.hasOwn(rows, name) ? rows[name] : undefined);
+export const flagRows: Readonly<Record<string, FlagRow>> = flagTable;
+export const rowOf = (name: string): FlagRow | undefined =>
+  Object.hasOwn(flagRows, name) ? flagRows[name] : undefined;
 
 export type FlagName = keyof typeof flagTable;
 export type Flags = {
@@ -369,106 +366,3 @@ export const applyFlags = [
   "report",
   "profile",
 ] as const satisfies readonly FlagName[];
-
-export interface ReadFlags {
-  readonly flags: Flags;
-  readonly args: readonly string[];
-  readonly problems: readonly string[];
-}
-
-/** Of a command: what its words are held to. */
-interface Reads {
-  readonly name: string;
-  readonly flags: readonly FlagName[];
-  readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
-}
-
-export function readFlags(argv: readonly string[], { name, flags, positionals: wanted }: Reads): ReadFlags {
-  const options = Object.fromEntries(
-    Object.entries(rows).map(([name, row]) => [
-      name,
-      { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) },
-    ]),
-  );
-  const { values, positionals, tokens } = parseArgs({
-    args: withBareValues(argv.map(withoutShortEquals)),
-    options,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  const problems: string[] = [];
-  const known = new Set<string>(flags);
-  for (const token of tokens) {
-    const problem = token.kind === "option" ? flagProblem(token, name, known) : undefined;
-    if (problem !== undefined) problems.push(problem);
-  }
-  if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
-  const extra = wanted === undefined ? undefined : positionals[wanted.max];
-  if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
-  return { flags: values as Flags, args: positionals, problems };
-}
-
-/** What is wrong with one flag of a command. */
-function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<string>): string | undefined {
-  const { rawName, value } = token;
-  const row = rowOf(token.name);
-  if (row === undefined || !known.has(token.name)) {
-    const near = nearestName(token.name, known);
-    return `reconcile ${command} has no flag ${rawName}${near === undefined ? "" : `; did you mean --${near}?`}`;
-  }
-  if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
-  const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
-  if (value === undefined || value === "") return needed;
-  // `--out --json`: a file of that name is nobody's wish.
-  if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
-    return `${needed}, not ${value}`;
-  if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
-  const near = nearestName(value, row.oneOf);
-  const meant = near === undefined ? "" : `; did you mean ${near}?`;
-  return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
-}
-
-interface GivenFlag {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
-
-/** `-f=a.yaml` is meant as `-f a.yaml`; what parses it takes the sign for the file's. */
-const withoutShortEquals = (word: string): string => word.replace(/^-f=/, "-f");
-
-/**
- * `reconcile --json plan`: flags before the command are its flags all the same. Those that take a value bring it along;
- * the command's own words stay as they are.
- */
-export function withFlagsBehind(argv: readonly string[]): string[] {
-  const takesNext = (word: string): boolean =>
-    !word.includes("=") &&
-    Object.entries(rows).some(
-      ([name, row]) => row.type === "string" && (word === `--${name}` || word === `-${row.short}`),
-    );
-  let at = 0;
-  const isBare = (word: string, next: string): boolean => {
-    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
-    return row?.whenBare !== undefined && !isValueOf(row, next);
-  };
-  while (at < argv.length && itemAt(argv, at).startsWith("-"))
-    at += takesNext(itemAt(argv, at)) && !isBare(itemAt(argv, at), argv[at + 1] ?? "") ? 2 : 1;
-  const command = argv.slice(at);
-  if (at === 0 || command.length === 0) return [...argv];
-  const words = command.findIndex((word) => word.startsWith("-"));
-  const end = words === -1 ? command.length : words;
-  return [...command.slice(0, end), ...argv.slice(0, at), ...command.slice(end)];
-}
-
-/** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's; nor is it one of the words it takes. */
-const withBareValues = (argv: readonly string[]): string[] =>
-  argv.map((word, index) => {
-    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
-    return row?.whenBare === undefined || isValueOf(row, argv[index + 1] ?? "") ? word : `${word}=${row.whenBare}`;
-  });
-
-const isValueOf = ({ oneOf }: FlagRow, word: string): boolean =>
-  oneOf === undefined ? /^\d+$/.test(word) : oneOf.includes(word);

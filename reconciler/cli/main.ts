@@ -8,9 +8,9 @@ import { fieldsIn } from "../core/text/objects";
 import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
-import { readFlags, withFlagsBehind } from "./flags";
 import { groupHelp, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
+import { readFlags, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
 import { withTrace } from "./with-trace";
 

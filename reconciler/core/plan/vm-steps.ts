@@ -1,16 +1,15 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
 import type { VmDifference } from "../diff/vm";
-import type { DesiredVm, NewVm, Reference, SnapshotReason } from "../model/desired";
+import type { DesiredVm, NewVm, Reference } from "../model/desired";
 import { orphansAdded } from "../model/disks";
 import { addressesShown } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
 import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
-import { stopForFlush } from "./flush-stop";
-import { holdBack, newVm, observedRecord, patchFor, type Unidentified, vmRecord } from "./records";
+import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need, type OwnStep } from "./step";
-
-type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
+import { deleteVm } from "./vm-removal-steps";
+import { snapshotVm, type To, waitUntilSettled } from "./vm-step-parts";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
   switch (difference.action) {
@@ -73,139 +72,6 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
       record: { power: "stopped" },
     });
 }
-
-function deleteVm(
-  difference: To<"delete" | "replace">,
-  recorded: Unidentified<RecordedVm>,
-  draft: Draft,
-  after: readonly Need[],
-): string {
-  const { address, id, action, desired } = difference;
-  const name = difference.live?.name ?? recorded.name;
-  // Volumes that other addresses manage are taken care of by their own steps.
-  const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
-  const managedVolumes = (hanging ?? []).filter((disk) => draft.context.addressOfId.has(disk));
-  const flush = flushOnDelete(difference, recorded, draft);
-  const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
-  const step = addStep(draft, {
-    id: `${address}/delete`,
-    address,
-    action: {
-      operation: "vm.delete",
-      vm: { id },
-      ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
-      ...(hanging === undefined ? {} : { hanging }),
-      managedVolumes,
-      leaves,
-      ...(deletes === undefined ? {} : { deletesVolume: deletes }),
-      ...(flush === undefined ? {} : { flush }),
-    },
-    title: `delete VM ${name}`,
-    needs: readyToGo({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
-    holds: [vmHold(draft, { address })],
-    forgets: true,
-    ...(action === "replace" ? { downtimeOf: address } : {}),
-  });
-  draft.frees.set(nameKey("vm", name), step);
-  draft.vmDeletes.set(id, step);
-  return step;
-}
-
-/** A VM that goes. */
-interface Going {
-  readonly difference: To<"delete" | "replace">;
-  readonly recorded: Unidentified<RecordedVm>;
-  readonly name: string;
-  readonly draft: Draft;
-}
-
-/** What is done before the delete, in this order: it arrives, its resize is undone, its snapshot is taken, it is stopped. */
-function readyToGo(
-  { difference, recorded, name, draft }: Going,
-  hasManaged: boolean,
-  flush: "stop" | "ask" | undefined,
-  after: readonly Need[],
-): readonly Need[] {
-  const { address, id, desired, live } = difference;
-  const vm: Reference = { id };
-  const wanted =
-    desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
-  const snapshots = wanted && live?.phase !== "failed";
-  /** What the delete waits for, and what the steps before it do: those have to succeed. */
-  const needs: Need[] = [...after];
-  const settled: Need[] = [...after];
-  if (live?.phase === "changing" && arrivesFirst(difference, recorded, snapshots)) {
-    const settle = settleVm(difference, vm, draft, after);
-    settled.push(need(settle));
-    needs.push(need(settle, "end"));
-  }
-  if (isVerifying(difference, recorded) && (snapshots || hasManaged || flush === "stop")) {
-    const holds = [vmHold(draft, { address })];
-    const then: Then = (step) =>
-      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
-    const revert = revertPending(difference, vm, name, then);
-    settled.push(need(revert));
-    needs.push(need(revert, "end"));
-    draft.reverts.set(id, revert);
-  }
-  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
-  if (flush !== "stop") return needs;
-  const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: difference.action === "replace" });
-  return stop === undefined ? needs : [...needs, need(stop)];
-}
-
-/** Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it. */
-function arrivesFirst(
-  { adopts, live }: VmDifference,
-  { building, dataVolumeId, resizing }: Unidentified<RecordedVm>,
-  snapshots: boolean,
-): boolean {
-  const isYoung = adopts === true || building === true;
-  const isUnseen = dataVolumeId === undefined && live?.volumes?.length === 0;
-  return snapshots || (isYoung && isUnseen) || resizing !== undefined;
-}
-
-const isVerifying = ({ live }: VmDifference, { resizing }: Unidentified<RecordedVm>): boolean =>
-  live?.phase === "verify_resize" || (live?.phase === "changing" && resizing !== undefined);
-
-/**
- * A volume that outlives its VM is flushed like any other: the VM is stopped before it is deleted, or a person says that
- * it is flushed where nobody can stop it. Not so where nothing was ever in use on it, or nothing that hangs there lives on.
- */
-function flushOnDelete(
-  difference: VmDifference,
-  recorded: Unidentified<RecordedVm>,
-  draft: Draft,
-): "stop" | "ask" | undefined {
-  const phase = difference.live?.phase;
-  const isNew =
-    recorded.building === true ||
-    difference.made !== undefined ||
-    (difference.adopts === true && difference.desired === undefined);
-  if (isNew && (phase === "changing" || phase === "failed")) return undefined;
-  const { hanging, leaves } = difference.departure ?? { leaves: [] };
-  const livesOn = (disk: string): boolean => {
-    const address = draft.context.addressOfId.get(disk);
-    const change = address === undefined ? undefined : draft.changeAt.get(address);
-    if (address === undefined) return leaves.some((one) => one.id === disk);
-    return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);
-  };
-  if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
-  const cannotStop = phase === "failed" || (isVerifying(difference, recorded) && !draft.context.can.revertsResize);
-  return cannotStop ? "ask" : "stop";
-}
-
-/** One that is still being built, or on its way to another state, refuses what else is to be done with it. */
-const settleVm = ({ address, live }: VmDifference, vm: Reference, draft: Draft, needs: readonly Need[]): string =>
-  addStep(draft, {
-    id: `${address}/settle`,
-    address,
-    action: { operation: "vm.settle", vm },
-    title: `wait for VM ${live?.name ?? address} (${live?.status ?? "in transition"})`,
-    needs,
-    holds: [vmHold(draft, { address })],
-    record: { building: undefined },
-  });
 
 /** From its create on, the new VM has the record: what the old one left is written down before. */
 function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] {
@@ -312,7 +178,7 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
     draft.ready.set(address, adopted);
   }
   if (difference.unsettled === true) {
-    const settled = settleVm(difference, vm, draft, last);
+    const settled = waitUntilSettled(difference, vm, draft, last);
     last = [need(settled)];
     draft.ready.set(address, settled);
   }
@@ -428,25 +294,5 @@ function growDataVolume(difference: To<"update" | "import">, dataVolumeId: strin
     title: `attach the data volume of VM ${label} again${size === undefined ? "" : " (grow the filesystem inside the guest)"}`,
     needs: [...detached, ...resized],
     record: { dataVolumeDetached: undefined },
-  });
-}
-
-function snapshotVm(
-  difference: To<"update" | "import" | "replace" | "delete">,
-  reason: SnapshotReason,
-  vm: Reference,
-  draft: Draft,
-  after: readonly Need[],
-): string {
-  const { address } = difference;
-  const label = difference.live?.name ?? difference.change.name;
-  const name = `${label.slice(0, 40)}-pre-${reason}`;
-  return addStep(draft, {
-    id: `${address}/snapshot-${reason}`,
-    address,
-    action: { operation: "vm.snapshot", vm, name, ...(draft.context.can.listsImages ? {} : { unproven: true }) },
-    title: `snapshot VM ${label} as ${name}`,
-    needs: after,
-    holds: [vmHold(draft, { address })],
   });
 }

@@ -1,0 +1,131 @@
+/** The steps of a VM that goes: it arrives, its resize is undone, its snapshot is taken, it is stopped, it is deleted. */
+import type { VmDifference } from "../diff/vm";
+import type { Reference } from "../model/desired";
+import type { RecordedVm } from "../model/recorded";
+import { addStep, type Draft, nameKey, vmHold } from "./draft";
+import { stopForFlush } from "./flush-stop";
+import type { Unidentified } from "./records";
+import { revertPending, type Then } from "./resize-steps";
+import { type Need, need } from "./step";
+import { snapshotVm, type To, waitUntilSettled } from "./vm-step-parts";
+
+export function deleteVm(
+  difference: To<"delete" | "replace">,
+  recorded: Unidentified<RecordedVm>,
+  draft: Draft,
+  after: readonly Need[],
+): string {
+  const { address, id, action, desired } = difference;
+  const name = difference.live?.name ?? recorded.name;
+  // Volumes that other addresses manage are taken care of by their own steps.
+  const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
+  const managedVolumes = (hanging ?? []).filter((disk) => draft.context.addressOfId.has(disk));
+  const flush = flushOnDelete(difference, recorded, draft);
+  const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
+  const step = addStep(draft, {
+    id: `${address}/delete`,
+    address,
+    action: {
+      operation: "vm.delete",
+      vm: { id },
+      ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
+      ...(hanging === undefined ? {} : { hanging }),
+      managedVolumes,
+      leaves,
+      ...(deletes === undefined ? {} : { deletesVolume: deletes }),
+      ...(flush === undefined ? {} : { flush }),
+    },
+    title: `delete VM ${name}`,
+    needs: readyToGo({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
+    holds: [vmHold(draft, { address })],
+    forgets: true,
+    ...(action === "replace" ? { downtimeOf: address } : {}),
+  });
+  draft.frees.set(nameKey("vm", name), step);
+  draft.vmDeletes.set(id, step);
+  return step;
+}
+
+/** A VM that goes. */
+interface Going {
+  readonly difference: To<"delete" | "replace">;
+  readonly recorded: Unidentified<RecordedVm>;
+  readonly name: string;
+  readonly draft: Draft;
+}
+
+/** What is done before the delete, in this order: it arrives, its resize is undone, its snapshot is taken, it is stopped. */
+function readyToGo(
+  { difference, recorded, name, draft }: Going,
+  hasManaged: boolean,
+  flush: "stop" | "ask" | undefined,
+  after: readonly Need[],
+): readonly Need[] {
+  const { address, id, desired, live } = difference;
+  const vm: Reference = { id };
+  const wanted =
+    desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
+  const snapshots = wanted && live?.phase !== "failed";
+  /** What the delete waits for, and what the steps before it do: those have to succeed. */
+  const needs: Need[] = [...after];
+  const settled: Need[] = [...after];
+  if (live?.phase === "changing" && arrivesFirst(difference, recorded, snapshots)) {
+    const settle = waitUntilSettled(difference, vm, draft, after);
+    settled.push(need(settle));
+    needs.push(need(settle, "end"));
+  }
+  if (isVerifying(difference, recorded) && (snapshots || hasManaged || flush === "stop")) {
+    const holds = [vmHold(draft, { address })];
+    const then: Then = (step) =>
+      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
+    const revert = revertPending(difference, vm, name, then);
+    settled.push(need(revert));
+    needs.push(need(revert, "end"));
+    draft.reverts.set(id, revert);
+  }
+  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
+  if (flush !== "stop") return needs;
+  const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: difference.action === "replace" });
+  return stop === undefined ? needs : [...needs, need(stop)];
+}
+
+/** Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it. */
+function arrivesFirst(
+  { adopts, live }: VmDifference,
+  { building, dataVolumeId, resizing }: Unidentified<RecordedVm>,
+  snapshots: boolean,
+): boolean {
+  const isYoung = adopts === true || building === true;
+  const isUnseen = dataVolumeId === undefined && live?.volumes?.length === 0;
+  return snapshots || (isYoung && isUnseen) || resizing !== undefined;
+}
+
+const isVerifying = ({ live }: VmDifference, { resizing }: Unidentified<RecordedVm>): boolean =>
+  live?.phase === "verify_resize" || (live?.phase === "changing" && resizing !== undefined);
+
+/**
+ * A volume that outlives its VM is flushed like any other: the VM is stopped before it is deleted, or a person says that
+ * it is flushed where nobody can stop it. Not so where nothing was ever in use on it, or nothing that hangs there lives on.
+ */
+function flushOnDelete(
+  difference: VmDifference,
+  recorded: Unidentified<RecordedVm>,
+  draft: Draft,
+): "stop" | "ask" | undefined {
+  const phase = difference.live?.phase;
+  const isNew =
+    recorded.building === true ||
+    difference.made !== undefined ||
+    (difference.adopts === true && difference.desired === undefined);
+  if (isNew && (phase === "changing" || phase === "failed")) return undefined;
+  const { hanging, leaves } = difference.departure ?? { leaves: [] };
+  const livesOn = (disk: string): boolean => {
+    const address = draft.context.addressOfId.get(disk);
+    const change = address === undefined ? undefined : draft.changeAt.get(address);
+    if (address === undefined) return leaves.some((one) => one.id === disk);
+    return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);
+  };
+  if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
+  const cannotStop = phase === "failed" || (isVerifying(difference, recorded) && !draft.context.can.revertsResize);
+  return cannotStop ? "ask" : "stop";
+}

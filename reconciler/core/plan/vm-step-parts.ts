@@ -1,0 +1,44 @@
+/** Steps of a VM that both its changes and its end may begin with. */
+import type { VmDifference } from "../diff/vm";
+import type { Reference, SnapshotReason } from "../model/desired";
+import { addStep, type Draft, vmHold } from "./draft";
+import type { Need } from "./step";
+
+export type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
+
+/** One that is still being built, or on its way to another state, refuses what else is to be done with it. */
+export const waitUntilSettled = (
+  { address, live }: VmDifference,
+  vm: Reference,
+  draft: Draft,
+  needs: readonly Need[],
+): string =>
+  addStep(draft, {
+    id: `${address}/settle`,
+    address,
+    action: { operation: "vm.settle", vm },
+    title: `wait for VM ${live?.name ?? address} (${live?.status ?? "in transition"})`,
+    needs,
+    holds: [vmHold(draft, { address })],
+    record: { building: undefined },
+  });
+
+export function snapshotVm(
+  difference: To<"update" | "import" | "replace" | "delete">,
+  reason: SnapshotReason,
+  vm: Reference,
+  draft: Draft,
+  after: readonly Need[],
+): string {
+  const { address } = difference;
+  const label = difference.live?.name ?? difference.change.name;
+  const name = `${label.slice(0, 40)}-pre-${reason}`;
+  return addStep(draft, {
+    id: `${address}/snapshot-${reason}`,
+    address,
+    action: { operation: "vm.snapshot", vm, name, ...(draft.context.can.listsImages ? {} : { unproven: true }) },
+    title: `snapshot VM ${label} as ${name}`,
+    needs: after,
+    holds: [vmHold(draft, { address })],
+  });
+}
