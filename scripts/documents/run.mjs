@@ -61,9 +61,19 @@ function installCommands(root, bin) {
   write("npx", 'shift_to=$1; shift; exec "$shift_to" "$@"');
   const link = (from, to) => `ln -sfn "${join(root, from)}" "node_modules/${to}"`;
   const install = ["mkdir -p node_modules", link("", "reconcile-cloud"), link("node_modules/@pulumi", "@pulumi")];
+  // The SDK that `pulumi package add` writes is compiled and linked, as npm does it by the SDK's own script.
+  const sdk = "sdks/reconcile-cloud";
+  const compile = [
+    `ln -sfn "${join(root, "node_modules")}" ${sdk}/node_modules`,
+    `"${process.execPath}" "${join(root, "node_modules/typescript/lib/tsc.js")}" -p ${sdk} && cp ${sdk}/package.json ${sdk}/bin/`,
+    `mkdir -p node_modules/@reconcile-cloud && ln -sfn ../../${sdk} node_modules/@reconcile-cloud/pulumi`,
+  ];
   write(
     "npm",
-    `case "$1" in ci|install) ${install.join(" && ")} ;; *) echo "npm $1 is not run from a document" >&2; exit 1 ;; esac`,
+    [
+      `case "$1" in ci|install) ${install.join(" && ")} && if [ -d ${sdk} ]; then ${compile.join(" && ")}; fi ;;`,
+      `pkg) ;; *) echo "npm $1 is not run from a document" >&2; exit 1 ;; esac`,
+    ].join("\n"),
   );
 }
 

@@ -10,9 +10,13 @@ import { timing, token } from "./shared-scenarios";
 const root = resolve(__dirname, "../..");
 const document = readFileSync(join(root, "docs/pulumi.md"), "utf8");
 
-/** The programs that a reader copies; its commands are run with a real engine by test/pulumi/real/document.test.ts. */
-const programOf = (file: string): string =>
-  new RegExp(`^<!-- file: ${file} -->\\n\`\`\`\\w+\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(document)![1]!;
+/**
+ * The programs with dynamic resources; those with the SDK that Pulumi writes, and all commands, are run with a real
+ * engine by test/pulumi/real/document.test.ts.
+ */
+const programs = [...document.matchAll(/^<!-- file: (index\.\w+) -->\n```\w+\n([\s\S]*?)^```$/gm)].flatMap(
+  ([, file = "", text = ""]) => (text.includes('"reconcile-cloud/pulumi"') ? [{ file, text }] : []),
+);
 
 describe("the programs of docs/pulumi.md come up, have nothing to do after that, and go", () => {
   let emulator: RunningEmulator;
@@ -24,9 +28,11 @@ describe("the programs of docs/pulumi.md come up, have nothing to do after that,
   });
   afterEach(() => emulator.close());
 
-  it.each(["index.ts", "index.js"])("%s", async (main) => {
+  it("there is one", () => expect(programs.map(({ file }) => file)).toEqual(["index.ts"]));
+
+  it.each(programs)("$file", async ({ file: main, text }) => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "demo", private: true }));
-    writeFileSync(join(folder, main), programOf(main));
+    writeFileSync(join(folder, main), text);
     const settings = { baseUrl: emulator.url, timing, token };
     const engine = createFakeEngine({
       folder,
