@@ -13,7 +13,9 @@ import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
 import { decideRetry, earn, fullBudget, type RetryPolicy, spend, tooLong } from "./retry";
-import type { Exchange, Transport } from "./transport";
+import type { Exchange, Transport, TransportRequest } from "./transport";
+
+type Limits = Pick<TransportRequest, "signal" | "allowedAtMs">;
 
 /** One request sent, for logs and metrics: no body and no credential. */
 export interface RequestEvent {
@@ -132,9 +134,17 @@ export function createCaller(parts: CallerParts): Caller {
     if (!(slot === true || (slot !== false && (await slot)))) return undefined;
     try {
       if (parts.pace !== undefined && !(await parts.pace.take(options.signal))) return undefined;
+      // A program may have to be asked for it, and what is allowed is sent at once.
+      const asked = authorize();
+      const authorization = asked instanceof Promise ? await asked : asked;
+      if (typeof authorization !== "string") return authorization;
       if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
-      // A write in flight is never cut off: its effect would be unknown for nothing.
-      return await send(request, attempt, isRead ? options.signal : undefined);
+      const limits: Limits = {
+        ...(!isRead && options.mayWrite !== undefined && { allowedAtMs: Date.now() }),
+        // A write in flight is never cut off: its effect would be unknown for nothing.
+        ...(isRead && options.signal !== undefined && { signal: options.signal }),
+      };
+      return await send(request, attempt, authorization, limits);
     } finally {
       limiter.release();
     }
@@ -156,15 +166,22 @@ export function createCaller(parts: CallerParts): Caller {
       : { ...outcome, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" };
   }
 
-  async function send(request: Call, attempt: number, signal: AbortSignal | undefined): Promise<Sent> {
-    const { operation, method, path, body, headers } = request;
-    let authorization: string;
+  function authorize(): string | Sent | Promise<string | Sent> {
+    const refused = (error: unknown): Sent => ({
+      outcome: credentialRejection(error),
+      answer: undefined,
+      authorization: "",
+    });
     try {
       const revealed = credential.reveal();
-      authorization = typeof revealed === "string" ? revealed : await revealed;
+      return typeof revealed === "string" ? revealed : revealed.catch(refused);
     } catch (error) {
-      return { outcome: credentialRejection(error), answer: undefined, authorization: "" };
+      return refused(error);
     }
+  }
+
+  async function send(request: Call, attempt: number, authorization: string, limits: Limits): Promise<Sent> {
+    const { operation, method, path, body, headers } = request;
     const shownPath = scrub(path);
     const followed = parts.follow?.({ operation, method, path: shownPath, attempt });
     const allHeaders = followed === undefined ? headers : { ...followed.headers, ...headers };
@@ -176,7 +193,7 @@ export function createCaller(parts: CallerParts): Caller {
       timeoutMs: parts.requestTimeoutMs,
       ...(body !== undefined && { body }),
       ...(allHeaders !== undefined && { headers: allHeaders }),
-      ...(signal !== undefined && { signal }),
+      ...limits,
     });
     // Before anything is read from it: what a record held would go into the state and every plan.
     const exchange =

@@ -24,6 +24,11 @@ export interface TransportRequest {
   readonly timeoutMs: number;
   /** Cuts the request off, wherever it is. */
   readonly signal?: AbortSignal;
+  /**
+   * When it was allowed, by the wall clock. A process that was stopped since, or waited for a connection, does not write
+   * it any more: whoever allowed it may have another answer by now.
+   */
+  readonly allowedAtMs?: number;
 }
 
 export type Exchange =
@@ -45,6 +50,14 @@ export interface TransportOptions {
   readonly retryAfterName?: string;
 }
 
+/** Together with how long a lease is believed in (half of it) less than the shortest lease, which is ten seconds. */
+const allowedForMs = 2000;
+
+function isAllowed({ allowedAtMs }: TransportRequest): boolean {
+  if (allowedAtMs === undefined) return true;
+  const age = Date.now() - allowedAtMs;
+  return age >= 0 && age < allowedForMs;
+}
 const largestBody = 32 * 1024 * 1024;
 
 export function createTransport({
@@ -143,7 +156,8 @@ function dispatch(
     onRequestStart(started) {
       controller = started;
       if (over) started.abort(new Error("over"));
-      else sent = true;
+      else if (isAllowed(request)) sent = true;
+      else cut("it waited too long to be sent");
     },
     onResponseStart(_controller, statusCode, responseHeaders) {
       status = statusCode;
