@@ -268,7 +268,7 @@ function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunR
       .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
-  if (interrupted) return { end: "failed", why: "the worker stopped before it was done; another one goes on" };
+  if (interrupted) return { end: "handed_over", why: "its worker was stopped before it was done; another one goes on" };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
   return { end: sent ? "applied" : "in_sync" };
 }

@@ -14,6 +14,8 @@ export type RoundEnd =
   | { readonly end: "awaiting_approval"; readonly plan: string; readonly why: string }
   /** Something else has to end first. */
   | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor }
+  /** Its worker was told to stop: what was in flight is done, and the rest is another one's. */
+  | { readonly end: "handed_over"; readonly why: string }
   | { readonly end: "failed"; readonly why: string };
 
 export interface WaitingFor {
@@ -91,6 +93,8 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
       return { ...base, awaitingApproval: true, plan: result.plan, reason: result.why };
     case "blocked":
       return { ...base, blocked: true, failures: before.failures, reason: result.why, waitingFor: result.waitingFor };
+    case "handed_over":
+      return { ...base, drifted: before.drifted, failures: before.failures, reconciling: true, reason: result.why };
     case "failed": {
       const failures = before.failures + 1;
       const stalled = failures >= giveUpAfter;

@@ -68,7 +68,7 @@ const mostLost = 3;
 const forgetEveryS = 300;
 
 export async function startWorker(setting: WorkerSetting): Promise<Worker> {
-  const { records, queue, database } = setting;
+  const { records, queue } = setting;
   const doing = new Map<string, Date>();
   const counts: WorkerCounts = { rounds: 0, applied: 0, failed: 0, takenOver: 0 };
   const draining = new AbortController();
@@ -90,7 +90,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   await beat();
   const timer = setInterval(() => void beat().catch(() => undefined), beatMs);
   timer.unref();
-  const ear = await database.listen(pauseChannel, (service) => void shared.paused(service));
+  const ear = await listenForPauses(setting, shared);
 
   await queue.work({
     concurrency: setting.concurrency,
@@ -122,6 +122,32 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     async stop() {
       stopping.abort();
       await close();
+    },
+  };
+}
+
+/** How long a notification may take before nobody counts on them any more. */
+const heardWithinMs = 5000;
+
+async function listenForPauses({ database, name, say }: WorkerSetting, shared: Shared) {
+  const probe = `probe ${name}`;
+  let hears = false;
+  const ear = await database.listen(pauseChannel, (service) => {
+    if (service === probe) hears = true;
+    else void shared.paused(service);
+  });
+  await database.query("SELECT pg_notify($1, $2)", [pauseChannel, probe]).catch(() => undefined);
+  const timer = setTimeout(() => {
+    if (!hears)
+      say(
+        "Notifications of the database do not come through (a pooler in transaction mode?): rounds are looked for twice a second, and may begin that much later.",
+      );
+  }, heardWithinMs);
+  timer.unref();
+  return {
+    close: () => {
+      clearTimeout(timer);
+      return ear.close();
     },
   };
 }
@@ -243,7 +269,7 @@ async function oneRound(
   if (run.tookOver) counts.takenOver += 1;
   if (outcome.result.end === "applied") counts.applied += 1;
   if (outcome.result.end === "failed") counts.failed += 1;
-  await settle(setting, settings, stack, run, outcome, stop);
+  await settle(setting, settings, stack, run, outcome);
 }
 
 /** Why this worker does not run it now, as how long it is to wait; absent: it does. */
@@ -283,7 +309,7 @@ async function forgetOld(records: Records, { history = usualHistory }: Settings)
 const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined =>
   stack?.status.appliedRevision == null ? undefined : stack.outputs;
 
-const resultOf = ({ result }: RoundOutcome): RunResult => result.end;
+const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "handed_over" ? "taken_over" : result.end);
 
 async function settle(
   setting: WorkerSetting,
@@ -291,7 +317,6 @@ async function settle(
   stack: StackRecord,
   run: StartedRun,
   outcome: RoundOutcome,
-  stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
 ): Promise<void> {
   const { records, queue } = setting;
   const { result, revision, plan, approval } = outcome;
@@ -302,10 +327,7 @@ async function settle(
     giveUpAfter: stack.spec.retry.giveUpAfter,
     ...(revision === undefined ? {} : { revision }),
   });
-  const next =
-    stop.drain.aborted && result.end === "failed"
-      ? { at: new Date(), cause: "retry" as const }
-      : nextOf(stack, status, result);
+  const next = nextOf(stack, status, result);
   const isMine = await records.finishRun(
     run.id,
     {
@@ -338,7 +360,7 @@ async function settle(
       { digest: plan.digest, revision, body: plan.body },
       { voids: outcome.voids === true },
     );
-  else if (result.end !== "failed" && result.end !== "blocked" && (mayWait(stack) || run.tookOver))
+  else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
     await records.dropPlan(stack.name);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
@@ -400,6 +422,7 @@ function nextOf(
   result: RoundOutcome["result"],
 ): { readonly at: Date; readonly cause: Cause } {
   const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
+  if (result.end === "handed_over") return after(0, "retry");
   if (result.end === "failed") return after(afterFailure(spec.retry, status.failures, jitter), "retry");
   if (result.end === "blocked" && result.waitingFor.what === "lock") return after(lockedMs, "retry");
   const usual = afterSuccess(spec.intervalMs, jitter, Date.now());

@@ -1,25 +1,11 @@
 /** schemas/events.schema.json against what the documents show and what commands really write. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { jsonLines, root, runCli } from "../support/cli-process";
+import { problemsOfEvent as problemsOf, eventTypes as types } from "../support/event-schema";
 import { makeFolder } from "../support/folder";
-
-const schema = JSON.parse(readFileSync(join(root, "schemas/events.schema.json"), "utf8")) as {
-  readonly oneOf: readonly { readonly $ref: string }[];
-};
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, discriminator: false });
-ajv.addSchema(schema, "events");
-const types = schema.oneOf.map(({ $ref }) => $ref.slice("#/$defs/".length));
-
-function problemsOf(line: Record<string, unknown>): string {
-  const type = String(line["type"]);
-  if (!types.includes(type)) return `no schema for ${type}`;
-  const validate = ajv.getSchema(`events#/$defs/${type}`)!;
-  return validate(line) ? "" : `${JSON.stringify(line)}: ${ajv.errorsText(validate.errors)}`;
-}
 
 const document = readFileSync(join(root, "docs/json.md"), "utf8");
 

@@ -1,6 +1,6 @@
 /** One budget for many workers, on a real PostgreSQL: how much of it is used, how evenly, and who falls silent at a 429. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBudget } from "../../reconciler/fleet/database/budget";
+import { createBudget, pauseChannel } from "../../reconciler/fleet/database/budget";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
@@ -12,6 +12,8 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
   let server: PostgresServer;
   let database: Database;
   const perSecond = 50;
+  const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
+  const workers = sizeOf("FLEET_BUDGET_WORKERS", 4);
   const service = (name: string) => ({
     name,
     baseUrl: "embedded",
@@ -30,16 +32,17 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     await server.stop();
   });
 
-  const worker = (name: string) => createBudget({ database, service: name, perSecond, burst: 10, workers: () => 4 });
+  const worker = (name: string) =>
+    createBudget({ database, service: name, perSecond, burst: 10, workers: () => workers });
 
-  test("is shared by four workers and never exceeded", async () => {
+  test("R1: is shared by workers and never exceeded", { timeout: 0 }, async () => {
     const sent: { at: number; worker: number }[] = [];
     const stop = new AbortController();
     const began = performance.now();
-    const seconds = 6;
+    const seconds = sizeOf("FLEET_BUDGET_SECONDS", 6);
     setTimeout(() => stop.abort(), seconds * 1000);
     await Promise.all(
-      Array.from({ length: 4 }, async (_, index) => {
+      Array.from({ length: workers }, async (_, index) => {
         const budget = worker("shared");
         const one = async (): Promise<void> => {
           while (await budget.take(stop.signal)) sent.push({ at: performance.now() - began, worker: index });
@@ -55,7 +58,43 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
       expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(
         perSecond + 10 + perSecond,
       );
-    for (const index of [0, 1, 2, 3]) expect(sent.filter((one) => one.worker === index).length).toBeGreaterThan(0);
+    const shares = Array.from(
+      { length: workers },
+      (_, index) => sent.filter((one) => one.worker === index).length / (times.length / workers),
+    );
+    for (const share of shares) expect(share).toBeGreaterThan(0);
+    const within = (ms: number): number =>
+      Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+    console.log(
+      `R1: ${workers} workers, ${seconds} s: ${((100 * times.length) / (perSecond * seconds)).toFixed(1)} % used; at most ${(within(1000) / perSecond).toFixed(2)} of it in a second, ${(within(10_000) / perSecond / 10).toFixed(3)} in ten; shares ${Math.min(...shares).toFixed(2)} to ${Math.max(...shares).toFixed(2)}`,
+    );
+  });
+
+  test("R2: at a 429 to one worker all are silent, and do not come back all at once", async () => {
+    const seconds = 5;
+    const all = Array.from({ length: workers }, () => worker("paused"));
+    const ears = await Promise.all(all.map((budget) => database.listen(pauseChannel, () => void budget.look())));
+    const stop = new AbortController();
+    const sent: number[] = [];
+    const sending = all.flatMap((budget) =>
+      Array.from({ length: 5 }, async () => {
+        while (await budget.take(stop.signal)) sent.push(Date.now());
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const at = Date.now();
+    await all[0]?.refused(seconds * 1000);
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000 + 1500));
+    stop.abort();
+    await Promise.all(sending);
+    await Promise.all(ears.map((ear) => ear.close()));
+    const silentAfter = Math.max(0, ...sent.filter((one) => one < at + seconds * 500).map((one) => one - at));
+    const back = sent.filter((one) => one >= at + seconds * 500).map((one) => one - at);
+    console.log(`R2: silent after ${silentAfter} ms, for ${Math.min(...back)} ms`);
+    expect(Math.min(...back)).toBeGreaterThanOrEqual(seconds * 1000 - 100);
+    expect(silentAfter).toBeLessThan(seconds * 500 - 500);
+    const first = Math.min(...back);
+    expect(back.filter((one) => one < first + 1000).length).toBeLessThanOrEqual(perSecond + 10 + 15);
   });
 
   test("falls silent everywhere when the service tells one worker to wait", async () => {
@@ -69,7 +108,7 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     const [row] = await createRecords(database)
       .budgets()
       .then((all) => all.filter((one) => one.service === "paused"));
-    expect(row?.refusals).toBe(1);
+    expect(row?.refusals).toBe(2);
   });
 
   test("is a share of the rate where nobody can be asked", async () => {

@@ -72,9 +72,12 @@ export async function openFleetStage(
 
   const until: FleetStage["until"] = (name, is) =>
     eventually(`the stack ${name} as wanted`, async () => {
-      const stack = await session.records.stack(name);
+      // A database that is away for a while, or a machine with other work, is asked again.
+      const stack = await session.records.stack(name).catch(() => undefined);
       if (stack !== undefined && is(stack)) return stack;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (stack?.status.stalled === true && !/workers died/.test(stack.status.reason ?? ""))
+        throw new Error(`${name} is stalled: ${stack.status.reason}`);
+      await new Promise((resolve) => setTimeout(resolve, 250));
       return undefined;
     });
 

@@ -54,7 +54,7 @@ export function createBudget(setting: BudgetSetting): Budget {
     try {
       const asked = now();
       const [row] = await database.query(
-        `UPDATE ${schema}.budgets SET tat = GREATEST(tat, extract(epoch FROM clock_timestamp()) - burst / per_second) + $2 / per_second, used = used + $2
+        `UPDATE ${schema}.budgets SET tat = GREATEST(tat, extract(epoch FROM clock_timestamp()) - burst / per_second, extract(epoch FROM paused_until)) + $2 / per_second, used = used + $2
          WHERE service = $1 AND per_second > 0
          RETURNING tat, per_second, extract(epoch FROM clock_timestamp())::double precision AS at, paused_until`,
         [service, batch],
@@ -101,19 +101,22 @@ export function createBudget(setting: BudgetSetting): Budget {
       return waits;
     },
     async take(signal) {
-      if (signal?.aborted === true) return false;
-      const moment = await nextMoment();
       for (;;) {
-        const wait = Math.max(moment, pausedUntil) - now();
-        if (wait <= 0) break;
-        waits =
-          pausedUntil > now()
-            ? `${service} asked for a pause until ${new Date(pausedUntil).toISOString()}`
-            : `the budget of ${service} is used up`;
-        if (!(await sleep(Math.min(wait, 1000), signal))) return false;
+        if (signal?.aborted === true) return false;
+        const moment = await nextMoment();
+        for (;;) {
+          const wait = Math.max(moment, pausedUntil) - now();
+          if (wait <= 0) break;
+          waits =
+            pausedUntil > now()
+              ? `${service} asked for a pause until ${new Date(pausedUntil).toISOString()}`
+              : `the budget of ${service} is used up`;
+          if (!(await sleep(Math.min(wait, 1000), signal))) return false;
+        }
+        waits = undefined;
+        // After a pause all who waited would go at once: who has lost its moment asks for another.
+        if (moment > now() - staleMs) return true;
       }
-      waits = undefined;
-      return true;
     },
     async refused(retryAfterMs) {
       pausedUntil = Math.max(pausedUntil, now() + retryAfterMs);

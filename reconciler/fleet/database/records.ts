@@ -347,9 +347,12 @@ export interface StartedRun {
   readonly lost: number;
 }
 
+/** Why such a run ended; one that its worker handed over when it was stopped has another reason. */
+const noSign = "its worker gave no sign of life any more";
+
 /** Of the stack $1. */
 const endLost = (worker: "$2" | "$4"): string => `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
-  reason = 'its worker gave no sign of life any more; ' || ${worker}::text || ' went on' WHERE stack = $1 AND ended_at IS NULL`;
+  reason = '${noSign}; ' || ${worker}::text || ' went on' WHERE stack = $1 AND ended_at IS NULL`;
 
 const runStatements = ({ query }: Database) => ({
   /**
@@ -366,7 +369,8 @@ const runStatements = ({ query }: Database) => ({
     const rows = await query(
       `WITH lost AS (${endLost("$4")} RETURNING id),
          working AS (UPDATE ${schema}.stacks SET status = $5, changed_at = now() WHERE name = $1),
-         last AS (SELECT coalesce(max(id), 0) AS id FROM ${schema}.runs WHERE stack = $1 AND ended_at IS NOT NULL AND result <> 'taken_over'),
+         last AS (SELECT coalesce(max(id), 0) AS id FROM ${schema}.runs WHERE stack = $1 AND ended_at IS NOT NULL
+           AND (result <> 'taken_over' OR reason NOT LIKE '${noSign}%')),
          before AS (SELECT r.id FROM ${schema}.runs r, last WHERE r.stack = $1 AND r.id > last.id AND r.ended_at IS NOT NULL
            AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at))
        INSERT INTO ${schema}.runs (stack, cause, started_by, worker)

@@ -1,0 +1,165 @@
+/**
+ * How a fleet fares with many stacks: how long a sweep takes and what it costs, whose turn it is, and what a service that
+ * never answers costs the others. Counts hold anywhere; the times mean something on a machine with nothing else to do.
+ */
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually";
+import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { postgresMissing } from "../support/postgres-server";
+
+const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.skipIf(postgresMissing !== undefined)("a fleet of many stacks", () => {
+  const count = sizeOf("FLEET_LOAD_STACKS", 24);
+  const workers = sizeOf("FLEET_LOAD_WORKERS", 1);
+  const many = Array.from({ length: count }, (_, index) => `many-${index}`);
+  const silent = Array.from({ length: 8 }, (_, index) => `silent-${index}`);
+  let stage: FleetStage;
+  let mute: Server;
+
+  beforeAll(async () => {
+    mute = createServer(() => undefined);
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+    stage = await openFleetStage();
+    const groups = Array.from(
+      { length: 20 },
+      (_, index) =>
+        `  g${index}: { name: group-${index}, rules: [ { protocol: tcp, dst_port: ${1000 + index}, remote_ip: 198.51.100.0/24 } ] }`,
+    );
+    stage.write("load/reconcile.yaml", `version: 1\nproject: acme\ngroups:\n${groups.join("\n")}\n`);
+    stage.write(
+      "mute/reconcile.yaml",
+      `version: 1\nproject: acme\nservice: { timing: { request_timeout: 3s } }\ngroups:\n${groups[0]}\n`,
+    );
+    const { port } = mute.address() as AddressInfo;
+    const of = (names: readonly string[], text: string): string =>
+      names.map((name) => `  ${name}: { ${text} }`).join("\n");
+    const fleet = (stacks: string): string => `version: 1
+services: { here: { base_url: "${stage.emulator.url}", dialect: ./here.dialect.yaml }, mute: { base_url: "http://127.0.0.1:${port}" } }
+tenants: { a: {}, b: {} }
+defaults: { service: here, tenant: a, interval: 24h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 1s, give_up_after: 1000 } }
+stacks:
+  first: { source: { folder: ./load }, tenant: b }
+${stacks}
+`;
+    await stage.sync(fleet(""));
+    for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
+    await stage.untilSettled("first");
+    // The others stand on copies of that state: each looks at twenty resources, as it would in an account of its own.
+    await stage.session.database.query(
+      "INSERT INTO reconcile.states (name, snapshot, epoch) SELECT n, snapshot, epoch FROM reconcile.states, unnest($1::text[]) AS n WHERE name = 'first'",
+      [many],
+    );
+    await stage.session.database.query(
+      "INSERT INTO reconcile.journal (name, line, body) SELECT n, line, body FROM reconcile.journal, unnest($1::text[]) AS n WHERE name = 'first'",
+      [many],
+    );
+    await stage.sync(
+      fleet(
+        `${of(many, "source: { folder: ./load }")}\n${of(silent, "source: { folder: ./mute }, service: mute, paused: true")}`,
+      ),
+    );
+    await allSince(0, many);
+  });
+  afterAll(async () => {
+    await stage.close();
+    mute.close();
+  });
+
+  const query = (text: string, values: readonly unknown[] = []) => stage.session.database.query(text, values);
+  const lastRun = async (): Promise<number> =>
+    Number((await query("SELECT coalesce(max(id), 0) AS id FROM reconcile_fleet.runs"))[0]?.["id"]);
+  const allSince = (run: number, names: readonly string[]) =>
+    eventually("a run of each", async () => {
+      const [row] = await query(
+        "SELECT count(DISTINCT stack)::int AS n FROM reconcile_fleet.runs WHERE id > $1 AND ended_at IS NOT NULL AND stack = ANY ($2)",
+        [run, names],
+      );
+      if (row?.["n"] === names.length) return true;
+      await pause(200);
+      return undefined;
+    });
+  const statements = async (): Promise<number> =>
+    Number((await query("SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()"))[0]?.["n"]);
+
+  /** How long until each was looked at. */
+  async function sweep(): Promise<number> {
+    const run = await lastRun();
+    const began = Date.now();
+    for (const name of many) await stage.hasten(name);
+    await allSince(run, many);
+    return Date.now() - began;
+  }
+
+  test("L1, L2: a sweep writes nothing, and a round is few statements", { timeout: 0 }, async () => {
+    await pause(2000);
+    const idleFrom = [Date.now(), await statements()] as const;
+    await pause(4000);
+    const idle = ((await statements()) - idleFrom[1]) / (Date.now() - idleFrom[0]);
+    const writes = stage.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    const before = await statements();
+    const took = await sweep();
+    await pause(1500);
+    // What this test asked for itself is counted as well: two statements a stack to send it.
+    const each = ((await statements()) - before - idle * (took + 1500)) / count;
+    expect(stage.emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(writes);
+    const memory = [...stage.workers].map(({ child }) =>
+      Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024),
+    );
+    console.log(
+      `L1: ${count} stacks of 20 in ${(took / 1000).toFixed(1)} s by ${workers} workers, at most ${Math.max(...memory)} MB; L2: ${each.toFixed(1)} statements a round, with those that started it`,
+    );
+    expect(each).toBeLessThanOrEqual(16);
+  });
+
+  test("F1: a tenant that asks for one stack behind another's many does not wait for them", {
+    timeout: 0,
+  }, async () => {
+    const run = await lastRun();
+    for (const name of many) await stage.session.queue.hasten({ stack: name, tenant: "a", cause: "interval" });
+    const asked = Date.now();
+    await stage.session.queue.hasten({ stack: "first", tenant: "b", cause: "interval" });
+    await allSince(run, [...many, "first"]);
+    const order = await query(
+      "SELECT stack, started_at, ended_at FROM reconcile_fleet.runs WHERE id > $1 ORDER BY started_at",
+      [run],
+    );
+    const place = order.findIndex(({ stack }) => stack === "first");
+    const before = order
+      .filter(({ started_at }) => new Date(String(started_at)).getTime() >= asked)
+      .findIndex(({ stack }) => stack === "first");
+    console.log(
+      `F1: ${count} were asked for before it; it was the ${place + 1}th to begin, the ${before + 1}th since it was asked for`,
+    );
+    // Those that run already are ended first, and a whole batch may be on its way.
+    expect(before).toBeLessThanOrEqual(2 * 8 * workers);
+  });
+
+  test("F3: a service that never answers does not hold up the others", { timeout: 0 }, async () => {
+    const alone = await sweep();
+    for (const name of silent) {
+      await stage.session.records.pauseStack(name, false);
+      await stage.session.queue.hasten({ stack: name, tenant: "a", cause: "interval" });
+    }
+    await eventually("some that found out", async () => {
+      const [row] = await query(
+        "SELECT count(*)::int AS n FROM reconcile_fleet.runs WHERE stack LIKE 'silent-%' AND ended_at IS NOT NULL",
+      );
+      if (Number(row?.["n"]) >= 2 * workers) return true;
+      await pause(200);
+      return undefined;
+    });
+    const beside = await sweep();
+    console.log(
+      `F3: a sweep takes ${alone} ms alone, and ${beside} ms beside ${silent.length} stacks of a service that never answers`,
+    );
+    const [row] = await query(
+      "SELECT count(*)::int AS n FROM reconcile_fleet.runs WHERE stack LIKE 'silent-%' AND ended_at IS NULL",
+    );
+    expect(Number(row?.["n"])).toBeLessThanOrEqual(silent.length);
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * A worker that sleeps, a database that goes away, a restart of everybody, a stack that kills its workers: real processes
+ * and a real PostgreSQL. The sizes here are those of CI; the whole ones are `npm run campaign:fleet`.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { countCampaign } from "../support/campaign-count";
+import { eventually } from "../support/eventually";
+import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { postgresMissing } from "../support/postgres-server";
+import { readDump } from "../support/world-shape";
+
+const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const leaseMs = 10_000;
+
+describe.skipIf(postgresMissing !== undefined)("a fleet without a worker or a database for a while", () => {
+  const stacks = Array.from({ length: sizeOf("FLEET_OUTAGE_STACKS", 3) }, (_, index) => `s${index}`);
+  const generations = new Map<string, number>();
+  let stage: FleetStage;
+
+  beforeAll(async () => {
+    // Slow enough that an apply lasts for a while.
+    stage = await openFleetStage({ timeScale: 8 });
+    for (const stack of stacks) next(stack);
+    stage.write("deadly/reconcile.yaml", `${group("deadly", 22)}policy: { command: [sh, ./judge.sh] }\n`);
+    stage.write("deadly/judge.sh", "[ -e harmless ] || kill -9 $PPID\necho '[]'\n");
+    await stage.sync(`version: 1
+${stage.services}
+defaults: { service: here, interval: 1h, approve: auto, consents: [data_loss, flush, removal, recreate, empty], state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 1s } }
+stacks:
+  deadly: { source: { folder: ./deadly }, paused: true }
+${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")}
+`);
+  });
+  afterAll(() => stage.close());
+
+  const group = (name: string, port: number): string => `version: 1
+project: acme
+groups:
+  web: { name: ${name}, rules: [ { protocol: tcp, dst_port: ${port}, remote_ip: 198.51.100.0/24 } ] }
+`;
+
+  /** Each generation makes three VMs with a volume each, and takes three away. */
+  function next(stack: string): void {
+    const generation = (generations.get(stack) ?? -1) + 1;
+    generations.set(stack, generation);
+    const of = (line: (index: number) => string): string => [0, 1, 2].map(line).join("\n");
+    stage.write(
+      `${stack}/reconcile.yaml`,
+      `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 50ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms:
+${of((index) => `  m${generation}x${index}: { name: ${stack}-${generation}-${index} }`)}
+volumes:
+${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${index}, size: 1, attach_to: m${generation}x${index} }`)}
+`,
+    );
+  }
+
+  const changes = () => stage.emulator.requests().log.filter(({ method }) => method !== "GET");
+  const query = (text: string, values: readonly unknown[] = []) => stage.session.database.query(text, values);
+
+  async function settled(): Promise<void> {
+    for (const stack of stacks) await stage.untilSettled(stack);
+    const names = readDump(stage.emulator.dump()).vm.map(({ name }) => name);
+    const wished = stacks.flatMap((stack) => [0, 1, 2].map((index) => `${stack}-${generations.get(stack)}-${index}`));
+    expect(names.sort()).toEqual(wished.sort());
+  }
+
+  /** All at once, and a moment when each is in the middle. */
+  async function begin(): Promise<void> {
+    const before = changes().length;
+    for (const stack of stacks) next(stack);
+    for (const stack of stacks) await stage.hasten(stack);
+    await eventually("applies that have begun", () => (changes().length > before + stacks.length ? true : undefined));
+  }
+
+  test("K2: a worker that slept for a while writes nothing any more", { timeout: 0 }, async () => {
+    const sleeper = await stage.worker("--concurrency", "8");
+    await settled();
+    for (let times = 0; times < sizeOf("FLEET_SLEEPS", 1); times++) {
+      await begin();
+      sleeper.child.kill("SIGSTOP");
+      const slept = Date.now();
+      const other = await stage.worker("--concurrency", "8");
+      await settled();
+      await pause(Math.max(0, sizeOf("FLEET_SLEEP_MS", 0) - (Date.now() - slept)));
+      const before = changes().length;
+      sleeper.child.kill("SIGCONT");
+      // It finds out what it lost, and is as good as any other afterwards.
+      await eventually("a sign of life", async () => {
+        const [row] = await query(
+          "SELECT doing FROM reconcile_fleet.workers WHERE name = $1 AND alive_at > now() - interval '2 seconds'",
+          [sleeper.name],
+        );
+        return JSON.stringify(row?.["doing"]) === "[]" ? true : undefined;
+      });
+      expect(changes().slice(before)).toEqual([]);
+      const ended = await query(
+        "SELECT result FROM reconcile_fleet.runs WHERE worker = $1 AND ended_at > now() - interval '3 seconds' AND result <> 'taken_over'",
+        [sleeper.name],
+      );
+      expect(ended).toEqual([]);
+      await stage.stop(other);
+    }
+    countCampaign("fleet sleepers", sizeOf("FLEET_SLEEPS", 1), 0);
+  });
+
+  test("K3: a database that is killed and comes back", { timeout: 0 }, async () => {
+    const awayMs = sizeOf("FLEET_AWAY_MS", 13_000);
+    for (let times = 0; times < sizeOf("FLEET_OUTAGES", 1); times++) {
+      await begin();
+      await stage.server.kill();
+      const killed = Date.now();
+      await pause(leaseMs);
+      const before = changes().length;
+      await pause(awayMs - leaseMs);
+      expect(changes().slice(before)).toEqual([]);
+      await stage.server.restart();
+      const back = Date.now();
+      await eventually("a run that begins or ends", async () => {
+        const [row] = await query(
+          "SELECT 1 FROM reconcile_fleet.runs WHERE greatest(started_at, ended_at) > $1::timestamptz LIMIT 1",
+          [new Date(back)],
+        ).catch(() => []);
+        return row === undefined ? undefined : true;
+      });
+      console.log(`K3: away ${back - killed} ms, resumed after ${Date.now() - back} ms`);
+      await settled();
+    }
+    countCampaign("fleet outages", sizeOf("FLEET_OUTAGES", 1), 0);
+  });
+
+  test("K4: a rolling restart under load fails nothing", { timeout: 0 }, async () => {
+    while (stage.workers.size < 2) await stage.worker("--concurrency", "4");
+    const [first] = await query("SELECT coalesce(max(id), 0) AS id FROM reconcile_fleet.runs");
+    for (let times = 0; times < sizeOf("FLEET_RESTARTS", 1); times++)
+      for (const worker of [...stage.workers]) {
+        await begin();
+        await Promise.all([stage.stop(worker), stage.worker("--concurrency", "4")]);
+        await settled();
+      }
+    const bad = await query(
+      "SELECT id, stack, result, reason FROM reconcile_fleet.runs WHERE id > $1 AND result NOT IN ('applied', 'in_sync', 'taken_over')",
+      [first?.["id"]],
+    );
+    expect(bad).toEqual([]);
+    countCampaign("fleet restarts", sizeOf("FLEET_RESTARTS", 1) * stage.workers.size, 0);
+  });
+
+  test("K5: a stack that kills its workers is given up, and the others go on", { timeout: 0 }, async () => {
+    let over = false;
+    /** As a service manager would. */
+    const keepUp = async (): Promise<void> => {
+      while (!over) {
+        for (const worker of [...stage.workers])
+          if (worker.child.signalCode === "SIGKILL") {
+            await stage.kill(worker);
+            await stage.worker("--concurrency", "4");
+          }
+        await pause(200);
+      }
+    };
+    const keeping = keepUp();
+    await stage.session.records.pauseStack("deadly", false);
+    await stage.hasten("deadly");
+    await begin();
+    const stalled = await stage.until("deadly", ({ status }) => status.stalled);
+    expect(stalled.status.reason).toContain("3 workers died");
+    const killed = await query(
+      "SELECT count(*)::int AS n FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over'",
+    );
+    expect(killed[0]?.["n"]).toBe(3);
+    await settled();
+    over = true;
+    await keeping;
+    // Mended, and taken up again by a person.
+    stage.write("deadly/harmless", "");
+    expect((await stage.run("fleet", "resume", "deadly")).exitCode).toBe(0);
+    await stage.untilSettled("deadly");
+  });
+});
