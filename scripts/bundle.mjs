@@ -12,7 +12,7 @@ const folder = join(root, "dist/reconciler/cli");
 const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//, "@opentelemetry/api"];
 
 // What is used together is read together. The first that fits takes a file; what fits none (the commands, their flags and
-// help) is in bundle.js itself.
+// help, and what reads the files and says so) is in bundle.js itself: the first word waits for that alone.
 const parts = {
   fleet: /\/(fleet|luxon|cron-parser|hono|@hono)\/|\/generated\/fleet\.js$/,
   desired: /\/generated\/desired-state\.js$/,
@@ -24,7 +24,7 @@ const parts = {
   emulator: /\/(emulator|rehearse)\//,
   apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
   config: /\/reconciler\/config\//,
-  plan: /\/reconciler\/(core|engine|service|dialect|store|outside(?!\/(tracing|environment)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|workspace|externals|output)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/invariant|model\/desired)\.)|engine|service|dialect|store|outside(?!\/(tracing|environment)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };

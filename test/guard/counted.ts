@@ -70,6 +70,23 @@ require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(proce
   return [...new Set(names)].sort();
 }
 
+/** The parts of the bundled command that are read before it says its first word about a large file. */
+export async function partsBeforeFirstWord(words: readonly string[], text: string): Promise<string[]> {
+  const folder = makeFolder({ "reconcile.yaml": text });
+  const hook = join(folder, "hook.cjs");
+  writeFileSync(
+    hook,
+    `process.stderr.write = () => {
+  process.stdout.write(JSON.stringify(Object.keys(require.cache)));
+  process.exit(0);
+};
+process.argv.splice(1, 1);
+require(${JSON.stringify(join(root, "bin/reconcile.js"))});\n`,
+  );
+  const { stdout } = await run(process.execPath, [hook, "reconcile", ...words], { cwd: folder, env });
+  return (JSON.parse(stdout) as string[]).flatMap((file) => /bundle[\w-]*(?=\.js$)/.exec(file) ?? []).sort();
+}
+
 function nameOf(file: string): string {
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
   // The package's own, wherever the checkout lies.

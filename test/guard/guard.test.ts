@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fleet, shapes } from "../../bench/shapes.mjs";
-import { countStory, modulesLoaded } from "./counted";
+import { countStory, modulesLoaded, partsBeforeFirstWord } from "./counted";
 
 const file = join(__dirname, "counts.json");
 const updating = process.env["UPDATE_COUNTS"] === "1";
@@ -60,6 +60,11 @@ describe("what a command loads", () => {
     it(`${command} loads the modules it always did`, async () => {
       hold(command, await modulesLoaded(words, small));
     });
+
+  it("the first word about a large file waits for no more than the commands and what reads files", async () => {
+    const words = ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
+    expect(await partsBeforeFirstWord(words, shapes.flat(5000))).toEqual(["bundle", "bundle-rolldown-runtime"]);
+  });
 
   it("no command loads what it does not use: no YAML for help, no HTTP client without a request, no schema compiler ever", () => {
     const loaded = (command: string) => kept[command] as string[];
