@@ -25,7 +25,7 @@ interface Answer {
   readonly outcome: Promise<{ readonly status: string }>;
   accepted?: boolean;
   /** Asked for by one who needs what is there now, and not by a run on its way. */
-  forRecent?: boolean;
+  readonly forRecent: boolean;
 }
 
 const gatherMs = 4;
@@ -52,12 +52,17 @@ type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly 
 export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
   const answers = new Map<string, Answer>();
   const looks = new Map<string, () => Promise<{ readonly status: string }>>();
+  /** Looks that wait for others who may ask for the same. */
+  const gathering = new Map<string, Promise<{ readonly status: string }>>();
+  /** The next answer is for somebody who needs what is there now, and for all who ask meanwhile. */
+  const wantedByRecent = new Set<string>();
   const writesOf = new Map<string, number>();
   let writes = 0;
   let removed = 0;
 
   const take = (key: string, id: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
-    const answer: Answer = { startedAt, writes, removals: removed, writesOfIt: writesOf.get(id) ?? 0, outcome };
+    const counts = { writes, removals: removed, writesOfIt: writesOf.get(id) ?? 0 };
+    const answer: Answer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
     answers.set(key, answer);
     outcome.then(
       ({ status }) => {
@@ -71,24 +76,25 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
   const look = (key: string, id: string, call: () => Promise<{ readonly status: string }>) => {
     let shared = looks.get(key);
     if (shared === undefined) {
-      shared = sharedLook(async () => {
-        await new Promise((resolve) => setTimeout(resolve, gatherMs));
-        return take(key, id, call()).outcome;
-      });
+      shared = sharedLook(() => take(key, id, call()).outcome);
       looks.set(key, shared);
     }
-    return shared();
+    let gathered = gathering.get(key);
+    if (gathered === undefined) {
+      const ask = shared;
+      gathered = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(() => {
+        gathering.delete(key);
+        return ask();
+      });
+      gathering.set(key, gathered);
+    }
+    return gathered;
   };
 
   const countWrite = (method: string, args: readonly unknown[]): void => {
     writes++;
     if (removals.has(method)) removed++;
     for (const arg of args) if (typeof arg === "string") writesOf.set(arg, (writesOf.get(arg) ?? 0) + 1);
-  };
-
-  const mark = (key: string): void => {
-    const answer = answers.get(key);
-    if (answer !== undefined) answer.forRecent = true;
   };
 
   const view = (isGood: (answer: Answer, method: string, id: string) => boolean, isRecent = false): ServiceClient =>
@@ -118,9 +124,8 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
           const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const known = answers.get(key);
           if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
-          const asked = look(key, id, () => (id === "" ? call(...options) : call(id)));
-          if (isRecent) void asked.then(() => mark(key));
-          return asked;
+          if (isRecent) wantedByRecent.add(key);
+          return look(key, id, () => (id === "" ? call(...options) : call(id)));
         };
       },
     });
@@ -131,8 +136,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
     fresh: view(isCatalogue),
     recent: view(
       (answer, method) =>
-        isCatalogue(answer, method) ||
-        (answer.forRecent === true && answer.writes === writes && age(answer) <= recentMs),
+        isCatalogue(answer, method) || (answer.forRecent && answer.writes === writes && age(answer) <= recentMs),
       true,
     ),
     forCreate: view((answer, method, id) => {

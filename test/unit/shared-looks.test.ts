@@ -16,3 +16,26 @@ it("a list that proves is asked for as such beside one that does not", async () 
   await Promise.all([fresh.listVms(), fresh.listVms({ proves: true })]);
   expect(asked).toEqual([undefined, { proves: true }]);
 });
+
+it("who asks within some milliseconds is told by one request, and a refresh that goes on reads no list again", async () => {
+  let lists = 0;
+  const client = {
+    listVms: async () => {
+      lists++;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return accepted([]);
+    },
+  } as unknown as ServiceClient;
+  const { fresh, recent } = shareLooks(client);
+  await Promise.all([fresh.listVms(), fresh.listVms(), fresh.listVms()]);
+  expect(lists).toBe(1);
+  const asked = [recent.listVms()];
+  for (let since = 0; since < 5; since++) {
+    await new Promise((resolve) => setTimeout(resolve, 8));
+    asked.push(recent.listVms());
+  }
+  await Promise.all(asked);
+  expect(lists).toBe(2);
+  await fresh.listVms();
+  expect(lists).toBe(3);
+});
