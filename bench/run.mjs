@@ -55,19 +55,23 @@ try {
       });
       process.exitCode = 1;
     }
+    // After each one, so that a run that is cut off leaves what it has measured.
+    write();
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-const machine = { cores: cpus().length, node: process.version, platform: `${process.platform} ${process.arch}` };
 process.stdout.write(`${tableText(rows)}\n`);
-mkdirSync(values.out, { recursive: true });
-writeFileSync(
-  join(values.out, "performance.json"),
-  `${JSON.stringify({ machine, full: values.full, rows }, undefined, 1)}\n`,
-);
-writeTable(join(values.out, "performance.md"));
-writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
+
+function write() {
+  const machine = { cores: cpus().length, node: process.version, platform: `${process.platform} ${process.arch}` };
+  mkdirSync(values.out, { recursive: true });
+  const figures = `${JSON.stringify({ machine, full: values.full, rows }, undefined, 1)}\n`;
+  writeFileSync(join(values.out, "performance.json"), figures);
+  writeTable(join(values.out, "performance.md"));
+  writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
+}
+
 /** Into the page that has one, where everything was measured; else beside the figures. */
 function writeTable(page) {
   const table = tableMarkdown(rows);
