@@ -96,6 +96,18 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await page.close();
   });
 
+  test("forms work where a browser does not say of which site they are: over plain http, under a name", async () => {
+    const { tab: page } = await opened();
+    const there = base.replace("127.0.0.1", "fleet.test");
+    await page.goto(`${there}/sign-in`);
+    await page.getByLabel("Token").fill(tokenOf("otto"));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Stacks" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.close();
+  });
+
   test("the list is filtered, searched and grouped", async () => {
     await tab.goto(`${base}/`);
     expect(await namesShown(tab)).toHaveLength(7);

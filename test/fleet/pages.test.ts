@@ -16,6 +16,8 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
+import { newStatus } from "../../reconciler/fleet/status";
+import { fillFleet, markup } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => ({
@@ -251,6 +253,51 @@ describe("the pages of a fleet", () => {
     commit("README.md", "nothing of theirs\n");
     expect(await (await push("hook-secret")).json()).toEqual({ woken: [] });
     expect((await pages().request("/hooks/gitlab", { method: "POST", body: "{}" })).status).toBe(404);
+  });
+
+  test("whoever sees a few stacks gets the newest runs of those", async () => {
+    const { id } = await records.startRun({ stack: "prod-a", cause: "push", worker: "w:1", status: newStatus });
+    await database.query(
+      "INSERT INTO reconcile_fleet.runs (stack, cause, worker, ended_at) SELECT 'dev-b', 'interval', 'w:1', now() FROM generate_series(1, 150)",
+    );
+    const text = await (await pages().request("/history", as("ann"))).text();
+    expect(text).toContain(`/runs/${id}`);
+    expect(text).not.toContain("dev-b");
+  });
+
+  test("nothing of what others write is markup, and no script or style stands in a page", async () => {
+    await fillFleet(database);
+    const app = pages("ann");
+    const [run] = await records.runs("prod-shop", 1);
+    const evil = `/stacks/${encodeURIComponent(`evil-${markup}`)}`;
+    for (const path of [
+      "/",
+      `/?search=${encodeURIComponent(markup)}`,
+      "/?group=service",
+      "/stacks/prod-shop",
+      "/stacks/lab-broken",
+      evil,
+      `/runs/${run?.id}`,
+      "/services",
+      "/workers",
+      "/history",
+      "/stacks/none",
+      "/sign-in?refused=nobody",
+    ]) {
+      const answer = await app.request(path, { headers: local });
+      const tags = (await answer.text()).replaceAll(/="[^"]*"/g, '=""');
+      const foreign =
+        /<img(?! src="" alt="">)|<script(?! src="" defer><\/script>)|<style|<iframe|<[a-z][^>]*\s(?:on[a-z]+|style)=/gi;
+      expect([path, tags.match(foreign)]).toEqual([path, null]);
+      expect(answer.headers.get("content-security-policy")).toMatch(
+        /^default-src 'none'; style-src 'self'; script-src 'self';[^*]*$/,
+      );
+      expect(answer.headers.get("content-security-policy")).not.toMatch(/unsafe|data:|https?:/);
+    }
+    const graph = await app.request("/stacks/prod-shop/graph.svg", { headers: local });
+    expect([graph.status, graph.headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
+    expect(graph.headers.get("content-security-policy")).toBe("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    expect(await graph.text()).not.toMatch(/<script|<img/);
   });
 
   test("no token is in any table", async () => {

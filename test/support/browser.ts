@@ -67,7 +67,12 @@ export function startBrowser(): Promise<Browser> {
   // It is root that runs tests in a container, for whom the sandbox does not start.
   return chromium.launch({
     executablePath: executable,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--host-resolver-rules=MAP fleet.test 127.0.0.1",
+    ],
   });
 }
 

@@ -173,7 +173,7 @@ export const people: Readonly<Record<string, { role: Role; stacks: readonly stri
   ann: { role: "approver", stacks: [] },
   otto: { role: "operator", stacks: [] },
 };
-export const tokenOf = (name: string): string => `token-of-${name}`;
+export const tokenOf = (name: string): string => `stage-token-of-${name}`;
 
 export async function fillFleet(database: Database): Promise<Records> {
   const records = createRecords(database);

@@ -447,10 +447,18 @@ const runStatements = ({ query }: Database) => ({
       body: written(row, "run_lines.body"),
     }));
   },
-  async runs(stack: string | undefined, most: number): Promise<readonly RunRecord[]> {
+  /** The last ones, in their order. */
+  async latestLines(run: number, most: number): Promise<readonly { at: Date; body: Row }[]> {
     const rows = await query(
-      `SELECT * FROM ${schema}.runs WHERE $1::text IS NULL OR stack = $1 ORDER BY id DESC LIMIT $2`,
-      [stack ?? null, most],
+      `SELECT at, body FROM (SELECT * FROM ${schema}.run_lines WHERE run = $1 ORDER BY line DESC LIMIT $2) last ORDER BY line`,
+      [run, most],
+    );
+    return rows.map((row) => ({ at: timeOf(row["at"]), body: written(row, "run_lines.body") }));
+  },
+  async runs(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.runs WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
     );
     return rows.map(runOf);
   },
@@ -505,6 +513,10 @@ function runOf(row: Row): RunRecord {
   };
 }
 
+/** Null: all of them. */
+const namesIn = (stacks: string | readonly string[] | undefined): readonly string[] | null =>
+  stacks === undefined ? null : typeof stacks === "string" ? [stacks] : stacks;
+
 const decisionStatements = ({ query }: Database) => ({
   async note(decision: { who: string; what: string; stack?: string; detail?: string }): Promise<void> {
     await query(`INSERT INTO ${schema}.decisions (who, what, stack, detail) VALUES ($1, $2, $3, $4)`, [
@@ -514,10 +526,10 @@ const decisionStatements = ({ query }: Database) => ({
       decision.detail ?? null,
     ]);
   },
-  async decisions(stack: string | undefined, most: number): Promise<readonly DecisionRecord[]> {
+  async decisions(stacks: string | readonly string[] | undefined, most: number): Promise<readonly DecisionRecord[]> {
     const rows = await query(
-      `SELECT * FROM ${schema}.decisions WHERE $1::text IS NULL OR stack = $1 ORDER BY id DESC LIMIT $2`,
-      [stack ?? null, most],
+      `SELECT * FROM ${schema}.decisions WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
     );
     return rows.map((row) => {
       const [about, detail] = [maybeText(row["stack"]), maybeText(row["detail"])];

@@ -29,6 +29,8 @@ export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "re
 
 /** A form of these pages holds a reason and an id. */
 const mostForm = 64_000;
+/** A run of thousands of steps is read to its end with `reconcile fleet log`. */
+const mostLines = 2000;
 /** No script, style, frame or request from elsewhere, and none that stands in a page. */
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -51,8 +53,8 @@ export function createPages(setting: PagesSetting): Hono {
     if (!headers.has("content-security-policy")) headers.set("content-security-policy", policy);
     headers.set("x-content-type-options", "nosniff");
     headers.set("x-frame-options", "DENY");
-    headers.set("referrer-policy", "no-referrer");
-    headers.set("cross-origin-opener-policy", "same-origin");
+    // With none at all, a browser would not say either where a form comes from.
+    headers.set("referrer-policy", "same-origin");
     if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   });
   // Served to this machine alone, it answers to this machine's names alone: another site's name may lead here, and so
@@ -153,7 +155,7 @@ export function createPages(setting: PagesSetting): Hono {
       records.dependents(name),
     ]);
     const [run] = runs;
-    const lines = run === undefined || run.endedAt !== undefined ? [] : await records.lines(run.id);
+    const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
     const body = stackPage({
       stack,
       plan,
@@ -193,7 +195,7 @@ export function createPages(setting: PagesSetting): Hono {
     const run = (await records.run(number)) ?? before;
     return {
       title: `Run ${run.id}`,
-      body: runPage({ run, lines: await records.lines(run.id), now: new Date() }),
+      body: runPage({ run, lines: await records.latestLines(run.id, mostLines), now: new Date() }),
       ...mark,
     };
   });
@@ -221,7 +223,9 @@ export function createPages(setting: PagesSetting): Hono {
     const seen = ({ stack }: { readonly stack?: string }): boolean =>
       stack === undefined ? maySeeAll(visitor) : may(visitor, "see", stack);
     const mark = await marked({});
-    const [runs, decisions] = [await records.runs(undefined, 100), await records.decisions(undefined, 100)];
+    // Whoever sees a few stacks gets the newest of those, and not what is left of the newest of all.
+    const names = maySeeAll(visitor) ? undefined : (await outlinesSeenBy(visitor)).map(({ name }) => name);
+    const [runs, decisions] = await Promise.all([records.runs(names, 100), records.decisions(names, 100)]);
     return { title: "History", body: historyPage(runs.filter(seen), decisions.filter(seen)), ...mark };
   });
 
