@@ -3,6 +3,7 @@
  * standard output is the port, as the engine expects.
  */
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
+import { isEngineThere } from "./engine";
 import { channelOptions, engineLog } from "./plugin/engine-log";
 import { grpc, ResourceProviderService } from "./plugin/sdk";
 import { createService, type Log } from "./plugin/service";
@@ -30,13 +31,26 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 const lookAfterEngineMs = 500;
+const lookAtAddressMs = 5000;
 
 /** An engine that was killed tells nobody. What is under way is brought to its end, and noted for the next run. */
 function endWithEngine(isIdle: () => boolean): void {
   const engine = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== engine && isIdle()) process.exit(0);
-  }, lookAfterEngineMs).unref();
+  // Windows gives an orphan no other parent; there the engine's address tells, and it must be silent more than once.
+  let silent = 0;
+  const isAlone = async (): Promise<boolean> => {
+    if (process.platform !== "win32") return process.ppid !== engine;
+    silent = (await isEngineThere()) ? 0 : silent + 1;
+    return silent > 3;
+  };
+  setInterval(
+    () => {
+      void isAlone().then((alone) => {
+        if (alone && isIdle()) process.exit(0);
+      });
+    },
+    process.platform === "win32" ? lookAtAddressMs : lookAfterEngineMs,
+  ).unref();
 }
 
 function answer(name: string, handle: Handle | undefined) {

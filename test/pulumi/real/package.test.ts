@@ -1,5 +1,14 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -233,7 +242,8 @@ describe.skipIf(reason !== undefined)("the package as a registry would have it",
     yaml: async () => undefined,
     async nodejs(one) {
       const sdk = await generate("nodejs");
-      symlinkSync(join(root, "node_modules"), join(sdk, "node_modules"));
+      const modules = join(sdk, "node_modules");
+      if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
       const tsc = require.resolve("typescript/lib/tsc.js");
       execFileSync(process.execPath, [tsc, "-p", sdk], { stdio: "inherit" });
       writeFileSync(join(sdk, "bin/package.json"), JSON.stringify({ ...packageOf(sdk), main: "index.js" }));
@@ -330,6 +340,34 @@ replace github.com/reconcile-cloud/reconcile-cloud/sdk/go => ${sdk}
     expect(imported.text).not.toContain("failed to validate");
     expect(await one.changes("up", "--yes", "--skip-preview")).toEqual({ unchanged: 2 });
   });
+
+  it.skipIf(missing.nodejs !== undefined)(
+    "a stack moves from dynamic resources to the SDK, and nothing changes in the service",
+    async () => {
+      const one = await open();
+      const body = `
+const vm = new cloud.Vm("db-1", { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: "in-west-1", size: 10 });
+const data = new cloud.Volume("data", { size: 5, flushConfirmed: true });
+new cloud.VolumeAttachment("attached", { vmId: vm.id, volumeId: data.id, flushConfirmed: true });
+const group = new cloud.SecurityGroup("front", { description: "web", rulesMode: "shared", rules: [{ protocol: "tcp", dstPort: "443" }] });
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" });
+`;
+      one.write({
+        "reconcile.yaml": file,
+        "index.js": `const cloud = require("reconcile-cloud/pulumi");${body}cloud.DesiredState.fromYaml("reconcile.yaml", { name: "site", flushConfirmed: true });`,
+      });
+      expect(await one.changes("up", "--yes", "--skip-preview")).toEqual({ created: 10 });
+      const before = one.emulator.dump();
+      await prepare.nodejs(one);
+      one.write({
+        "index.js": `const cloud = require("@reconcile-cloud/pulumi");${body}new cloud.DesiredState("site", { files: ["reconcile.yaml"], flushConfirmed: true });`,
+      });
+      // The component has inputs now; of the resources none differs.
+      expect(await one.changes("up", "--yes", "--skip-preview")).toEqual({ updated: 1, unchanged: 9 });
+      expect(one.emulator.dump()).toEqual(before);
+      expect(await one.changes("up", "--yes", "--skip-preview")).toEqual({ unchanged: 10 });
+    },
+  );
 
   it("the plugin ends with an engine that is killed", async () => {
     const one = await open();
