@@ -33,6 +33,6 @@ const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] =>
 export const orElseRefused = ({ summary }: Diagnostic, loss: string | undefined): string =>
   [
     summary.replace(", and no address manages it", ""),
-    `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (a program in another language than TypeScript needs the option deleteBeforeReplace)`,
+    `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (by the option deleteBeforeReplace, which the classes of reconcile-cloud/pulumi give by themselves)`,
     'if it is somebody else\'s, the update will be refused: adopt: "<its id>" takes it over; or choose another name',
   ].join(" — ");
