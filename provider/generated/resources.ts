@@ -22,7 +22,7 @@ export interface VmArgs {
   rootSize?: pulumi.Input<number> | undefined;
   /** Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed. */
   size: pulumi.Input<number>;
-  /** true: no public address. */
+  /** true: no public address. Left out, it has one. */
   skipFloatingIp?: pulumi.Input<boolean> | undefined;
   /** Keep it running or stopped. Left out: not managed. */
   power?: pulumi.Input<"running" | "stopped"> | undefined;
@@ -43,13 +43,13 @@ export interface VmArgs {
 }
 
 export interface VmVerifyResizeArgs {
-  /** manual: somebody decides it outside. */
+  /** auto (the default), or manual: somebody decides it outside. */
   confirm?: pulumi.Input<"auto" | "manual"> | undefined;
   /** One of tcp, http and command. */
   check?: pulumi.Input<VmVerifyResizeCheckArgs> | undefined;
-  /** How long the check may take, such as 2m. */
+  /** How long the check may take, such as 2m, which is the default. */
   timeout?: pulumi.Input<string> | undefined;
-  /** What a failed check leads to. */
+  /** What a failed check leads to: revert (the default) or leave. */
   onFailure?: pulumi.Input<"revert" | "leave"> | undefined;
 }
 
@@ -63,13 +63,13 @@ export interface VmVerifyResizeCheckArgs {
 }
 
 export interface VmVerifyResize {
-  /** manual: somebody decides it outside. */
+  /** auto (the default), or manual: somebody decides it outside. */
   confirm?: "auto" | "manual" | undefined;
   /** One of tcp, http and command. */
   check?: VmVerifyResizeCheck | undefined;
-  /** How long the check may take, such as 2m. */
+  /** How long the check may take, such as 2m, which is the default. */
   timeout?: string | undefined;
-  /** What a failed check leads to. */
+  /** What a failed check leads to: revert (the default) or leave. */
   onFailure?: "revert" | "leave" | undefined;
 }
 
@@ -230,7 +230,7 @@ export class Vm extends CloudResource {
   declare readonly rootSize: pulumi.Output<number | undefined>;
   /** Data volume in GB, at least 1. Grows in place, which detaches it for a moment and so needs flushConfirmed. */
   declare readonly size: pulumi.Output<number>;
-  /** true: no public address. */
+  /** true: no public address. Left out, it has one. */
   declare readonly skipFloatingIp: pulumi.Output<boolean | undefined>;
   /** Keep it running or stopped. Left out: not managed. */
   declare readonly power: pulumi.Output<"running" | "stopped" | undefined>;
@@ -403,7 +403,7 @@ export interface GetFlavorResult {
   name?: string | undefined;
 }
 
-/** Looks up flavor by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a flavor by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getFlavor = (args: GetFlavorArgs, opts: pulumi.InvokeOptions = {}): Promise<GetFlavorResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getFlavor", args, opts);
 
@@ -433,7 +433,7 @@ export interface GetImageResult {
   name?: string | undefined;
 }
 
-/** Looks up image by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up an image by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getImage = (args: GetImageArgs, opts: pulumi.InvokeOptions = {}): Promise<GetImageResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getImage", args, opts);
 
@@ -463,7 +463,7 @@ export interface GetRegionResult {
   name?: string | undefined;
 }
 
-/** Looks up region by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a region by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getRegion = (args: GetRegionArgs, opts: pulumi.InvokeOptions = {}): Promise<GetRegionResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getRegion", args, opts);
 
@@ -511,7 +511,7 @@ export interface GetVmResult {
   rootSize?: number | undefined;
 }
 
-/** Looks up VM by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a VM by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getVm = (args: GetVmArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVmResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getVm", args, opts);
 
@@ -547,7 +547,7 @@ export interface GetVolumeResult {
   vmId?: string | undefined;
 }
 
-/** Looks up volume by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a volume by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getVolume = (args: GetVolumeArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVolumeResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getVolume", args, opts);
 
@@ -579,7 +579,7 @@ export interface GetSecurityGroupResult {
   description?: string | undefined;
 }
 
-/** Looks up security group by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a security group by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
 export const getSecurityGroup = (args: GetSecurityGroupArgs, opts: pulumi.InvokeOptions = {}): Promise<GetSecurityGroupResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getSecurityGroup", args, opts);
 
