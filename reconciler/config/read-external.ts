@@ -131,20 +131,15 @@ export function externalValue(
       detail: isRead ? "expected ${read.NAME.OUTPUT}" : "expected ${lookup.NAME.id}",
     });
   const found = declared.find(({ name }) => name === first.name);
-  if (found === undefined) {
-    const near = nearestName(
-      first.name,
-      declared.map(({ name }) => name),
+  if (found === undefined)
+    return say(
+      undeclared(
+        isRead,
+        first.name,
+        second.name,
+        declared.map(({ name }) => name),
+      ),
     );
-    const section = isRead ? "reads" : "lookups";
-    return say({
-      summary: `no ${section.slice(0, -1)} ${first.name} is declared`,
-      fix:
-        near === undefined
-          ? `declare it: ${section}: { ${first.name}: … }`
-          : `write \${${root}.${near}.${second.name}}`,
-    });
-  }
   const attributes: readonly string[] = found.kind === undefined ? [] : lookupAttributes[found.kind];
   if (!isRead && (rest.length > 0 || !attributes.includes(second.name))) {
     const near = nearestName(second.name, attributes);
@@ -164,16 +159,25 @@ export function externalValue(
   const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;
   if (value === undefined) return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);
   used({ of: isRead ? "reads" : "lookups", name: first.name, part: second.name, value });
-  const keys = rest.map((step) => keyOf(step, scope, report));
-  const inner = keys.includes(undefined)
-    ? undefined
-    : valueAt(
-        value,
-        keys.filter((key) => key !== undefined),
-      );
-  if (rest.length > 0 && inner === undefined)
+  const keys = rest.flatMap((step) => keyOf(step, scope, report) ?? []);
+  const inner = keys.length < rest.length ? undefined : valueAt(value, keys);
+  if (inner === undefined)
     return say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
-  return rest.length === 0 ? value : inner;
+  return inner;
+}
+
+function undeclared(
+  isRead: boolean,
+  name: string,
+  part: string,
+  declared: readonly string[],
+): Omit<InterpolationProblem, "code"> {
+  const [section, root] = isRead ? ["reads", "read"] : ["lookups", "lookup"];
+  const near = nearestName(name, declared);
+  return {
+    summary: `no ${root} ${name} is declared`,
+    fix: near === undefined ? `declare it: ${section}: { ${name}: … }` : `write \${${root}.${near}.${part}}`,
+  };
 }
 
 function noValue(

@@ -5,7 +5,6 @@
 
 import type { Change, FieldChange } from "../core/diff/changes";
 import { type Address, componentOf } from "../core/model/address";
-import { hasErrors } from "../core/model/diagnostic";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
@@ -305,40 +304,53 @@ const notSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbi
 /** The one line that says it all. */
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
-  const scope = `${plan.options.targets === undefined ? "" : ", targets only"}${plan.options.excludes === undefined ? "" : `, without ${plan.options.excludes.length > 3 ? countOf(plan.options.excludes.length, "excluded address", "excluded addresses") : listText(plan.options.excludes)}`}`;
-  if (isEmpty(plan) && errors === 0) {
-    const known = `${countOf(plan.unchanged, "resource")}${scope}`;
-    const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;
-    if (unseen > 0 && plan.options.destroy !== true)
-      return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
-    const memory = memoryText(plan);
-    if (memory !== undefined && plan.options.destroy !== true)
-      return `Nothing to do as far as was looked at: what the service shows matches the file (${known}, ${memory}).`;
-    if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
-    const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;
-    if (outputs > 0)
-      return `Nothing to do in the service, which matches the file (${known}); ${countOf(outputs, "output changes", "outputs change")}.`;
-    return plan.bookkeeping.length === 0
-      ? `Nothing to do: the service matches the file (${known}).`
-      : `Nothing to do in the service, which matches the file (${known}); the state learns ${countOf(plan.bookkeeping.length, "thing")}.`;
-  }
+  if (isEmpty(plan) && errors === 0) return emptyText(plan);
   const words = changeWords(plan);
   const changes = words.length === 0 ? "no changes" : words.join(", ");
-  if (hasErrors(plan.diagnostics)) {
-    const failed = `No plan, because of ${countOf(errors, "error")}.`;
-    return words.length === 0 ? failed : `${failed} Without ${errors === 1 ? "it" : "them"}: ${changes}${scope}.`;
-  }
-  const losing = plan.changes.filter((change) => change.losses.length > 0).length;
-  const parts = [`Plan: ${changes}`];
-  if (losing > 0) parts.push(`${losing} ${losing === 1 ? "loses" : "lose"} data`);
-  if (plan.unchanged > 0) parts.push(`${numberText(plan.unchanged)} unchanged`);
+  if (errors === 0) return `${[`Plan: ${changes}`, ...figuresOf(plan)].join("; ")}${scopeText(plan)}.`;
+  const failed = `No plan, because of ${countOf(errors, "error")}.`;
+  return words.length === 0
+    ? failed
+    : `${failed} Without ${errors === 1 ? "it" : "them"}: ${changes}${scopeText(plan)}.`;
+}
+
+/** What the plan was made for, where that is not everything. */
+function scopeText({ options: { targets, excludes } }: Plan): string {
+  const only = targets === undefined ? "" : ", targets only";
+  if (excludes === undefined) return only;
+  const many = excludes.length > 3;
+  return `${only}, without ${many ? countOf(excludes.length, "excluded address", "excluded addresses") : listText(excludes)}`;
+}
+
+/** That there is nothing to do, and how far that is known. */
+function emptyText(plan: Plan): string {
+  if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
+  const known = `${countOf(plan.unchanged, "resource")}${scopeText(plan)}`;
+  const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;
+  if (unseen > 0)
+    return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
   const memory = memoryText(plan);
-  if (memory !== undefined) parts.push(memory);
-  if (plan.steps.length > 0)
-    parts.push(`${countOf(plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length, "step")}`);
+  if (memory !== undefined)
+    return `Nothing to do as far as was looked at: what the service shows matches the file (${known}, ${memory}).`;
+  const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;
+  if (outputs > 0)
+    return `Nothing to do in the service, which matches the file (${known}); ${countOf(outputs, "output changes", "outputs change")}.`;
+  if (plan.bookkeeping.length === 0) return `Nothing to do: the service matches the file (${known}).`;
+  return `Nothing to do in the service, which matches the file (${known}); the state learns ${countOf(plan.bookkeeping.length, "thing")}.`;
+}
+
+function figuresOf(plan: Plan): string[] {
+  const losing = plan.changes.filter((change) => change.losses.length > 0).length;
+  const steps = plan.steps.filter((step) => !isGate(step) && !isFallback(step)).length;
+  const memory = memoryText(plan);
   const { durationMs } = plan.estimate;
-  if (durationMs > 0) parts.push(durationMs < 1000 ? durationText(durationMs) : `about ${durationText(durationMs)}`);
-  return `${parts.join("; ")}${scope}.`;
+  return [
+    ...(losing > 0 ? [`${losing} ${losing === 1 ? "loses" : "lose"} data`] : []),
+    ...(plan.unchanged > 0 ? [`${numberText(plan.unchanged)} unchanged`] : []),
+    ...(memory === undefined ? [] : [memory]),
+    ...(plan.steps.length > 0 ? [countOf(steps, "step")] : []),
+    ...(durationMs > 0 ? [`${durationMs < 1000 ? "" : "about "}${durationText(durationMs)}`] : []),
+  ];
 }
 
 /** What was not looked at, and since when. */

@@ -2,7 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
-import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
+import {
+  type Intent,
+  movedIntent,
+  type RecordedResource,
+  type State,
+  type StateChange,
+} from "../../core/model/recorded";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
@@ -346,42 +352,44 @@ function settledBy(answer: Answer, address: string, state: State): StateChange[]
   const record = state.resources.get(address);
   const nothingOpen = (what: string) =>
     fail("state/nothing-open", `no ${what} of ${address} is open`, `reconcile state show ${address} shows what is`);
-  const patched = (patch: object): StateChange[] =>
-    record === undefined ? [] : [{ type: "resource", address, record: patchRecord(record, patch) }];
-  switch (answer) {
-    case "not-created": {
-      const intent = state.intents.get(address);
-      const isOpen = intent !== undefined;
-      const isWithoutId = record !== undefined && record.id === undefined;
-      if (!isOpen && !isWithoutId) throw nothingOpen("create");
-      return [
-        ...(isOpen ? [{ type: "intent" as const, address, intent: null }] : []),
-        ...(isWithoutId ? [{ type: "resource" as const, address, record: null }] : []),
-      ];
-    }
-    case "confirmed":
-    case "reverted": {
-      if (record?.kind !== "vm" || record.resizing === undefined) throw nothingOpen("resize");
-      const { from, to } = record.resizing;
-      return patched({ resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) });
-    }
-    case "attached":
-    case "detached": {
-      const isOn = answer === "attached";
-      if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
-        return patched({ dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true });
-      const vm = record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;
-      if (record?.kind !== "volume" || vm === undefined) throw nothingOpen("attach or detach");
-      const { attachedTo } = record;
-      return patched({
-        attaching: undefined,
-        detaching: undefined,
-        attachedTo: isOn ? vm : attachedTo === vm ? undefined : attachedTo,
-      });
-    }
-    default:
-      return answer satisfies never;
+  if (answer === "not-created") {
+    const changes = neverCreated(address, record, state.intents.get(address));
+    if (changes.length === 0) throw nothingOpen("create");
+    return changes;
   }
+  const isResize = answer === "confirmed" || answer === "reverted";
+  const patch = isResize ? resizeEnded(record, answer) : moveEnded(record, answer === "attached");
+  if (record === undefined || patch === undefined) throw nothingOpen(isResize ? "resize" : "attach or detach");
+  return [{ type: "resource", address, record: patchRecord(record, patch) }];
+}
+
+function neverCreated(
+  address: string,
+  record: RecordedResource | undefined,
+  intent: Intent | undefined,
+): StateChange[] {
+  const isWithoutId = record !== undefined && record.id === undefined;
+  return [
+    ...(intent === undefined ? [] : [{ type: "intent" as const, address, intent: null }]),
+    ...(isWithoutId ? [{ type: "resource" as const, address, record: null }] : []),
+  ];
+}
+
+/** What the record says by then; `undefined`: no resize was open. */
+function resizeEnded(record: RecordedResource | undefined, answer: "confirmed" | "reverted"): object | undefined {
+  if (record?.kind !== "vm" || record.resizing === undefined) return undefined;
+  const { from, to } = record.resizing;
+  return { resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) };
+}
+
+/** The same of an attach or a detach. */
+function moveEnded(record: RecordedResource | undefined, isOn: boolean): object | undefined {
+  if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
+    return { dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true };
+  const vm = record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;
+  if (record?.kind !== "volume" || vm === undefined) return undefined;
+  const otherwise = record.attachedTo === vm ? undefined : record.attachedTo;
+  return { attaching: undefined, detaching: undefined, attachedTo: isOn ? vm : otherwise };
 }
 
 async function unlock(invocation: Invocation, store: StateStore): Promise<number> {
