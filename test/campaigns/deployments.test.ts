@@ -1,15 +1,14 @@
 /** Runs that die, and answers that get lost, before deployments that differ wherever the contract is silent. */
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../reconciler/cli/compose";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import type { BenchOptions } from "../support/bench-world";
 import { countCampaign } from "../support/campaign-count";
 import { deployments, type Known } from "../support/deployments/all";
 import { startFront } from "../support/deployments/front";
-import { createMortal, type Moment } from "../support/mortal";
-import { recover, setStage, withoutOrphans } from "../support/stage";
+import { momentsOf } from "../support/mortal";
+import { dieAt, recover, setStage, undisturbed } from "../support/stage";
 import { type Story, stories } from "../support/stories";
-import { type Shape, shapeOf } from "../support/world-shape";
+import type { Shape } from "../support/world-shape";
 
 /** Every n-th moment is tried; 1 tries all. */
 const stride = Number(process.env["DEPLOYMENT_STRIDE"] ?? 97);
@@ -27,17 +26,15 @@ describe.each(deployments.map((known) => [known.deployment.title, known] as cons
   const options = optionsFor(known);
   for (const [title, story] of Object.entries(stories))
     it.skipIf(story.only === "built-in")(title, async () => {
-      const { expected, counts } = await undisturbed(story, options);
+      const { expected, counts } = await undisturbed(story, "everything", options);
       const violations: string[] = [];
       let tried = 0;
-      for (const of of ["request", "write"] as const)
-        for (let nth = 1; nth <= counts[of]; nth++)
-          for (const when of ["before", "after"] as const) {
-            if (count++ % stride !== 0) continue;
-            tried++;
-            for (const problem of await dieAt(story, options, { of, nth, when }, expected))
-              violations.push(`killed ${when} ${of} ${nth}: ${problem}`);
-          }
+      for (const moment of momentsOf(counts)) {
+        if (count++ % stride !== 0) continue;
+        tried++;
+        for (const problem of await dieAt(story, "everything", moment, expected, options))
+          violations.push(`killed ${moment.when} ${moment.of} ${moment.nth}: ${problem}`);
+      }
       for (const kind of faults)
         for (let nth = 0; nth < counts.request; nth++) {
           if (count++ % stride !== 0) continue;
@@ -49,29 +46,6 @@ describe.each(deployments.map((known) => [known.deployment.title, known] as cons
       expect(violations.join("\n")).toEqual("");
     });
 });
-
-async function undisturbed(story: Story, options: Partial<BenchOptions>) {
-  const stage = await setStage(story, "everything", options);
-  try {
-    const mortal = createMortal({ client: stage.world.client, store: stage.world.store, clock: systemClock });
-    await stage.run(mortal);
-    return { expected: shapeOf(withoutOrphans(await stage.dump(), stage.state())), counts: mortal.counts };
-  } finally {
-    await stage.close();
-  }
-}
-
-async function dieAt(story: Story, options: Partial<BenchOptions>, moment: Moment, expected: Shape): Promise<string[]> {
-  const stage = await setStage(story, "everything", options);
-  try {
-    const mortal = createMortal({ client: stage.world.client, store: stage.world.store, clock: systemClock }, moment);
-    await Promise.race([stage.run(mortal), mortal.death]);
-    await systemClock.sleep(5);
-    return await recover(stage, story, expected);
-  } finally {
-    await stage.close();
-  }
-}
 
 /** The n-th change is not answered, with or without its effect. */
 async function lostAt(

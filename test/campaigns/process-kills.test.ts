@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countCampaign } from "../support/campaign-count";
-import { countInProcess, endsWellUnlocked, killAt, momentsOf } from "../support/deaths";
+import { countInProcess, endsWellUnlocked, killAt } from "../support/deaths";
+import { momentsOf } from "../support/mortal";
 import { undisturbedRun } from "../support/oracles";
 import { changeScenes } from "../support/theatre";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countCampaign, tellViolation } from "../support/campaign-count";
-import { diesAt, endsWellUnlocked, killAt, momentsOf } from "../support/deaths";
-import type { Moment } from "../support/mortal";
+import { diesAt, endsWellUnlocked, killAt } from "../support/deaths";
+import { type Moment, momentsOf } from "../support/mortal";
 import { type Undisturbed, undisturbedRun } from "../support/oracles";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 import { type S3Server, startS3Server } from "../support/s3-server";

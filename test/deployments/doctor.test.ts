@@ -8,13 +8,11 @@ import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import type { HttpServiceClient } from "../../reconciler/service/http-client";
-import { desiredOf, startBenchWorld } from "../support/bench-world";
+import { desiredOf } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
-import { startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { over } from "../support/deployments/over";
-import { everything } from "../support/stories";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -91,12 +89,7 @@ describe.each(deployments.map((known) => [known.deployment.title, known] as cons
     expect(await reading(clientFor(front.url, dialect))).toEqual(truth);
 
     // And the same file carries a project through its life, in a world of its own.
-    const other = await startBenchWorld({
-      with: everything,
-      pageSize: 500,
-      dialect,
-      front: (emulator) => startFront(known.deployment, emulator),
-    });
+    const { world: other } = await worldBehind(known.deployment, { dialect });
     closers.push(() => other.close());
     await liveThrough(other);
   });

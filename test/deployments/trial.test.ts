@@ -17,14 +17,12 @@ import type { TrialPorts } from "../../reconciler/engine/doctor/trial-watch";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import type { ServiceClient } from "../../reconciler/service/client";
 import type { HttpServiceClient } from "../../reconciler/service/http-client";
-import { type BenchWorld, startBenchWorld } from "../support/bench-world";
+import type { BenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
-import { startFront } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
-import { everything } from "../support/stories";
 
 type Known = Pick<(typeof deployments)[number], "deployment" | "before" | "beforeTrial" | "afterTrial">;
 
@@ -183,12 +181,7 @@ describe.each(all.map((known) => [known.deployment.title, known] as const))("%s"
     const written = JSON.stringify(over(over(beforeOf(known), parse(yaml)), parse(known.afterTrial) ?? {}));
     const { dialect, diagnostics } = readDialectText(written, "learnt.yaml");
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-    const other = await startBenchWorld({
-      with: everything,
-      pageSize: 500,
-      dialect,
-      front: (emulator) => startFront(known.deployment, emulator),
-    });
+    const { world: other } = await worldBehind(known.deployment, { dialect });
     closers.push(() => other.close());
     await liveThrough(other);
   });

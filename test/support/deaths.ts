@@ -12,15 +12,6 @@ import type { Theatre } from "./theatre";
 
 type Counts = Readonly<Record<Moment["of"], number>>;
 
-/** Every moment at which a run with so many requests and writes may die. */
-export function momentsOf(counts: Counts): Moment[] {
-  const moments: Moment[] = [];
-  for (const of of ["request", "write"] as const)
-    for (let nth = 1; nth <= counts[of]; nth++)
-      for (const when of ["before", "after"] as const) moments.push({ of, nth, when });
-  return moments;
-}
-
 /** `undefined`: steps that happened to be done at once have shared their writes, and there was no such write. */
 export async function diesAt(
   theatre: Theatre,

@@ -14,6 +14,15 @@ export interface Moment {
   readonly when: "before" | "after";
 }
 
+/** Every moment at which a run with so many requests and writes may die. */
+export function momentsOf(counts: Readonly<Record<Moment["of"], number>>): Moment[] {
+  const moments: Moment[] = [];
+  for (const of of ["request", "write"] as const)
+    for (let nth = 1; nth <= counts[of]; nth++)
+      for (const when of ["before", "after"] as const) moments.push({ of, nth, when });
+  return moments;
+}
+
 export interface Mortality {
   /** Each as it is for one that can die. */
   client<C extends object>(client: C): C;

@@ -1,6 +1,7 @@
 /**
  * One story on one world: the world before, a run of the edit that something happens to, and what must hold after it.
  */
+import { systemClock } from "../../reconciler/cli/compose";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { Desired } from "../../reconciler/core/model/desired";
 import type { StateChange } from "../../reconciler/core/model/recorded";
@@ -14,6 +15,7 @@ import {
   startBenchWorld,
   type Through,
 } from "./bench-world";
+import { createMortal, type Moment } from "./mortal";
 import { everything, type Story } from "./stories";
 import { type Dump, readDump, type Shape, shapeOf, unnamed } from "./world-shape";
 
@@ -159,3 +161,38 @@ export async function recover(
     problems.push(...differences(apartFrom(shapeOf(withoutOrphans(dump, stage.state()))), expected));
   return problems;
 }
+
+/** What the edit leads to when nothing happens to it, and how many requests and writes it takes. */
+export async function undisturbed(story: Story, service: Service, options: Partial<BenchOptions> = {}) {
+  const stage = await setStage(story, service, options);
+  try {
+    const mortal = mortalOn(stage);
+    await stage.run(mortal);
+    return { expected: shapeOf(withoutOrphans(await stage.dump(), stage.state())), counts: mortal.counts };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** A run of the edit that dies at the moment; what is wrong after the runs that follow. */
+export async function dieAt(
+  story: Story,
+  service: Service,
+  moment: Moment,
+  expected: Shape,
+  options: Partial<BenchOptions> = {},
+): Promise<string[]> {
+  const stage = await setStage(story, service, options);
+  try {
+    const mortal = mortalOn(stage, moment);
+    await Promise.race([stage.run(mortal), mortal.death]);
+    // What was in flight beside it still has its effect.
+    await systemClock.sleep(5);
+    return await recover(stage, story, expected);
+  } finally {
+    await stage.close();
+  }
+}
+
+const mortalOn = ({ world: { client, store } }: Stage, moment?: Moment) =>
+  createMortal({ client, store, clock: systemClock }, moment);
