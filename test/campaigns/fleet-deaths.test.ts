@@ -32,7 +32,7 @@ groups:
 `;
 
 describe.skipIf(postgresMissing !== undefined)("a fleet whose workers die", () => {
-  const kills = sizeOf("FLEET_KILLS", 3);
+  const kills = sizeOf("FLEET_KILLS", 2);
   const stacks = Array.from({ length: sizeOf("FLEET_KILL_STACKS", 3) }, (_, index) => `s${index}`);
   let stage: FleetStage;
   const generations = new Map<string, number>();
@@ -106,26 +106,24 @@ ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n"
     const applied = { count: 0 };
     const drive = async (stack: string): Promise<void> => {
       for (;;) {
-        const settled = await settle(stack);
+        await settle(stack);
         check(stack);
         applied.count++;
         if (over) return;
-        if (settled) next(stack);
+        next(stack);
         await stage.hasten(stack);
       }
     };
     /** A person takes up what was given up. */
-    const settle = async (stack: string): Promise<boolean> => {
+    const settle = async (stack: string): Promise<void> => {
       for (;;) {
-        const ended = stage.untilSettled(stack).then(() => true);
-        const stalled = stage.until(stack, ({ status }) => status.stalled || over).then(() => false);
-        if (await Promise.race([ended, stalled])) return true;
-        const record = await stage.session.records.stack(stack);
-        if (record?.status.stalled === true) {
-          if (!/workers died/.test(record.status.reason ?? "")) throw new Error(told(stack, record.status.reason));
-          resumed++;
-          await stage.run("fleet", "resume", stack);
-        } else if (over) return ended;
+        const { status } = await stage.untilSettledOrGivenUp(stack).catch((error: Error) => {
+          throw new Error(told(stack, error.message));
+        });
+        if (!status.stalled) return;
+        resumed++;
+        await stage.run("fleet", "resume", stack);
+        await stage.until(stack, (record) => !record.status.stalled);
       }
     };
     for (let index = 0; index < sizeOf("FLEET_KILL_WORKERS", 3); index++) await stage.worker("--concurrency", "4");

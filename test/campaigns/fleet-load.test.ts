@@ -48,7 +48,7 @@ ${stacks}
 `;
     await stage.sync(fleet(""));
     for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
-    await stage.untilSettled("first");
+    await stage.until("first", ({ status }) => status.ready);
     // The others stand on copies of that state: each looks at twenty resources, as it would in an account of its own.
     await stage.session.database.query(
       "INSERT INTO reconcile.states (name, snapshot, epoch) SELECT n, snapshot, epoch FROM reconcile.states, unnest($1::text[]) AS n WHERE name = 'first'",

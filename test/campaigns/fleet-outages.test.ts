@@ -14,7 +14,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const leaseMs = 10_000;
 
 describe.skipIf(postgresMissing !== undefined)("a fleet without a worker or a database for a while", () => {
-  const stacks = Array.from({ length: sizeOf("FLEET_OUTAGE_STACKS", 3) }, (_, index) => `s${index}`);
+  const stacks = Array.from({ length: sizeOf("FLEET_OUTAGE_STACKS", 2) }, (_, index) => `s${index}`);
   const generations = new Map<string, number>();
   let stage: FleetStage;
 

@@ -45,6 +45,8 @@ export interface FleetStage {
   until(stack: string, is: (stack: StackRecord) => boolean): Promise<StackRecord>;
   /** Applied or found in sync at what its folder holds now, with no round under way. */
   untilSettled(stack: string): Promise<StackRecord>;
+  /** The same, or given up because its workers died. */
+  untilSettledOrGivenUp(stack: string): Promise<StackRecord>;
   close(): Promise<void>;
 }
 
@@ -80,6 +82,16 @@ export async function openFleetStage(
       await new Promise((resolve) => setTimeout(resolve, 250));
       return undefined;
     });
+
+  async function untilSettled(name: string, isOver: (stack: StackRecord) => boolean): Promise<StackRecord> {
+    const { revision } = await checkOutFolder({ folder: join(cwd, name) });
+    return until(
+      name,
+      (stack) =>
+        isOver(stack) ||
+        (stack.status.ready && stack.status.appliedRevision === revision && stack.lastRun?.endedAt !== undefined),
+    );
+  }
 
   const write: FleetStage["write"] = (file, text) => {
     mkdirSync(join(cwd, file, ".."), { recursive: true });
@@ -134,13 +146,8 @@ export async function openFleetStage(
       if (stack === undefined) throw new Error(`no stack ${name}`);
       await session.queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person" });
     },
-    async untilSettled(name) {
-      const { revision } = await checkOutFolder({ folder: join(cwd, name) });
-      return until(
-        name,
-        ({ status, lastRun }) => status.ready && status.appliedRevision === revision && lastRun?.endedAt !== undefined,
-      );
-    },
+    untilSettled: (name) => untilSettled(name, () => false),
+    untilSettledOrGivenUp: (name) => untilSettled(name, ({ status }) => status.stalled),
     async close() {
       for (const { child } of workers) child.kill("SIGTERM");
       await Promise.all([...workers].map(({ finished }) => finished));

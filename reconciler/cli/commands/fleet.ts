@@ -264,12 +264,14 @@ async function mayWrite(
   return ask(question, new AbortController().signal, process.stdin, process.stderr);
 }
 
+const usualListen = "127.0.0.1:9465";
+
 async function work(
   invocation: Invocation<(typeof flags)[number] | "concurrency" | "service" | "listen" | "cache">,
 ): Promise<number> {
   const { flags: given, output } = invocation;
   const concurrency = readCount(given.concurrency, "--concurrency") ?? 8;
-  const listen = given.listen ?? "127.0.0.1:9465";
+  const listen = given.listen ?? usualListen;
   return withFleet(
     given,
     async (session) => {
@@ -279,7 +281,15 @@ async function work(
         cache: given.cache ?? defaultCache(),
         say: (text) => output.note(text),
       });
-      const server = listen === "none" ? undefined : await serveHealth(listen, session, worker);
+      const serve = (at: string) => serveHealth(at, session, worker);
+      // The second worker of a machine takes any port, unless it was told which.
+      const server =
+        listen === "none"
+          ? undefined
+          : await serve(listen).catch((error: unknown) => {
+              if (given.listen !== undefined) throw error;
+              return serve("127.0.0.1:0");
+            });
       output.note(
         `Working on ${session.database.location}, ${concurrency} rounds at once${server === undefined ? "" : `; ${server.url}/metrics`}.`,
       );
