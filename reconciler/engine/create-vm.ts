@@ -8,7 +8,7 @@ import type { ActionOf, Step } from "../core/plan/step";
 import { createOnce } from "./create-once";
 import { recordDone } from "./record-step";
 import { isoNow, optionsFor, type Run, type StepResult } from "./run";
-import { learnt, waitForVm } from "./watch-vm";
+import { shownByVm, waitForVm } from "./watch-vm";
 
 type Create = Step<"vm.create">;
 
@@ -47,7 +47,7 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
     return result.code === "apply/vm-failed"
       ? { ...result, fix: `the next run offers to replace it; or reconcile apply --replace ${address}` }
       : result;
-  return recordDone(step, run, { ...learnt(step, run, built), building: undefined });
+  return recordDone(step, run, { ...shownByVm(step, run, built), building: undefined });
 }
 
 /** Created once, and waiting for somebody to say which it is. */

@@ -12,7 +12,7 @@ import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
-import { canSee, findVm, learnt, onceSteady, waitForVm } from "./watch-vm";
+import { canSee, findVm, onceSteady, shownByVm, waitForVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Delete = ActionOf<"vm.delete">;
@@ -101,7 +101,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
     const read = await findVm(run, id);
     if (read.status === "accepted") vm = read.value;
   }
-  const seen = learnt(step, run, vm);
+  const seen = shownByVm(step, run, vm);
   const own = seen.dataVolumeId ?? recordedVm(step, run)?.dataVolumeId;
   const shown = new Map((vm?.volumes ?? []).map((disk) => [disk.id, disk.root]));
   const disks = new Map<string, Disk>(seen.disks?.map((disk) => [disk.id, disk]));

@@ -124,12 +124,12 @@ export async function waitThenRecord(
   extra: Partial<RecordedVm> = {},
 ): Promise<StepResult> {
   const result = await waitForVm(step, run, id, wait);
-  if (result.end === "done") return recordDone(step, run, { ...learnt(step, run, result.vm), ...extra });
+  if (result.end === "done") return recordDone(step, run, { ...shownByVm(step, run, result.vm), ...extra });
   return result;
 }
 
 /** The disks and the addresses show in the VM's record from some moment on; they are worth keeping. */
-export function learnt(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
   return { ...addressesShown(vm), ...disksShown(step, run, vm) };
 }
 

@@ -38,7 +38,7 @@ export interface Trial {
 /** Runs with nothing in their way that may pass before the world must be there. */
 const cleanRuns = 3;
 
-export async function runTrial(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<Trial> {
+export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<Trial> {
   const random = seededRandom(seed);
   const upTo = (count: number): number => Math.floor(random() * count);
   const twin = await startTwin(setting);

@@ -5,7 +5,7 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming } from "../../reconciler/engine/ports";
-import { runTrial } from "../../reconciler/rehearse/chaos";
+import { runWithBadLuck } from "../../reconciler/rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../reconciler/rehearse/rehearsal";
 import type { TwinSetting } from "../../reconciler/rehearse/twin-run";
 import { describeWorld } from "../../reconciler/rehearse/world-lines";
@@ -204,7 +204,7 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
     const calm = await rehearse(setting, quiet);
     expect(calm.verdict).toBe("converged");
     const ended = [];
-    for (let seed = 1; seed <= trials; seed++) ended.push(await runTrial(setting, calm, seed));
+    for (let seed = 1; seed <= trials; seed++) ended.push(await runWithBadLuck(setting, calm, seed));
     expect(ended.filter(({ ok }) => !ok)).toEqual([]);
     expect(ended.some(({ kills }) => kills > 0)).toBe(true);
     expect(ended.some(({ faults }) => faults.length > 0)).toBe(true);
@@ -215,7 +215,7 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
     const setting = await settingFor(world, before);
     const calm = await rehearse(setting, quiet);
     const other = { ...calm, world: [...calm.world, "vm ghost: ACTIVE"] };
-    const trial = await runTrial(setting, other, 1);
+    const trial = await runWithBadLuck(setting, other, 1);
     expect(trial.ok).toBe(false);
     expect(trial.problems).toEqual(["missing: vm ghost: ACTIVE"]);
   });

@@ -5,7 +5,7 @@
 
 import { randomInt, randomUUID } from "node:crypto";
 import type { Prepared } from "../../engine/plan";
-import { runTrial } from "../../rehearse/chaos";
+import { runWithBadLuck } from "../../rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
 import { findingEvent } from "../../report/json-lines";
@@ -111,7 +111,7 @@ async function tryChaos(
   output.print(`\nUnder bad luck: lost answers and kills (again with --seed ${first})`);
   let held = true;
   for (let seed = first; seed < first + trials && !signal.aborted; seed++) {
-    const trial = await runTrial({ ...setting, speed: chaosSpeed }, calm, seed);
+    const trial = await runWithBadLuck({ ...setting, speed: chaosSpeed }, calm, seed);
     held &&= trial.ok;
     output.event(trialEvent(trial));
     output.print(trialText(trial));
