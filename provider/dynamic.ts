@@ -87,7 +87,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async create(raw) {
       const hide = hidingIn(raw);
       try {
-        const made = await handler.create(context(raw, hide), own(raw));
+        const made = await busy(() => handler.create(context(raw, hide), own(raw)));
         return { id: made.id, outs: kept(withName(raw), made.outputs) };
       } catch (error) {
         throw asDynamicFailure(error, withName(raw), kept, hide);
@@ -111,7 +111,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async update(id, before, raw) {
       const hide = hidingIn(raw, before);
       try {
-        const { outputs } = await handler.update(context(raw, hide), id, own(before), own(raw));
+        const { outputs } = await busy(() => handler.update(context(raw, hide), id, own(before), own(raw)));
         return { outs: kept(withName(raw), outputs) };
       } catch (error) {
         throw asDynamicFailure(error, withName(raw), kept, hide);
@@ -148,7 +148,13 @@ let engine: ReturnType<EngineLog["engineLog"]> | undefined;
 let connection: Connection | undefined;
 
 function connectionFor(config: dynamic.Config | undefined): Connection {
-  connection ??= connect(readSettings((name) => config?.get(`${packageName}:${name}`)));
+  if (connection === undefined) {
+    connection = connect(readSettings((name) => config?.get(`${packageName}:${name}`)));
+    if (engineAddress() !== undefined) {
+      void endWithEngine();
+      setInterval(() => void endWithEngine(), lookAfterEngineMs).unref();
+    }
+  }
   return connection;
 }
 
@@ -209,9 +215,36 @@ function asDynamicFailure(
 const asPlainError = (error: unknown, hide: Hide): Error =>
   new Error(hide(error instanceof Error ? error.message : String(error)));
 
-async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
+let underWay = 0;
+
+async function busy<T>(call: () => Promise<T>): Promise<T> {
+  underWay++;
   try {
     return await call();
+  } finally {
+    underWay--;
+  }
+}
+
+const lookAfterEngineMs = 5000;
+let wasThere = false;
+let missedBefore = false;
+
+/**
+ * An engine that was killed tells nobody, and the launcher's shell goes on. What is under way is brought to its end; two
+ * looks without an engine leave time to write down what it could not keep.
+ */
+async function endWithEngine(): Promise<void> {
+  const isThere = await isEngineThere();
+  wasThere ||= isThere;
+  const isMissed = wasThere && !isThere && underWay === 0;
+  if (isMissed && missedBefore && underWay === 0) process.exit(0);
+  missedBefore = isMissed;
+}
+
+async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
+  try {
+    return await busy(call);
   } catch (error) {
     throw asPlainError(error, hide);
   }
