@@ -102,6 +102,31 @@ function plan(
   return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal, look);
 }
 
+/** The volume by its id: its name is another resource's, to which it may be a secret. */
+function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
+  const sighting = sightVolume(live, volumeId);
+  const name = sighting.seen === "yes" ? sighting.value.name : undefined;
+  return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
+}
+
+async function bringAbout(
+  context: HandlerContext,
+  service: HandlerService,
+  planned: PlannedOne,
+  volumeId: string,
+  flushConfirmed: boolean,
+): Promise<void> {
+  const named = byId(planned, volumeId);
+  const log: HandlerContext["log"] = (severity, message) => context.log(severity, named(message));
+  try {
+    const { problems } = await carryOut({ ...context, log }, service, planned, flushConfirmed);
+    if (problems.length > 0) throw new HandlerFailure(problems);
+  } catch (error) {
+    if (error instanceof HandlerFailure) error.message = named(error.message);
+    throw error;
+  }
+}
+
 const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
 
@@ -177,8 +202,7 @@ export const attachmentHandler: Handler = {
           "warning",
           `volume ${ids.volumeId} is attached to ${ids.vmId} already; it is managed here from now on`,
         );
-      const ran = await carryOut(context, service, planned, props["flushConfirmed"] === true);
-      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      await bringAbout(context, service, planned, ids.volumeId, props["flushConfirmed"] === true);
       const id = idOf(props);
       const owner = newOwner();
       claimMade(service, thing(id), owner);
@@ -225,8 +249,7 @@ export const attachmentHandler: Handler = {
     await exclusively(service, ids, async () => {
       const planned = await plan(context, service, ids, flushOf(before), false, remembered);
       if (changeOf(planned)?.action === "create") return;
-      const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true);
-      if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
+      await bringAbout(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
       releaseClaim(service, thing(id));
     });
   },

@@ -88,6 +88,20 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(moved.warnings.join()).toContain("root disk");
   });
 
+  it("an attachment names its volume by the id: the name is another resource's, to which it may be a secret", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "canary", size: 5 });
+    log.length = 0;
+    const inputs = { vmId: host.id, volumeId: data.id };
+    const attached = await handlers.VolumeAttachment.create(context, inputs);
+    const refused = handlers.VolumeAttachment.delete(context, attached.id, attached.outputs);
+    await expect(refused).rejects.toThrow(data.id);
+    await expect(refused).rejects.not.toThrow("canary");
+    await handlers.VolumeAttachment.delete(context, attached.id, { ...attached.outputs, flushConfirmed: true });
+    expect(log.join("\n")).toContain(`detach volume ${data.id}`);
+    expect(log.join("\n")).not.toContain("canary");
+  });
+
   it("a VM that has the name: it may be the resource's own, which is replaced, unless another one has shown it", async () => {
     const made = await handlers.Vm.create(context, vm);
     const { client: _client, ...rest } = world.ports;
