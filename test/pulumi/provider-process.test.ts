@@ -178,7 +178,7 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       expect(config.failures.map(({ property }) => property)).toEqual(["colour"]);
       expect(config.inputs["token"]).toEqual(secret("t0p"));
       const checked = await provider.check(urn("Volume", "from-urn"), {}, { size: secret(5) });
-      expect(checked.inputs).toEqual({ name: "from-urn", size: secret(5) });
+      expect(checked.inputs).toEqual({ name: "from-urn", size: secret(5), __defaults: ["name"] });
     },
   );
 
