@@ -59,6 +59,8 @@ const beatMs = 5000;
 const crowdedMs = 1000;
 /** A state that somebody else holds is looked at again so soon. */
 const lockedMs = 5000;
+/** A dead worker's lease is over within moments of its heartbeat. */
+const leaseLeftMs = 1500;
 /** So many rounds in a row could not reach their service: one at a time tries it, the others so much later. */
 const silentAfter = 2;
 const silentMs = 10_000;
@@ -327,7 +329,7 @@ async function settle(
     giveUpAfter: stack.spec.retry.giveUpAfter,
     ...(revision === undefined ? {} : { revision }),
   });
-  const next = nextOf(stack, status, result);
+  const next = nextOf(stack, status, result, run);
   const isMine = await records.finishRun(
     run.id,
     {
@@ -420,11 +422,13 @@ function nextOf(
   { spec, jitter }: StackRecord,
   status: Status,
   result: RoundOutcome["result"],
+  { tookOver }: StartedRun,
 ): { readonly at: Date; readonly cause: Cause } {
   const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
   if (result.end === "handed_over") return after(0, "retry");
   if (result.end === "failed") return after(afterFailure(spec.retry, status.failures, jitter), "retry");
-  if (result.end === "blocked" && result.waitingFor.what === "lock") return after(lockedMs, "retry");
+  if (result.end === "blocked" && result.waitingFor.what === "lock")
+    return after(tookOver ? leaseLeftMs : lockedMs, "retry");
   const usual = afterSuccess(spec.intervalMs, jitter, Date.now());
   const until = status.waitingFor?.until;
   if (until === undefined) return after(usual, "interval");
