@@ -7,7 +7,7 @@ import type { EngineEvent } from "../engine/events";
 import { type Budget, createBudget, pauseChannel } from "./database/budget";
 import type { Database } from "./database/database";
 import type { PlanBody, Records, RunReport, RunResult, StackRecord, StartedRun } from "./database/records";
-import { type Settings, usualHistory } from "./model";
+import { type Settings, type Source, usualHistory } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Notice, notify } from "./notify";
 import { pictureDigest } from "./picture";
@@ -15,6 +15,7 @@ import type { OpenProject } from "./project";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job, Queue } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
+import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { afterLostWorkers, afterRound, occasionsOf, type Status, whileRunning } from "./status";
 
@@ -68,6 +69,8 @@ const silentMs = 10_000;
 const mostLost = 3;
 /** How often what is older than it is kept is forgotten, and by one of all workers. */
 const forgetEveryS = 300;
+/** How often a worker looks for files of its machine that nobody used for long. */
+const tidyEveryMs = 3_600_000;
 
 export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const { records, queue } = setting;
@@ -76,6 +79,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const draining = new AbortController();
   const stopping = new AbortController();
   const shared = createShared(setting);
+  let tidiedAt = 0;
   const beat = async (): Promise<void> => {
     await records.beat({
       name: setting.name,
@@ -88,6 +92,10 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     if (draining.signal.aborted) return;
     await lookForPushes(setting, setting.say);
     if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
+    if (Date.now() - tidiedAt > tidyEveryMs) {
+      tidiedAt = Date.now();
+      await tidyTrees(setting.cache);
+    }
   };
   await beat();
   const timer = setInterval(() => void beat().catch(() => undefined), beatMs);
@@ -252,9 +260,8 @@ async function oneRound(
       },
       {
         openProject: setting.openProject,
-        // What was approved or asked for is held against the newest files, not against those of a moment ago.
-        checkOut: ({ spec }, signal) =>
-          checkOut(spec.source, setting.cache, { signal, now: job.cause === "approval" || job.cause === "person" }),
+        checkOut: async ({ spec }, signal) =>
+          checkOut(spec.source, setting.cache, { signal, ...(await freshnessOf(records, job.cause, spec.source)) }),
         budgetOf: (service) => shared.budgetOf(settings, service),
         outputsOf: async (name) => outputsOf(await records.stack(name)),
         dependentsOf: async (name) => (await records.stacks()).filter(({ spec }) => spec.dependsOn.includes(name)),
@@ -272,6 +279,16 @@ async function oneRound(
   if (outcome.result.end === "applied") counts.applied += 1;
   if (outcome.result.end === "failed") counts.failed += 1;
   await settle(setting, settings, stack, run, outcome);
+}
+
+/**
+ * What was approved or asked for is held against the newest files, not against those of a moment ago. After a push the
+ * files are those of the commit that was seen, however many stacks it touches.
+ */
+async function freshnessOf(records: Records, cause: Cause, source: Source): Promise<Omit<Freshness, "signal">> {
+  if (cause === "approval" || cause === "person") return { now: true };
+  if (cause !== "push" || source.kind !== "git") return {};
+  return { seen: await records.commitSeen(source.url, source.ref) };
 }
 
 /** Why this worker does not run it now, as how long it is to wait; absent: it does. */

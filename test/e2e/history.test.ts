@@ -78,16 +78,12 @@ describe("reconcile history", () => {
       .replace("name: db-1", "name: db-1, flavor_id: m1.large")
       .replace("dst_port: 443", "dst_port: 8443");
     write(grown);
-    await fetch(`${place.emulator.url}/_emulator/faults`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ kind: "latency", ms: 600_000, operation: "vm.resize" }),
-    });
+    await place.ask("POST", "/_control/faults", { kind: "latency", ms: 600_000, operation: "vm.resize" });
     const run = startCli(["apply", "-y", "--parallelism", "1"], place.surroundings());
     await expect.poll(() => place.emulator.requests().counts["vm.resize"] ?? 0).toBeGreaterThan(0);
     run.child.kill("SIGKILL");
     await run.finished;
-    await fetch(`${place.emulator.url}/_emulator/faults`, { method: "DELETE" });
+    await place.ask("DELETE", "/_control/faults");
     expect((await historyNow()).at(-1)).toMatchObject({
       outcome: null,
       open: expect.arrayContaining(["vm.db", "group.front"]),

@@ -555,12 +555,16 @@ const workerStatements = ({ query }: Database) => ({
   /** The commit that was seen before; absent: none. */
   async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
     const rows = await query(
-      `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2),
+      `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
          now AS (INSERT INTO ${schema}.repositories (url, ref, revision, looked_at) VALUES ($1, $2, $3, now())
            ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now())
        SELECT revision FROM before`,
       [url, ref, commit],
     );
+    return maybeText(rows[0]?.["revision"]);
+  },
+  async commitSeen(url: string, ref: string): Promise<string | undefined> {
+    const rows = await query(`SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2`, [url, ref]);
     return maybeText(rows[0]?.["revision"]);
   },
   async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {

@@ -5,8 +5,10 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
 
 export interface GitSource {
@@ -21,21 +23,21 @@ const unusedMs = 86_400_000;
 
 const fetches = new Map<string, { readonly at: number; readonly done: Promise<void> }>();
 
-export async function checkOutGit(
-  source: GitSource,
-  cache: string,
-  { signal, now = false }: { readonly signal?: AbortSignal | undefined; readonly now?: boolean } = {},
-): Promise<Checkout> {
-  const commit = await fetchCommit(source, cache, { signal, now });
+export interface Freshness {
+  readonly signal?: AbortSignal | undefined;
+  /** What was fetched before this question does not do. */
+  readonly now?: boolean;
+  /** The commit that somebody saw there: a mirror that has it as the newest needs no fetch, and any other one does. */
+  readonly seen?: string | undefined;
+}
+
+export async function checkOutGit(source: GitSource, cache: string, freshness: Freshness = {}): Promise<Checkout> {
+  const { signal } = freshness;
+  const commit = await fetchCommit(source, cache, freshness);
   const mirror = mirrorOf(source, cache);
   const root = join(cache, "trees", `${nameOf(source.url)}-${commit}`);
   await once(`tree ${root}`, async () => {
-    if (!existsSync(join(root, ".git"))) {
-      await rm(root, { recursive: true, force: true });
-      await mkdir(join(cache, "trees"), { recursive: true });
-      await git(["worktree", "prune"], mirror, signal);
-      await git(["worktree", "add", "--force", "--detach", root, commit], mirror, signal);
-    }
+    if (!existsSync(root)) await makeTree(mirror, commit, root, signal);
   });
   const used = new Date();
   await utimes(root, used, used).catch(() => undefined);
@@ -46,27 +48,64 @@ export async function checkOutGit(
   return { folder, root, revision: commit, content };
 }
 
+/**
+ * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write the
+ * same one, and files that are missing would be read as what is not wanted any more.
+ */
+async function makeTree(mirror: string, commit: string, root: string, signal?: AbortSignal): Promise<void> {
+  const work = `${root}.${process.pid}-${++trees}`;
+  await mkdir(dirname(root), { recursive: true });
+  try {
+    await git(["worktree", "prune", "--expire", "1.hour.ago"], mirror, signal);
+    await git(["worktree", "add", "--force", "--detach", work, commit], mirror, signal);
+    await rename(work, root);
+    // So that git finds the mirror from there; the files do not need it.
+    await git(["worktree", "repair", root], mirror, signal).catch(() => undefined);
+  } catch (error) {
+    // Another worker of this machine was first.
+    if (!existsSync(root)) throw error;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+let trees = 0;
+
 /** The commit that the reference names now. */
 export async function fetchCommit(
   source: Pick<GitSource, "url" | "ref">,
   cache: string,
-  { signal, now = false }: { readonly signal?: AbortSignal | undefined; readonly now?: boolean } = {},
+  { signal, now = false, seen }: Freshness = {},
 ): Promise<string> {
   const mirror = mirrorOf(source, cache);
   const known = fetches.get(mirror);
-  if (known === undefined || (now && Date.now() - known.at > 0) || Date.now() - known.at > freshMs) {
+  const isSeen =
+    seen !== undefined && existsSync(join(mirror, "HEAD")) && (await commitOf(source, mirror, signal)) === seen;
+  if (isSeen) return seen;
+  const isStale = known === undefined || Date.now() - known.at > freshMs;
+  if (isStale || ((now || seen !== undefined) && Date.now() - known.at > 0)) {
     const done = fetchMirror(source.url, mirror, signal);
     fetches.set(mirror, { at: Date.now(), done });
     done.catch(() => fetches.delete(mirror));
   }
   await fetches.get(mirror)?.done;
-  for (const name of [`refs/heads/${source.ref}`, `refs/tags/${source.ref}`, source.ref])
+  const commit = await commitOf(source, mirror, signal);
+  if (commit === undefined) throw new SourceFailed(`${source.url} has no branch, tag or commit ${source.ref}`);
+  return commit;
+}
+
+async function commitOf(
+  { ref }: Pick<GitSource, "ref">,
+  mirror: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  for (const name of [`refs/heads/${ref}`, `refs/tags/${ref}`, ref])
     try {
       return (await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`], mirror, signal)).trim();
     } catch {
       // It is one of the other two.
     }
-  throw new SourceFailed(`${source.url} has no branch, tag or commit ${source.ref}`);
+  return undefined;
 }
 
 /** The files that differ between two commits, from the root; `undefined` when the first is not there any more. */
@@ -90,17 +129,28 @@ export async function tidyTrees(cache: string): Promise<void> {
   const folder = join(cache, "trees");
   for (const name of await readdir(folder).catch(() => [])) {
     const { mtimeMs } = await stat(join(folder, name));
-    if (Date.now() - mtimeMs > unusedMs) await rm(join(folder, name), { recursive: true, force: true });
+    if (Date.now() - mtimeMs <= unusedMs) continue;
+    // Away from its name first: what is left of it, should the worker die now, is taken for no tree.
+    const away = join(folder, `${name}.away`);
+    await rename(join(folder, name), away);
+    await rm(away, { recursive: true, force: true });
   }
 }
 
+/** Other workers of this machine fetch into the same mirror: what git could not lock is tried again. */
 async function fetchMirror(url: string, mirror: string, signal?: AbortSignal): Promise<void> {
-  if (!existsSync(join(mirror, "HEAD"))) {
-    await mkdir(mirror, { recursive: true });
-    await git(["init", "--quiet", "--bare"], mirror, signal);
-  }
-  const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-  await git(["fetch", "--quiet", "--prune", "--force", url, ...everything], mirror, signal);
+  for (let tries = 1; ; tries++)
+    try {
+      if (!existsSync(join(mirror, "HEAD"))) {
+        await mkdir(mirror, { recursive: true });
+        await git(["init", "--quiet", "--bare"], mirror, signal);
+      }
+      const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+      return void (await git(["fetch", "--quiet", "--prune", "--force", url, ...everything], mirror, signal));
+    } catch (error) {
+      if (tries === 10 || !/\block(ed)?\b|\.lock\b/.test(errorMessage(error))) throw error;
+      await pause(100 * tries);
+    }
 }
 
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);

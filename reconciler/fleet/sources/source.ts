@@ -3,21 +3,17 @@ import type { Source } from "../model";
 import { checkOutArtifact } from "./artifact";
 import type { Checkout } from "./checkout";
 import { checkOutFolder } from "./folder";
-import { checkOutGit } from "./git";
+import { checkOutGit, type Freshness } from "./git";
 
 /** `cache`: a folder of this machine that is kept between runs. */
-export function checkOut(
-  source: Source,
-  cache: string,
-  { signal, now = false }: { readonly signal?: AbortSignal; readonly now?: boolean } = {},
-): Promise<Checkout> {
+export function checkOut(source: Source, cache: string, freshness: Freshness = {}): Promise<Checkout> {
   switch (source.kind) {
     case "git":
-      return checkOutGit(source, cache, { signal, now });
+      return checkOutGit(source, cache, freshness);
     case "folder":
       return checkOutFolder(source);
     case "artifact":
-      return checkOutArtifact(source, cache, signal);
+      return checkOutArtifact(source, cache, freshness.signal);
     default:
       return source satisfies never;
   }
