@@ -114,6 +114,12 @@ outputs:
   test("L4: fifty triggers for a stack that runs are one more run, at the newest revision", async () => {
     await ready("long");
     const before = await lastRun();
+    // Long enough to be seen at it, however fast the machine is.
+    await fetch(`${stage.emulator.url}/_control/faults`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ kind: "latency", ms: 4000, operation: "vm.create", count: 1 }),
+    }).then(({ status }) => expect(status).toBe(200));
     stage.write("long/reconcile.yaml", long(1));
     await stage.hasten("long");
     await stage.until("long", ({ lastRun }) => (lastRun?.id ?? 0) > before && lastRun?.endedAt === undefined);
