@@ -70,7 +70,11 @@ ${stacks}
     mute.close();
   });
 
-  const query = (text: string, values: readonly unknown[] = []) => stage.session.database.query(text, values);
+  let own = 0;
+  const query = (text: string, values: readonly unknown[] = []) => {
+    own += 1;
+    return stage.session.database.query(text, values);
+  };
   const lastRun = async (): Promise<number> =>
     Number((await query("SELECT coalesce(max(id), 0) AS id FROM reconcile_fleet.runs"))[0]?.["id"]);
   const allSince = (run: number, names: readonly string[]) =>
@@ -91,6 +95,8 @@ ${stacks}
     const run = await lastRun();
     const began = Date.now();
     for (const name of many) await stage.hasten(name);
+    // The stack, its tenant's turn, and the round that is sent.
+    own += 3 * many.length;
     await allSince(run, many);
     return Date.now() - began;
   }
@@ -101,19 +107,23 @@ ${stacks}
     await pause(4000);
     const idle = ((await statements()) - idleFrom[1]) / (Date.now() - idleFrom[0]);
     const writes = stage.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    const sweeps = 3;
     const before = await statements();
-    const took = await sweep();
+    const ownBefore = own;
+    let took = 0;
+    for (let times = 0; times < sweeps; times++) took += await sweep();
     await pause(1500);
-    // What this test asked for itself is counted as well: two statements a stack to send it.
-    const each = ((await statements()) - before - idle * (took + 1500)) / count;
+    // PostgreSQL counts what this test asks as well, and tells a second late: several sweeps make that small.
+    const asked = own - ownBefore;
+    const each = ((await statements()) - before - asked - idle * (took + 1500)) / (count * sweeps);
     expect(stage.emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(writes);
     const memory = [...stage.workers].map(({ child }) =>
       Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024),
     );
     console.log(
-      `L1: ${count} stacks of 20 in ${(took / 1000).toFixed(1)} s by ${workers} workers, at most ${Math.max(...memory)} MB; L2: ${each.toFixed(1)} statements a round, with those that started it`,
+      `L1: ${count} stacks of 20 in ${(took / sweeps / 1000).toFixed(1)} s by ${workers} workers, at most ${Math.max(...memory)} MB; L2: ${each.toFixed(1)} statements a round`,
     );
-    expect(each).toBeLessThanOrEqual(16);
+    expect(each).toBeLessThanOrEqual(12);
   });
 
   test("F1: a tenant that asks for one stack behind another's many does not wait for them", {
