@@ -167,6 +167,13 @@ ${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${ind
     const keeping = keepUp();
     await stage.session.records.pauseStack("deadly", false);
     await stage.hasten("deadly");
+    // Whoever runs beside it each time is given up with it: these begin when it has killed once.
+    await eventually("the first death", async () => {
+      const [row] = await query(
+        "SELECT 1 FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over' LIMIT 1",
+      );
+      return row === undefined ? undefined : true;
+    });
     await begin();
     const stalled = await stage.until("deadly", ({ status }) => status.stalled);
     expect(stalled.status.reason).toContain("3 workers died");
