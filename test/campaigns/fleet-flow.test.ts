@@ -118,7 +118,7 @@ outputs:
     await fetch(`${stage.emulator.url}/_control/faults`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ kind: "latency", ms: 4000, operation: "vm.create", count: 1 }),
+      body: JSON.stringify({ kind: "latency", ms: 4000, operation: "volume.create", count: 1 }),
     }).then(({ status }) => expect(status).toBe(200));
     stage.write("long/reconcile.yaml", long(1));
     await stage.hasten("long");
