@@ -67,9 +67,9 @@ const silentAfter = 2;
 const silentMs = 10_000;
 /** After so many dead workers a stack is not tried any more. */
 const mostLost = 3;
-/** How often what is older than it is kept is forgotten, and by one of all workers. */
+/** How often one of the workers deletes the history that is older than the fleet's file keeps. */
 const forgetEveryS = 300;
-/** How often a worker looks for files of its machine that nobody used for long. */
+/** How often a worker deletes the files on its machine that nobody used for a day. */
 const tidyEveryMs = 3_600_000;
 
 export async function startWorker(setting: WorkerSetting): Promise<Worker> {

@@ -167,7 +167,7 @@ ${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${ind
     const keeping = keepUp();
     await stage.session.records.pauseStack("deadly", false);
     await stage.hasten("deadly");
-    // Whoever runs beside it each time is given up with it: these begin when it has killed once.
+    // A stack that runs beside the deadly one at all three deaths is given up as well, so the others begin after the first.
     await eventually("the first death", async () => {
       const [row] = await query(
         "SELECT 1 FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over' LIMIT 1",

@@ -109,7 +109,8 @@ exec ${real} "$@"
     const { root } = await checkOutGit(source, cache);
     const longAgo = new Date(Date.now() - 2 * 86_400_000);
     utimesSync(root, longAgo, longAgo);
-    await tidyTrees(cache);
+    const { tidyTrees: tidyBeside } = await worker();
+    await Promise.all([tidyTrees(cache), tidyBeside(cache), tidyTrees(cache)]);
     expect(readdirSync(join(cache, "trees"))).toEqual([]);
     expect(readdirSync((await checkOutGit(source, cache)).folder)).toHaveLength(files.length);
   });

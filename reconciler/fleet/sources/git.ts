@@ -124,17 +124,19 @@ export async function changedFiles(
   }
 }
 
-/** Work trees that nobody used for a day. */
+/** Work trees that nobody used for a day. Other workers of this machine tidy too: what one of them took is no error. */
 export async function tidyTrees(cache: string): Promise<void> {
   const folder = join(cache, "trees");
-  for (const name of await readdir(folder).catch(() => [])) {
-    const { mtimeMs } = await stat(join(folder, name));
-    if (Date.now() - mtimeMs <= unusedMs) continue;
-    // Away from its name first: what is left of it, should the worker die now, is taken for no tree.
-    const away = join(folder, `${name}.away`);
-    await rename(join(folder, name), away);
-    await rm(away, { recursive: true, force: true });
-  }
+  for (const name of await readdir(folder).catch(() => [])) await tidyTree(join(folder, name)).catch(() => undefined);
+}
+
+async function tidyTree(tree: string): Promise<void> {
+  const { mtimeMs } = await stat(tree);
+  if (Date.now() - mtimeMs <= unusedMs) return;
+  // The tree loses its name first: if the worker dies now, nobody takes what is left of it for a tree.
+  const away = `${tree}.away`;
+  await rename(tree, away);
+  await rm(away, { recursive: true, force: true });
 }
 
 /** Other workers of this machine fetch into the same mirror: what git could not lock is tried again. */
