@@ -9,6 +9,7 @@ import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reco
 import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
 import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
+import { stackSpec } from "../support/fleet-stage";
 
 const now = new Date("2026-11-20T19:30:00Z"); // a Friday
 
@@ -235,23 +236,10 @@ describe("how a stack stands", () => {
   });
 });
 
-const stack = (name: string, more: Partial<StackSpec> = {}): StackSpec => ({
-  name,
-  source: { kind: "folder", folder: "/x" },
-  tenant: "default",
-  approve: "safe",
-  consents: [],
-  intervalMs: 1,
-  retry: { firstMs: 1, maxMs: 1, giveUpAfter: 1 },
-  state: "s",
-  vars: {},
-  varFiles: [],
-  inputs: {},
-  dependsOn: [],
-  destroy: false,
-  paused: false,
-  ...more,
-});
+const stack = (name: string, more: Partial<StackSpec> = {}): StackSpec => {
+  const { service: _, ...spec } = stackSpec(name, { source: { kind: "folder", folder: "/x" } });
+  return { ...spec, ...more };
+};
 
 test("a stack that leaves the file is released, and destroyed only where it said so", () => {
   const all = (...stacks: StackSpec[]) => new Map(stacks.map((one) => [one.name, one]));

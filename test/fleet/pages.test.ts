@@ -17,26 +17,18 @@ import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
 import { newStatus } from "../../reconciler/fleet/status";
-import { fillFleet, markup } from "../support/fleet-stage";
+import { fillFleet, markup, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
-const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => ({
-  name,
-  source: { kind: "folder", folder: "/nowhere" },
-  tenant: "default",
-  approve: "plan",
-  consents: [],
-  intervalMs: 3_600_000,
-  retry: { firstMs: 1000, maxMs: 1000, giveUpAfter: 3 },
-  state: "s",
-  vars: {},
-  varFiles: [],
-  inputs: {},
-  dependsOn: [],
-  destroy: false,
-  paused: false,
-  ...more,
-});
+const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => {
+  const { service: _, ...spec } = stackSpec(name, {
+    source: { kind: "folder", folder: "/nowhere" },
+    approve: "plan",
+    intervalMs: 3_600_000,
+    retry: { firstMs: 1000, maxMs: 1000, giveUpAfter: 3 },
+  });
+  return { ...spec, ...more };
+};
 
 describe("the pages of a fleet", () => {
   let database: Database;
