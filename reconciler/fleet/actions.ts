@@ -2,7 +2,8 @@
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
-import type { Records, StackRecord } from "./database/records";
+import type { Records } from "./database/records";
+import type { StackRecord } from "./database/stacks";
 import type { Fleet, StackSpec } from "./model";
 import type { Queue } from "./queue";
 import { newStatus } from "./status";

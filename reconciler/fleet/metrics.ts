@@ -1,5 +1,6 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
-import type { BudgetRecord, StackRecord, WorkerRecord } from "./database/records";
+import type { StackRecord } from "./database/stacks";
+import type { BudgetRecord, WorkerRecord } from "./database/workers";
 import { conditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 

@@ -3,7 +3,7 @@ import type { Grants } from "../core/plan/consent";
 import type { EngineEvent } from "../engine/events";
 import type { RunReport, StopSignals } from "../engine/run-plan";
 import type { Budget } from "./database/budget";
-import type { PlanBody } from "./database/records";
+import type { PlanBody } from "./database/stacks";
 import type { PlanFacts } from "./decide";
 import type { FleetService, StackSpec } from "./model";
 import type { Picture } from "./picture";

@@ -2,7 +2,8 @@
  * A push to a repository: one fetch, and a round now for the stacks whose files it touched; the others keep their time.
  * Told by a webhook, or found by looking once a repository, whoever of the workers looks first.
  */
-import type { Records, StackRecord } from "./database/records";
+import type { Records } from "./database/records";
+import type { StackRecord } from "./database/stacks";
 import type { Queue } from "./queue";
 import { changedFiles, fetchCommit } from "./sources/git";
 

@@ -7,7 +7,7 @@ import type { EngineEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
 import { describeHolder, LeaseLost, StateLocked } from "../store/store";
 import type { Budget } from "./database/budget";
-import type { PlanBody, StackRecord } from "./database/records";
+import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide } from "./decide";
 import type { Settings } from "./model";
 import type { Picture } from "./picture";

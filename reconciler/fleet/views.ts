@@ -1,5 +1,7 @@
 /** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
-import type { DecisionRecord, RunRecord, StackRecord, WaitingPlan } from "./database/records";
+import type { DecisionRecord } from "./database/people";
+import type { RunRecord } from "./database/runs";
+import type { StackRecord, WaitingPlan } from "./database/stacks";
 
 /** The line of `fleet list --json`; its keys are fixed. */
 export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord): object => ({

@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { openFleet } from "../../reconciler/cli/fleet/session";
-import type { StackRecord } from "../../reconciler/fleet/database/records";
+import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { checkOutFolder } from "../../reconciler/fleet/sources/folder";
 import { dialectOperations } from "./bench-world";
 import { type Ran, runCli, startCli } from "./cli-process";

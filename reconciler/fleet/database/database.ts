@@ -25,3 +25,13 @@ export const maybeText = (value: unknown): string | undefined => (value == null 
 export const numberOf = (value: unknown): number => Number(value);
 export const timeOf = (value: unknown): Date => (value instanceof Date ? value : new Date(String(value)));
 export const maybeTime = (value: unknown): Date | undefined => (value == null ? undefined : timeOf(value));
+
+/** Reads columns that hold more than a word: the database gives back what was written, and nothing else writes there. */
+export const columnsOf =
+  <Columns>() =>
+  <C extends keyof Columns & string>(row: Row, column: C): Columns[C] =>
+    row[column] as Columns[C];
+
+/** Null: all of them. */
+export const namesIn = (names: string | readonly string[] | undefined): readonly string[] | null =>
+  names === undefined ? null : typeof names === "string" ? [names] : names;

@@ -1,6 +1,9 @@
 /** Services with their budgets, workers with what they do, and the history of everything. */
 import { html } from "hono/html";
-import type { BudgetRecord, DecisionRecord, RunRecord, StackOutline, WorkerRecord } from "../database/records";
+import type { StackOutline } from "../database/pages";
+import type { DecisionRecord } from "../database/people";
+import type { RunRecord } from "../database/runs";
+import type { BudgetRecord, WorkerRecord } from "../database/workers";
 import type { Settings } from "../model";
 import { ago, span } from "../views";
 import { type Part, time } from "./layout";

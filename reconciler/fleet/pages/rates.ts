@@ -1,5 +1,5 @@
 /** How fast budgets are used: from what was used when somebody looked before. */
-import type { BudgetRecord } from "../database/records";
+import type { BudgetRecord } from "../database/workers";
 import type { Rate } from "./operations";
 
 interface Sample {

@@ -1,6 +1,6 @@
 /** Runs: a table of them, and one with its timeline and its log. */
 import { html } from "hono/html";
-import type { RunRecord } from "../database/records";
+import type { RunRecord } from "../database/runs";
 import { logText, span } from "../views";
 import { type Part, time } from "./layout";
 

@@ -2,7 +2,9 @@
 import { html } from "hono/html";
 import type { Side, SideRow } from "../../report/sides";
 import { may, type Visitor } from "../access";
-import type { DecisionRecord, RunRecord, StackRecord, WaitingPlan } from "../database/records";
+import type { DecisionRecord } from "../database/people";
+import type { RunRecord } from "../database/runs";
+import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
 import { conditionOf, reasonOf, span } from "../views";

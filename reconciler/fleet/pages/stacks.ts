@@ -1,6 +1,7 @@
 /** All stacks, a line each: filtered, searched and grouped on the server, so that thousands stay quick. */
 import { html } from "hono/html";
-import type { StackOutline, StackRecord } from "../database/records";
+import type { StackOutline } from "../database/pages";
+import type { StackRecord } from "../database/stacks";
 import { ago, type Condition, conditionOf, reasonOf, span } from "../views";
 import { conditionWord, type Part, tag } from "./layout";
 import { resultWord } from "./run";

@@ -1,0 +1,72 @@
+/** What lists and pages of thousands of stacks take, and no more. Each function is one statement. */
+import type { Picture } from "../picture";
+import { newStatus, type Status } from "../status";
+import { columnsOf, type Database, maybeText, textOf, timeOf } from "./database";
+import type { StackRecord } from "./stacks";
+import { schema } from "./tables";
+
+/** What finding and counting thousands of stacks takes, and no more. */
+export interface StackOutline extends Pick<StackRecord, "name" | "status" | "paused"> {
+  readonly tenant: string;
+  readonly service?: string;
+  /** Absent: it has not run yet. */
+  readonly lastRun?: true;
+}
+
+const written = columnsOf<{ readonly body: Picture; readonly status: Partial<Status> }>();
+
+export const pageStatements = ({ query }: Database) => ({
+  async outlines(): Promise<readonly StackOutline[]> {
+    const rows = await query(
+      `SELECT name, status, paused, spec ->> 'tenant' AS tenant, spec ->> 'service' AS service,
+         CASE WHEN status ->> 'ready' = 'true' THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran
+       FROM ${schema}.stacks s ORDER BY name`,
+    );
+    return rows.map((row) => {
+      const service = maybeText(row["service"]);
+      return {
+        name: textOf(row["name"]),
+        status: { ...newStatus, ...written(row, "status") },
+        paused: row["paused"] === true,
+        tenant: textOf(row["tenant"]),
+        ...(service === undefined ? {} : { service }),
+        ...(row["ran"] === true ? { lastRun: true } : {}),
+      };
+    });
+  },
+  async savePicture(name: string, digest: string, picture: Picture): Promise<void> {
+    await query(
+      `WITH marked AS (UPDATE ${schema}.stacks SET picture = $2, changed_at = now() WHERE name = $1)
+       INSERT INTO ${schema}.pictures (stack, body) VALUES ($1, $3)
+       ON CONFLICT (stack) DO UPDATE SET body = $3, seen_at = now()`,
+      [name, digest, JSON.stringify(picture)],
+    );
+  },
+  async picture(name: string): Promise<{ readonly seenAt: Date; readonly picture: Picture } | undefined> {
+    const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
+    return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "body") }))[0];
+  },
+  /** Another text when anything that a list shows became another. */
+  async moment(): Promise<string> {
+    const rows = await query(
+      `SELECT (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
+         (SELECT last_value FROM ${schema}.runs_id_seq) AS runs, (SELECT last_value FROM ${schema}.decisions_id_seq) AS decisions,
+         (SELECT string_agg(name || doing::text || draining::text, ' ' ORDER BY name) FROM ${schema}.workers) AS workers,
+         (SELECT string_agg(used || ' ' || refusals, ' ' ORDER BY service) FROM ${schema}.budgets) AS budgets`,
+    );
+    return JSON.stringify(rows[0] ?? {});
+  },
+  /** The same of single stacks: their conditions, plans, runs and the lines of those. */
+  async moments(stacks: readonly string[]): Promise<Map<string, string>> {
+    const rows = await query(
+      `SELECT s.name, s.changed_at, s.next_at, s.paused, s.approval, p.digest, r.id AS run, r.ended_at,
+         (SELECT max(line) FROM ${schema}.run_lines WHERE run = r.id) AS line,
+         (SELECT max(id) FROM ${schema}.decisions WHERE stack = s.name) AS decision
+       FROM ${schema}.stacks s LEFT JOIN ${schema}.plans p ON p.stack = s.name
+         LEFT JOIN LATERAL (SELECT id, ended_at FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true
+       WHERE s.name = ANY($1)`,
+      [stacks],
+    );
+    return new Map(rows.map((row) => [textOf(row["name"]), JSON.stringify(row)]));
+  },
+});

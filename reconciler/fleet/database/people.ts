@@ -1,0 +1,110 @@
+/** People: their tokens, sessions and sign-ins, and what was decided. Each function is one statement. */
+import { type Grant, isRole, type Visitor } from "../access";
+import { columnsOf, type Database, maybeText, namesIn, type Row, textOf, timeOf } from "./database";
+import { schema } from "./tables";
+
+export interface DecisionRecord {
+  readonly id: number;
+  readonly at: Date;
+  readonly who: string;
+  readonly what: string;
+  readonly stack?: string;
+  readonly detail?: string;
+}
+
+const written = columnsOf<{ readonly grants: readonly Grant[] | null; readonly stacks: string[] }>();
+
+export const peopleStatements = ({ query }: Database) => ({
+  async note(decision: { who: string; what: string; stack?: string; detail?: string }): Promise<void> {
+    await query(`INSERT INTO ${schema}.decisions (who, what, stack, detail) VALUES ($1, $2, $3, $4)`, [
+      decision.who,
+      decision.what,
+      decision.stack ?? null,
+      decision.detail ?? null,
+    ]);
+  },
+  async decisions(stacks: string | readonly string[] | undefined, most: number): Promise<readonly DecisionRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.decisions WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
+    );
+    return rows.map((row) => {
+      const [about, detail] = [maybeText(row["stack"]), maybeText(row["detail"])];
+      return {
+        id: Number(row["id"]),
+        at: timeOf(row["at"]),
+        who: textOf(row["who"]),
+        what: textOf(row["what"]),
+        ...(about === undefined ? {} : { stack: about }),
+        ...(detail === undefined ? {} : { detail }),
+      };
+    });
+  },
+  async addToken(token: { hash: string; name: string; role: string; stacks: readonly string[] }): Promise<void> {
+    await query(`INSERT INTO ${schema}.tokens (hash, name, role, stacks) VALUES ($1, $2, $3, $4)`, [
+      token.hash,
+      token.name,
+      token.role,
+      JSON.stringify(token.stacks),
+    ]);
+  },
+  async dropTokens(name: string): Promise<number> {
+    // Whoever is signed in under this name is out as well.
+    const rows = await query(
+      `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1) DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
+      [name],
+    );
+    return rows.length;
+  },
+  async visitorWithToken(hash: string): Promise<Visitor | undefined> {
+    const rows = await query(
+      `SELECT name, role, stacks FROM ${schema}.tokens WHERE hash = $1 AND (until IS NULL OR until > now())`,
+      [hash],
+    );
+    return rows.map(visitorOf)[0];
+  },
+  async visitorWithSession(hash: string): Promise<Visitor | undefined> {
+    const rows = await query(
+      `SELECT name, role, stacks, grants FROM ${schema}.sessions WHERE hash = $1 AND until > now()`,
+      [hash],
+    );
+    return rows.map(visitorOf)[0];
+  },
+  async anyToken(): Promise<boolean> {
+    return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
+  },
+  async openSession({ hash, name, grants, hours }: Visitor & { hash: string; hours: number }): Promise<void> {
+    // A server of the version before reads one role: the first of them.
+    const { role = "viewer", stacks = [] } = grants[0] ?? {};
+    await query(
+      `WITH old AS (DELETE FROM ${schema}.sessions WHERE until < now())
+       INSERT INTO ${schema}.sessions (hash, name, role, stacks, grants, until)
+       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour')`,
+      [hash, name, role, JSON.stringify(stacks), JSON.stringify(grants), hours],
+    );
+  },
+  /** A sign-in that was begun with the provider, by the hash of its state. */
+  async beginSignIn(state: string, minutes: number): Promise<void> {
+    await query(
+      `WITH old AS (DELETE FROM ${schema}.sign_ins WHERE until < now())
+       INSERT INTO ${schema}.sign_ins (state, until) VALUES ($1, now() + $2 * interval '1 minute')`,
+      [state, minutes],
+    );
+  },
+  /** True once: whoever comes with the same state again is refused. */
+  async endSignIn(state: string): Promise<boolean> {
+    const rows = await query(`DELETE FROM ${schema}.sign_ins WHERE state = $1 RETURNING until > now() AS fresh`, [
+      state,
+    ]);
+    return rows[0]?.["fresh"] === true;
+  },
+  async closeSession(hash: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.sessions WHERE hash = $1`, [hash]);
+  },
+});
+
+function visitorOf(row: Row): Visitor {
+  const role = textOf(row["role"]);
+  const single = isRole(role) ? [{ role, stacks: written(row, "stacks") }] : [];
+  return { name: textOf(row["name"]), grants: written(row, "grants") ?? single };
+}

@@ -1,0 +1,217 @@
+/** Runs and what they said. Each function is one statement. */
+import type { Approval } from "../decide";
+import type { History } from "../model";
+import type { Status } from "../status";
+import { columnsOf, type Database, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
+import { schema } from "./tables";
+
+export interface RunRecord {
+  readonly id: number;
+  readonly stack: string;
+  readonly cause: string;
+  readonly startedBy?: string;
+  readonly worker: string;
+  readonly startedAt: Date;
+  readonly endedAt?: Date;
+  readonly result?: RunResult;
+  readonly reason?: string;
+  readonly revision?: string;
+  readonly plan?: string;
+  readonly approval?: Approval;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly report?: RunReport;
+}
+
+/** Of a run that changed the world: the plan that it carried out, and what was permitted for it. */
+export interface RunReport {
+  readonly plan: string;
+  readonly consents: readonly string[];
+  readonly opens: readonly string[];
+}
+
+export type RunResult = "in_sync" | "applied" | "failed" | "taken_over" | "observed" | "awaiting_approval" | "blocked";
+
+export interface StartedRun {
+  readonly id: number;
+  /** Another worker had begun and not ended. */
+  readonly tookOver: boolean;
+  /** Workers that were lost in its rounds, one after the other. */
+  readonly lost: number;
+}
+
+const written = columnsOf<{
+  readonly approval: Approval | null;
+  readonly body: Row;
+  readonly counts: Record<string, number> | null;
+  readonly report: RunReport | null;
+  readonly result: RunResult | null;
+}>();
+
+/** So many in one statement: it is over soon, and holds nobody up. */
+const mostForgotten = 2000;
+
+/** Why such a run ended; one that its worker handed over when it was stopped has another reason. */
+const noSign = "its worker gave no sign of life any more";
+
+/** Of the stack $1. */
+const endLost = (worker: "$2" | "$4"): string => `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
+  reason = '${noSign}; ' || ${worker}::text || ' went on' WHERE stack = $1 AND ended_at IS NULL`;
+
+export const runStatements = ({ query }: Database) => ({
+  /**
+   * Begins a run, and shows its stack at work. A run of the same stack that nobody ended was its worker's last; `lost`
+   * counts the workers that were lost in a row. One that gave a sign of life since was only cut off for a while.
+   */
+  async startRun(run: {
+    stack: string;
+    cause: string;
+    startedBy?: string;
+    worker: string;
+    status: Status;
+  }): Promise<StartedRun> {
+    const rows = await query(
+      `WITH lost AS (${endLost("$4")} RETURNING id),
+         working AS (UPDATE ${schema}.stacks SET status = $5, changed_at = now() WHERE name = $1),
+         last AS (SELECT coalesce(max(id), 0) AS id FROM ${schema}.runs WHERE stack = $1 AND ended_at IS NOT NULL
+           AND (result <> 'taken_over' OR reason NOT LIKE '${noSign}%')),
+         before AS (SELECT r.id FROM ${schema}.runs r, last WHERE r.stack = $1 AND r.id > last.id AND r.ended_at IS NOT NULL
+           AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at))
+       INSERT INTO ${schema}.runs (stack, cause, started_by, worker)
+         SELECT $1, CASE WHEN EXISTS (SELECT FROM lost) THEN 'taken over' ELSE $2 END, $3, $4
+       RETURNING id, (SELECT count(*)::int FROM lost) AS open, (SELECT count(*)::int FROM before) AS before`,
+      [run.stack, run.cause, run.startedBy ?? null, run.worker, JSON.stringify(run.status)],
+    );
+    const [open, before] = [Number(rows[0]?.["open"] ?? 0), Number(rows[0]?.["before"] ?? 0)];
+    return { id: Number(rows[0]?.["id"]), tookOver: open > 0, lost: open + before };
+  },
+  /** Of a stack that is not run any more: what its dead worker left open holds no place. */
+  async endLostRuns(stack: string, worker: string): Promise<void> {
+    await query(endLost("$2"), [stack, worker]);
+  },
+  /** How the run ended and how its stack stands since, at once; false when another worker has taken it over. */
+  async finishRun(
+    id: number,
+    end: {
+      result: RunResult;
+      reason: string | null;
+      revision?: string;
+      plan?: string;
+      approval?: Approval;
+      counts: Readonly<Record<string, number>>;
+      report?: RunReport;
+    },
+    status: Status,
+    nextAt: Date | null,
+  ): Promise<boolean> {
+    const rows = await query(
+      `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3, revision = $4, plan = $5,
+           approval = $6, counts = $7, report = $10 WHERE id = $1 AND ended_at IS NULL RETURNING stack)
+       UPDATE ${schema}.stacks s SET status = $8, next_at = $9, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
+      [
+        id,
+        end.result,
+        end.reason,
+        end.revision ?? null,
+        end.plan ?? null,
+        end.approval === undefined ? null : JSON.stringify(end.approval),
+        JSON.stringify(end.counts),
+        JSON.stringify(status),
+        nextAt,
+        end.report === undefined ? null : JSON.stringify(end.report),
+      ],
+    );
+    return rows.length > 0;
+  },
+  /** How many rounds of other stacks run against a service. */
+  async runningIn(service: string, stack: string): Promise<number> {
+    const rows = await query(
+      `SELECT count(*)::int AS n FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
+       WHERE r.ended_at IS NULL AND s.spec ->> 'service' = $1 AND r.stack <> $2`,
+      [service, stack],
+    );
+    return Number(rows[0]?.["n"] ?? 0);
+  },
+  /** Each with the time at which it was said: they are written in batches. */
+  async addLines(run: number, lines: readonly { readonly at: Date; readonly body: object }[]): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.run_lines (run, at, body)
+       SELECT $1, (line ->> 'at')::timestamptz, line -> 'body' FROM jsonb_array_elements($2::jsonb) AS line`,
+      [run, JSON.stringify(lines)],
+    );
+  },
+  async lines(run: number, after = 0): Promise<readonly { line: number; at: Date; body: Row }[]> {
+    const rows = await query(
+      `SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 AND line > $2 ORDER BY line LIMIT 5000`,
+      [run, after],
+    );
+    return rows.map((row) => ({
+      line: Number(row["line"]),
+      at: timeOf(row["at"]),
+      body: written(row, "body"),
+    }));
+  },
+  /** The last ones, in their order. */
+  async latestLines(run: number, most: number): Promise<readonly { at: Date; body: Row }[]> {
+    const rows = await query(
+      `SELECT at, body FROM (SELECT * FROM ${schema}.run_lines WHERE run = $1 ORDER BY line DESC LIMIT $2) last ORDER BY line`,
+      [run, most],
+    );
+    return rows.map((row) => ({ at: timeOf(row["at"]), body: written(row, "body") }));
+  },
+  async runs(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.runs WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
+    );
+    return rows.map(runOf);
+  },
+  async run(id: number): Promise<RunRecord | undefined> {
+    return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
+  },
+  /**
+   * What is older than it is kept, some at a time: runs that changed nothing go sooner than those that did and than what
+   * was decided. How a stack's last run ended stays for as long as the stack. True: there may be more.
+   */
+  async forget({ quietMs, changesMs }: History): Promise<boolean> {
+    const rows = await query(
+      `WITH old AS (SELECT r.id FROM ${schema}.runs r WHERE r.ended_at < now() - $1 * interval '1 millisecond'
+           AND (r.result = ANY ('{in_sync,blocked,awaiting_approval,observed}') OR r.ended_at < now() - $2 * interval '1 millisecond')
+           AND (EXISTS (SELECT FROM ${schema}.runs later WHERE later.stack = r.stack AND later.id > r.id)
+             OR NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = r.stack))
+           ORDER BY r.ended_at LIMIT ${mostForgotten}),
+         gone AS (DELETE FROM ${schema}.runs USING old WHERE runs.id = old.id RETURNING runs.id),
+         lines AS (DELETE FROM ${schema}.run_lines USING gone WHERE run = gone.id),
+         decisions AS (DELETE FROM ${schema}.decisions WHERE at < now() - $2 * interval '1 millisecond'),
+         sessions AS (DELETE FROM ${schema}.sessions WHERE until < now())
+       SELECT count(*)::int AS n FROM gone`,
+      [quietMs, changesMs],
+    );
+    return Number(rows[0]?.["n"] ?? 0) === mostForgotten;
+  },
+});
+
+export function runOf(row: Row): RunRecord {
+  const result = written(row, "result");
+  const approval = written(row, "approval");
+  const report = written(row, "report");
+  const endedAt = maybeTime(row["ended_at"]);
+  const [startedBy, reason, revision, plan] = ["started_by", "reason", "revision", "plan"].map((key) =>
+    maybeText(row[key]),
+  );
+  return {
+    id: Number(row["id"]),
+    stack: textOf(row["stack"]),
+    cause: textOf(row["cause"]),
+    worker: textOf(row["worker"]),
+    startedAt: timeOf(row["started_at"]),
+    counts: written(row, "counts") ?? {},
+    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(result == null ? {} : { result }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(approval == null ? {} : { approval }),
+    ...(report == null ? {} : { report }),
+  };
+}

@@ -1,0 +1,219 @@
+/** Stacks, the plans of them that wait, and what all stacks share. Each function is one statement. */
+import type { Graph } from "../../report/graph";
+import type { Approval } from "../decide";
+import { noSettings, type Settings, type StackSpec } from "../model";
+import { newStatus, type Status } from "../status";
+import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
+import { type RunRecord, runOf } from "./runs";
+import { schema } from "./tables";
+
+export interface StackRecord {
+  readonly name: string;
+  readonly spec: StackSpec;
+  readonly status: Status;
+  readonly paused: boolean;
+  readonly jitter: number;
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /** The outputs of others that its last apply used. */
+  readonly outputsUsed: Readonly<Record<string, unknown>>;
+  /** What its files read outside of its own folder, from the root of the repository. */
+  readonly files: readonly string[];
+  readonly approval?: Approval;
+  /** It is gone from the file: what it made is to be deleted once that is approved. */
+  readonly leaving: boolean;
+  /** The digest of its picture; absent: there is none yet. */
+  readonly picture?: string;
+  readonly nextAt?: Date;
+  readonly lastRun?: RunRecord;
+}
+
+export interface WaitingPlan {
+  readonly stack: string;
+  readonly digest: string;
+  readonly revision: string;
+  readonly madeAt: Date;
+  readonly body: PlanBody;
+}
+
+/** What a person reads before approving. */
+export interface PlanBody {
+  /** As in the terminal, without colours. */
+  readonly text: string;
+  readonly consents: readonly { readonly detail: string; readonly grant: string }[];
+  readonly opens: readonly string[];
+  readonly why: string;
+  readonly exposure?: string;
+  /** Its steps and their order; absent: there are too many. */
+  readonly graph?: Graph;
+}
+
+const written = columnsOf<{
+  readonly approval: Approval | null;
+  readonly body: PlanBody;
+  readonly spec: StackSpec;
+  readonly status: Partial<Status>;
+  readonly outputs: Record<string, unknown>;
+  readonly outputs_used: Record<string, unknown>;
+  readonly files: string[];
+}>();
+const settingsIn = columnsOf<{ readonly body: Settings }>();
+
+export const stackStatements = ({ query }: Database) => ({
+  async settings(): Promise<Settings> {
+    const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
+    return rows[0] === undefined ? noSettings : settingsIn(rows[0], "body");
+  },
+  async saveSettings(settings: Settings): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
+       ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
+      [JSON.stringify(settings)],
+    );
+    await query(
+      `INSERT INTO ${schema}.budgets (service, per_second, burst)
+       SELECT s.name, s.rate, s.burst FROM jsonb_to_recordset($1::jsonb) AS s (name text, rate double precision, burst double precision)
+       ON CONFLICT (service) DO UPDATE SET per_second = excluded.per_second, burst = excluded.burst`,
+      [
+        JSON.stringify(
+          settings.services.map(({ name, budget }) => ({
+            name,
+            rate: budget?.perSecond ?? 0,
+            burst: budget?.burst ?? 0,
+          })),
+        ),
+      ],
+    );
+    await query(
+      `INSERT INTO ${schema}.tenants (name, weight)
+       SELECT t.name, t.weight FROM jsonb_to_recordset($1::jsonb) AS t (name text, weight double precision)
+       ON CONFLICT (name) DO UPDATE SET weight = excluded.weight`,
+      [JSON.stringify([{ name: "default", weight: 1 }, ...settings.tenants])],
+    );
+  },
+  async stacks(): Promise<readonly StackRecord[]> {
+    return (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf);
+  },
+  async stacksNamed(names: readonly string[]): Promise<ReadonlyMap<string, StackRecord>> {
+    const found = (await query(`${selectStacks} WHERE s.name = ANY($1)`, [names])).map(stackOf);
+    return new Map(found.map((stack) => [stack.name, stack]));
+  },
+  async stack(name: string): Promise<StackRecord | undefined> {
+    return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
+  },
+  /** Who depends on it. */
+  async dependents(name: string): Promise<readonly string[]> {
+    const rows = await query(
+      `SELECT name FROM ${schema}.stacks WHERE spec -> 'dependsOn' @> to_jsonb($1::text) ORDER BY name LIMIT 200`,
+      [name],
+    );
+    return rows.map((row) => textOf(row["name"]));
+  },
+  async saveStack(spec: StackSpec): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.stacks (name, spec, status, paused) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (name) DO UPDATE SET spec = $2, leaving = NULL, changed_at = now(),
+         paused = CASE WHEN ($2::jsonb -> 'paused') IS DISTINCT FROM (${schema}.stacks.spec -> 'paused') THEN $4 ELSE ${schema}.stacks.paused END`,
+      [spec.name, JSON.stringify(spec), JSON.stringify(newStatus), spec.paused],
+    );
+  },
+  async releaseStack(name: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.stacks WHERE name = $1`, [name]);
+    await query(
+      `WITH pictures AS (DELETE FROM ${schema}.pictures WHERE stack = $1) DELETE FROM ${schema}.plans WHERE stack = $1`,
+      [name],
+    );
+  },
+  async leaveStack(name: string): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL WHERE name = $1`, [name]);
+  },
+  async pauseStack(name: string, paused: boolean): Promise<boolean> {
+    return (
+      (await query(`UPDATE ${schema}.stacks SET paused = $2 WHERE name = $1 RETURNING name`, [name, paused])).length > 0
+    );
+  },
+  async saveStatus(name: string, status: Status): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
+      name,
+      JSON.stringify(status),
+    ]);
+  },
+  async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
+      name,
+      JSON.stringify(outputs),
+      JSON.stringify(used),
+    ]);
+  },
+  async saveFiles(name: string, files: readonly string[]): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
+  },
+  /** The plan that waits now; an approval of another one is void with it, and with `voids` one of this as well. */
+  async savePlan(
+    stack: string,
+    plan: { digest: string; revision: string; body: PlanBody },
+    { voids = false }: { readonly voids?: boolean } = {},
+  ): Promise<void> {
+    await query(
+      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND ($5 OR approval ->> 'digest' <> $2))
+       INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
+         made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
+      [stack, plan.digest, plan.revision, JSON.stringify(plan.body), voids],
+    );
+  },
+  async dropPlan(stack: string): Promise<void> {
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
+       UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval IS NOT NULL`,
+      [stack],
+    );
+  },
+  async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
+    const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
+      stack,
+    ]);
+    return rows.map((row) => ({
+      stack: textOf(row["stack"]),
+      digest: textOf(row["digest"]),
+      revision: textOf(row["revision"]),
+      body: written(row, "body"),
+      madeAt: timeOf(row["made_at"]),
+    }))[0];
+  },
+  /** False: another plan waits by now, or none. */
+  async approve(stack: string, approval: Approval): Promise<boolean> {
+    const rows = await query(
+      `UPDATE ${schema}.stacks s SET approval = $2 FROM ${schema}.plans p
+       WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.name`,
+      [stack, JSON.stringify(approval), approval.digest],
+    );
+    return rows.length > 0;
+  },
+});
+
+const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
+  r.result, r.reason, r.revision, r.plan, r.approval AS run_approval, r.counts
+  FROM ${schema}.stacks s LEFT JOIN LATERAL (SELECT * FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true`;
+
+function stackOf(row: Row): StackRecord {
+  const approval = written(row, "approval") ?? undefined;
+  const nextAt = maybeTime(row["next_at"]);
+  const picture = maybeText(row["picture"]);
+  return {
+    name: textOf(row["name"]),
+    spec: written(row, "spec"),
+    status: { ...newStatus, ...written(row, "status") },
+    paused: row["paused"] === true,
+    jitter: Number(row["jitter"]),
+    outputs: written(row, "outputs"),
+    outputsUsed: written(row, "outputs_used"),
+    files: written(row, "files"),
+    leaving: row["leaving"] != null,
+    ...(picture === undefined ? {} : { picture }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(nextAt === undefined ? {} : { nextAt }),
+    ...(row["run_id"] == null
+      ? {}
+      : { lastRun: runOf({ ...row, id: row["run_id"], stack: row["run_stack"], approval: row["run_approval"] }) }),
+  };
+}

@@ -1,0 +1,114 @@
+/** Workers: their signs of life, what one of them does for all, the budgets they share. Each function is one statement. */
+import { columnsOf, type Database, maybeText, maybeTime, textOf, timeOf } from "./database";
+import { schema } from "./tables";
+
+export interface WorkerRecord {
+  readonly name: string;
+  readonly startedAt: Date;
+  readonly aliveAt: Date;
+  readonly version: string;
+  readonly concurrency: number;
+  readonly doing: readonly { readonly stack: string; readonly since: string }[];
+  readonly draining: boolean;
+}
+
+export interface BudgetRecord {
+  readonly service: string;
+  readonly perSecond: number;
+  readonly pausedUntil?: Date;
+  readonly refusals: number;
+  readonly used: number;
+  /** From 0 to 1: how much of what may be sent at once is reserved at this moment. */
+  readonly reserved: number;
+}
+
+const written = columnsOf<{ readonly doing: WorkerRecord["doing"] }>();
+
+export const workerStatements = ({ query }: Database) => ({
+  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<void> {
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour')
+       INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5`,
+      [worker.name, worker.version, worker.concurrency, JSON.stringify(worker.doing), worker.draining],
+    );
+  },
+  async leave(name: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
+  },
+  async workers(): Promise<readonly WorkerRecord[]> {
+    return (await query(`SELECT * FROM ${schema}.workers ORDER BY name`)).map((row) => ({
+      name: textOf(row["name"]),
+      startedAt: timeOf(row["started_at"]),
+      aliveAt: timeOf(row["alive_at"]),
+      version: textOf(row["version"]),
+      concurrency: Number(row["concurrency"]),
+      doing: written(row, "doing"),
+      draining: row["draining"] === true,
+    }));
+  },
+  async liveWorkers(): Promise<number> {
+    const rows = await query(
+      `SELECT count(*)::int AS n FROM ${schema}.workers WHERE alive_at > now() - interval '15 seconds'`,
+    );
+    return Number(rows[0]?.["n"] ?? 0);
+  },
+  /** True for the one that does it now; the others leave it to that one for so long. */
+  async claimTask(task: string, everyS: number): Promise<boolean> {
+    const rows = await query(
+      `INSERT INTO ${schema}.documents AS d (name, body) VALUES ($1, '{}')
+       ON CONFLICT (name) DO UPDATE SET changed_at = now() WHERE d.changed_at < now() - $2 * interval '1 second' RETURNING name`,
+      [`task ${task}`, everyS],
+    );
+    return rows.length > 0;
+  },
+  /** True for the one that looks now. */
+  async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
+    const rows = await query(
+      `INSERT INTO ${schema}.repositories AS r (url, ref, looked_at) VALUES ($1, $2, now())
+       ON CONFLICT (url, ref) DO UPDATE SET looked_at = now() WHERE r.looked_at < now() - $3 * interval '1 second' RETURNING url`,
+      [url, ref, everyS],
+    );
+    return rows.length > 0;
+  },
+  async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
+    const rows = await query(
+      `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks
+       WHERE spec -> 'source' ->> 'kind' = 'git'`,
+    );
+    return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
+  },
+  /** The commit that was seen before; absent: none. */
+  async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
+    const rows = await query(
+      `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
+         now AS (INSERT INTO ${schema}.repositories (url, ref, revision, looked_at) VALUES ($1, $2, $3, now())
+           ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now())
+       SELECT revision FROM before`,
+      [url, ref, commit],
+    );
+    return maybeText(rows[0]?.["revision"]);
+  },
+  async commitSeen(url: string, ref: string): Promise<string | undefined> {
+    const rows = await query(`SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2`, [url, ref]);
+    return maybeText(rows[0]?.["revision"]);
+  },
+  async budgets(): Promise<readonly BudgetRecord[]> {
+    const rows = await query(
+      `SELECT *, CASE WHEN per_second > 0 AND burst > 0 THEN
+         least(1, greatest(0, (tat - extract(epoch FROM clock_timestamp())) * per_second / burst + 1)) ELSE 0 END AS reserved
+       FROM ${schema}.budgets ORDER BY service`,
+    );
+    return rows.map((row) => {
+      const pausedUntil = maybeTime(row["paused_until"]);
+      return {
+        service: textOf(row["service"]),
+        perSecond: Number(row["per_second"]),
+        refusals: Number(row["refusals"]),
+        used: Number(row["used"]),
+        reserved: Number(row["reserved"]),
+        ...(pausedUntil === undefined ? {} : { pausedUntil }),
+      };
+    });
+  },
+});
