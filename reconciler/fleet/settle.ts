@@ -1,0 +1,170 @@
+/** After a round: how its stack stands, what is kept of it, whom it wakes, when the next one is, and who is told. */
+import { deepEqual } from "../core/text/deep-equal";
+import type { Records } from "./database/records";
+import type { RunReport, RunResult, StartedRun } from "./database/runs";
+import type { PlanBody, StackRecord } from "./database/stacks";
+import type { Settings } from "./model";
+import { afterFailure, afterSuccess } from "./next-round";
+import { type Notice, notify } from "./notify";
+import { pictureDigest } from "./picture";
+import type { Cause } from "./queue";
+import type { RoundOutcome } from "./round";
+import type { WorkerSetting } from "./shared";
+import { afterLostWorkers, afterRound, occasionsOf, type Status } from "./status";
+
+/** A state that somebody else holds is looked at again so soon. */
+const lockedMs = 5000;
+/** A dead worker's lease is over within moments of its heartbeat. */
+const leaseLeftMs = 1500;
+
+export async function settle(
+  setting: WorkerSetting,
+  settings: Settings,
+  stack: StackRecord,
+  run: StartedRun,
+  outcome: RoundOutcome,
+): Promise<void> {
+  const { records, queue } = setting;
+  const { result, revision, plan, approval } = outcome;
+  const before = stack.status;
+  const status = afterRound(before, {
+    result,
+    drifted: outcome.drifted,
+    giveUpAfter: stack.spec.retry.giveUpAfter,
+    ...(revision === undefined ? {} : { revision }),
+  });
+  const next = nextOf(stack, status, result, run);
+  const isMine = await records.finishRun(
+    run.id,
+    {
+      result: resultOf(outcome),
+      reason: status.reason,
+      counts: outcome.counts,
+      ...(revision === undefined ? {} : { revision }),
+      ...(plan === undefined ? {} : { plan: plan.digest }),
+      ...(approval === undefined ? {} : { approval }),
+      ...(result.end === "applied" && plan !== undefined ? { report: reportOf(plan.body) } : {}),
+    },
+    status,
+    next.at,
+  );
+  // Another worker took it over while this one slept: what is true now is that one's to say.
+  if (!isMine) return;
+  if (outcome.gone) {
+    await records.note({ who: "fleet", what: "destroyed", stack: stack.name });
+    await records.releaseStack(stack.name);
+    // What it depended on may go now.
+    for (const name of stack.spec.dependsOn) {
+      const other = await records.stack(name);
+      if (other?.leaving === true) await queue.hasten(triggerOf(other, "dependency"));
+    }
+    return;
+  }
+  if (result.end === "awaiting_approval" && plan !== undefined && revision !== undefined)
+    await records.savePlan(
+      stack.name,
+      { digest: plan.digest, revision, body: plan.body },
+      { voids: outcome.voids === true },
+    );
+  else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
+    await records.dropPlan(stack.name);
+  const changed = await saveWhatChanged(records, stack, outcome);
+  await savePicture(records, stack, outcome);
+  // A worker that died between the two saved what changed, and woke nobody.
+  const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
+  if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name);
+  await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
+  await tell(setting, settings, stack, status, occasionsOf(before, status, result));
+}
+
+/** Its workers died one after the other: the rest of the fleet goes on without it, until a person has looked. */
+export async function giveUp(
+  setting: WorkerSetting,
+  settings: Settings,
+  stack: StackRecord,
+  { id, lost }: StartedRun,
+): Promise<void> {
+  const { records } = setting;
+  const status = afterLostWorkers(stack.status, lost);
+  const isMine = await records.finishRun(id, { result: "failed", reason: status.reason, counts: {} }, status, null);
+  if (!isMine) return;
+  await records.note({ who: "fleet", what: "gave up", stack: stack.name, detail: status.reason ?? "" });
+  await tell(setting, settings, stack, status, ["stalled"]);
+}
+
+const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "handed_over" ? "taken_over" : result.end);
+
+/** A plan of it may be waiting, or an approval of one. */
+const mayWait = ({ status, approval }: StackRecord): boolean => status.plan !== null || approval !== undefined;
+
+const reportOf = ({ text, consents, opens }: PlanBody): RunReport => ({
+  plan: text,
+  consents: consents.map(({ detail }) => detail),
+  opens,
+});
+
+export const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });
+
+/** For people alone: that it cannot be kept is no reason to fail. */
+async function savePicture(records: Records, stack: StackRecord, { picture }: RoundOutcome): Promise<void> {
+  if (picture === undefined) return;
+  const made = picture();
+  const digest = pictureDigest(made);
+  if (digest !== stack.picture) await records.savePicture(stack.name, digest, made).catch(() => undefined);
+}
+
+/** Whether its outputs are others than before. */
+async function saveWhatChanged(records: Records, stack: StackRecord, outcome: RoundOutcome): Promise<boolean> {
+  const { outputs, outputsUsed, files } = outcome;
+  if (files !== undefined && JSON.stringify(files) !== JSON.stringify(stack.files))
+    await records.saveFiles(stack.name, files);
+  if (outputs === undefined) return false;
+  const hasChanged = !deepEqual(outputs, stack.outputs);
+  if (hasChanged || !deepEqual(outputsUsed, stack.outputsUsed))
+    await records.saveOutputs(stack.name, outputs, outputsUsed);
+  return hasChanged;
+}
+
+/** Those whose last round used another value than there is now, and those that wait for its first apply. */
+async function wakeDependents({ records, queue }: WorkerSetting, name: string): Promise<void> {
+  const stacks = await records.stacks();
+  const outputs = stacks.find((one) => one.name === name)?.outputs ?? {};
+  for (const other of stacks) {
+    const { spec, status, outputsUsed, paused } = other;
+    const isStale = Object.values(spec.inputs).some(
+      ({ stack, output }) => stack === name && !deepEqual(outputsUsed[`${stack}.${output}`], outputs[output]),
+    );
+    const waits = spec.dependsOn.includes(name) && status.waitingFor?.what === "dependency";
+    if ((isStale || waits) && !paused) await queue.hasten(triggerOf(other, "dependency"));
+  }
+}
+
+function nextOf(
+  { spec, jitter }: StackRecord,
+  status: Status,
+  result: RoundOutcome["result"],
+  { tookOver }: StartedRun,
+): { readonly at: Date; readonly cause: Cause } {
+  const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
+  if (result.end === "handed_over") return after(0, "retry");
+  if (result.end === "failed") return after(afterFailure(spec.retry, status.failures, jitter), "retry");
+  if (result.end === "blocked" && result.waitingFor.what === "lock")
+    return after(tookOver ? leaseLeftMs : lockedMs, "retry");
+  const usual = afterSuccess(spec.intervalMs, jitter, Date.now());
+  const until = status.waitingFor?.until;
+  if (until === undefined) return after(usual, "interval");
+  return after(Math.min(usual, Math.max(0, Date.parse(until) - Date.now())), "window");
+}
+
+async function tell(
+  setting: WorkerSetting,
+  { receivers }: Settings,
+  { name, spec }: StackRecord,
+  status: Status,
+  occasions: readonly Notice["occasion"][],
+): Promise<void> {
+  for (const occasion of occasions)
+    await notify(receivers, { occasion, stack: name, tenant: spec.tenant, status }, setting).catch((error: Error) =>
+      setting.say(`${name}: nobody could be told of ${occasion}: ${error.message}`),
+    );
+}

@@ -1,0 +1,116 @@
+/** What the rounds of one worker have in common: its setting, the fleet's settings, the budgets, who answers. */
+import { type Budget, createBudget, pauseChannel } from "./database/budget";
+import type { Database } from "./database/database";
+import type { Records } from "./database/records";
+import type { Settings } from "./model";
+import type { OpenProject } from "./project";
+import type { Queue } from "./queue";
+import type { RoundOutcome } from "./round";
+
+export interface WorkerSetting {
+  readonly name: string;
+  readonly version: string;
+  readonly database: Database;
+  readonly records: Records;
+  readonly queue: Queue;
+  readonly concurrency: number;
+  /** Only stacks of these; empty: all. */
+  readonly services: readonly string[];
+  readonly cache: string;
+  readonly openProject: OpenProject;
+  /** Does a round where all of it can be told to be its own. For traces. */
+  readonly within: (stack: string, round: () => Promise<RoundOutcome>) => Promise<RoundOutcome>;
+  readonly say: (text: string) => void;
+  /** Told whenever they were read anew, before a round uses them. */
+  readonly onSettings: (settings: Settings) => void;
+  readonly fetch?: typeof fetch;
+}
+
+export interface Shared {
+  settings(): Promise<Settings>;
+  /** A round of the service begins here; the result ends it. */
+  enter(service: string | undefined): () => void;
+  /** Whether the service could be reached. */
+  answered(service: string | undefined, isReached: boolean): void;
+  /** It was not reached again and again, and a round of this worker is trying already. */
+  isSilent(service: string | undefined): boolean;
+  budgetOf(settings: Settings, service: string): Budget | undefined;
+  paused(service: string): Promise<void>;
+  look(): Promise<void>;
+}
+
+const settingsFreshMs = 2000;
+/** So many rounds in a row could not reach their service: one at a time tries it, the others so much later. */
+const silentAfter = 2;
+
+/** What the rounds of one worker have in common. */
+export function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
+  const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
+  let known: { readonly at: number; readonly settings: Promise<Settings> } | undefined;
+  let workers = 1;
+  const running = new Map<string, number>();
+  const silences = new Map<string, number>();
+  return {
+    enter(service = "") {
+      running.set(service, (running.get(service) ?? 0) + 1);
+      return () => void running.set(service, (running.get(service) ?? 1) - 1);
+    },
+    answered(service = "", isReached) {
+      silences.set(service, isReached ? 0 : (silences.get(service) ?? 0) + 1);
+    },
+    isSilent: (service = "") => (silences.get(service) ?? 0) >= silentAfter && (running.get(service) ?? 0) > 0,
+    settings() {
+      if (known === undefined || Date.now() - known.at > settingsFreshMs)
+        known = {
+          at: Date.now(),
+          settings: records.settings().then((settings) => {
+            onSettings(settings);
+            return settings;
+          }),
+        };
+      return known.settings;
+    },
+    budgetOf({ services }, name) {
+      const budget = services.find((service) => service.name === name)?.budget;
+      if (budget === undefined) return undefined;
+      const key = JSON.stringify(budget);
+      const before = budgets.get(name);
+      if (before?.key === key) return before.budget;
+      const made = createBudget({ database, service: name, ...budget, workers: () => workers, say });
+      budgets.set(name, { key, budget: made });
+      return made;
+    },
+    async paused(service) {
+      for (const [name, { budget }] of budgets) if (service === "" || service === name) await budget.look();
+    },
+    async look() {
+      workers = Math.max(1, await records.liveWorkers());
+    },
+  };
+}
+
+/** How long a notification may take before nobody counts on them any more. */
+const heardWithinMs = 5000;
+
+export async function listenForPauses({ database, name, say }: WorkerSetting, shared: Shared) {
+  const probe = `probe ${name}`;
+  let hears = false;
+  const ear = await database.listen(pauseChannel, (service) => {
+    if (service === probe) hears = true;
+    else void shared.paused(service);
+  });
+  await database.query("SELECT pg_notify($1, $2)", [pauseChannel, probe]).catch(() => undefined);
+  const timer = setTimeout(() => {
+    if (!hears)
+      say(
+        "Notifications of the database do not come through (a pooler in transaction mode?): rounds are looked for twice a second, and may begin that much later.",
+      );
+  }, heardWithinMs);
+  timer.unref();
+  return {
+    close: () => {
+      clearTimeout(timer);
+      return ear.close();
+    },
+  };
+}
