@@ -1,0 +1,118 @@
+/** The fleet's file as its schema leaves it, and what each part of the reading is handed. */
+import { parseAnyDuration } from "../../config/durations";
+import type { Problem } from "../../config/problems";
+import type { Path } from "../../config/yaml-file";
+import type { Approve, FleetWindow, Receiver, RoleRule, SecretSource, StandingConsent } from "../model";
+
+/** As the schema leaves it. */
+export interface FleetFile {
+  services?: Record<string, ServiceBlock>;
+  tenants?: Record<string, { weight?: number; max_running?: number } | null>;
+  defaults?: Common;
+  windows?: WindowBlock[];
+  notify?: { on: Receiver["on"]; stacks?: string[]; to: { webhook: string; secret?: SecretSource } }[];
+  stacks?: Record<string, StackBlock>;
+  generate?: GenerateBlock[];
+  history?: HistoryBlock;
+  sign_in?: SignInBlock;
+}
+export interface SignInBlock {
+  issuer: string;
+  client_id: string;
+  client_secret?: SecretSource;
+  url: string;
+  scopes?: string[];
+  name?: string;
+  roles: { role: RoleRule["role"]; stacks?: string[]; claim?: string; is?: string }[];
+}
+export interface ServiceBlock {
+  base_url: string;
+  dialect?: string;
+  budget?: { requests_per_second: number; burst?: number };
+  concurrency?: number;
+  credential?: SecretSource;
+  insecure_http?: boolean;
+  time_scale?: number;
+}
+export interface WindowBlock {
+  kind: FleetWindow["kind"];
+  schedule: string;
+  time_zone?: string;
+  duration: string;
+  stacks?: string[];
+  actions?: FleetWindow["actions"];
+}
+export interface HistoryBlock {
+  quiet?: string;
+  changes?: string;
+}
+export interface Common {
+  interval?: string;
+  retry?: { first?: string; max?: string; give_up_after?: number };
+  approve?: Approve;
+  consents?: StandingConsent[];
+  state?: string;
+  service?: string;
+  tenant?: string;
+}
+export interface GitBlock {
+  git?: string;
+  ref?: string;
+  path?: string;
+}
+export interface SourceBlock extends GitBlock {
+  folder?: string;
+  artifact?: string;
+  digest?: string;
+}
+export interface Environment {
+  env?: string;
+  vars?: Record<string, string | number | boolean>;
+}
+export interface StackBlock extends Common, Environment {
+  source: SourceBlock;
+  var_files?: string[];
+  inputs?: Record<string, string>;
+  depends_on?: string[];
+  destroy?: boolean;
+  paused?: boolean;
+}
+export interface GenerateBlock extends Common, Environment, GitBlock {
+  folder?: string;
+  folders: string;
+  stack?: string;
+}
+
+/** What only the outside knows, so that reading stays a function of text. */
+export interface FleetReading {
+  /** Makes a path beside the file absolute. */
+  readonly resolvePath: (file: string, path: string) => string;
+  /** What is wrong with a schedule; absent: nothing. */
+  readonly scheduleProblem: (schedule: string, timeZone: string) => string | undefined;
+}
+
+export interface Reader {
+  readonly file: string;
+  readonly at: (path: Path) => Problem["at"];
+  readonly problems: Problem[];
+  readonly reading: FleetReading;
+}
+
+/** The schema has seen that it is one; less than a millisecond is one. */
+export const duration = (text: string): number => parseAnyDuration(text) ?? 1;
+
+/** Of a URL; what is not one has none. */
+export function holdsPassword(text: string): boolean {
+  try {
+    return new URL(text).password !== "";
+  } catch {
+    return false;
+  }
+}
+
+export const passwordIn = (what: string, at: Problem["at"], fix: string): Problem => ({
+  code: "fleet/credential-in-url",
+  summary: `${what} holds a password, which would be kept in the database`,
+  fix,
+  at,
+});

@@ -1,0 +1,114 @@
+/** What names another part of the fleet, and circles of stacks. */
+import type { Problem } from "../../config/problems";
+import { offsetAt, type YamlFile } from "../../config/yaml-file";
+import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { nearestName } from "../../core/text/nearest";
+import { fieldsIn } from "../../core/text/objects";
+import type { Fleet, StackSpec } from "../model";
+
+/** One file of a fleet. */
+export interface Part {
+  readonly file: YamlFile;
+  readonly fleet: Fleet;
+}
+
+/** What names another part of the fleet: only said when every part could be read. */
+export function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem[] {
+  const problems: Problem[] = [];
+  const places = placesOf(parts);
+  const services = fleet.services.map(({ name }) => name);
+  const tenants = ["default", ...fleet.tenants.map(({ name }) => name)];
+  const stacks = new Set(fleet.stacks.map(({ name }) => name));
+  for (const [list, what] of [
+    [services, "service"],
+    [fleet.tenants.map(({ name }) => name), "tenant"],
+    [fleet.stacks.map(({ name }) => name), "stack"],
+  ] as const)
+    for (const name of new Set(list.filter((one, index) => list.indexOf(one) !== index)))
+      problems.push({
+        code: "fleet/twice",
+        summary: `the ${what} ${name} is in two files`,
+        fix: "keep one of them",
+        at: places(what === "stack" ? "stacks" : `${what}s`, name),
+      });
+  if (parts.filter(({ fleet: part }) => part.signIn !== undefined).length > 1)
+    problems.push({
+      code: "fleet/twice",
+      summary: "sign_in is in two files",
+      fix: "keep one of them",
+      at: places("sign_in", "issuer"),
+    });
+  for (const stack of fleet.stacks) {
+    const at = places("stacks", stack.name);
+    if (stack.service !== undefined && !services.includes(stack.service))
+      problems.push(unknown("service", stack.service, services, at));
+    if (!tenants.includes(stack.tenant)) problems.push(unknown("tenant", stack.tenant, tenants, at));
+    // A generated stack is not known by name yet.
+    if (fleet.generators.length === 0)
+      for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
+  }
+  for (const circle of circlesOf(fleet.stacks))
+    problems.push({
+      code: "fleet/circle",
+      summary: `the stacks depend on each other in a circle: ${circle.join(" -> ")}`,
+      fix: "take one depends_on or input out of it",
+      at: places("stacks", circle[0] ?? ""),
+    });
+  return problems;
+}
+
+function placesOf(parts: readonly Part[]): (section: string, name: string) => Problem["at"] {
+  return (section, name) => {
+    for (const { file } of [...parts].reverse()) {
+      if (Object.hasOwn(fieldsIn(fieldsIn(file.root)[section]), name))
+        return { source: file, offset: offsetAt(file.root, [section, name], "key").offset };
+    }
+    return undefined;
+  };
+}
+
+function unknown(
+  what: "service" | "tenant" | "stack",
+  name: string,
+  known: Iterable<string>,
+  at: Problem["at"],
+): Problem {
+  const codes = {
+    service: "fleet/unknown-service",
+    tenant: "fleet/unknown-tenant",
+    stack: "fleet/unknown-stack",
+  } as const satisfies Record<typeof what, DiagnosticCode>;
+  const names = [...known];
+  const near = nearestName(name, names);
+  return {
+    code: codes[what],
+    summary: `there is no ${what} ${name} in this fleet`,
+    detail: names.length === 0 ? `it has no ${what} at all` : `it has ${names.slice(0, 12).join(", ")}`,
+    fix: near === undefined ? `declare it under ${what}s` : `write ${near}`,
+    at,
+  };
+}
+
+/** Each circle once, from its first stack by name and back to it. */
+export function circlesOf(stacks: readonly Pick<StackSpec, "name" | "dependsOn">[]): string[][] {
+  const needs = new Map(stacks.map(({ name, dependsOn }) => [name, dependsOn]));
+  const done = new Set<string>();
+  const circles: string[][] = [];
+  for (const { name } of stacks) {
+    const path: string[] = [];
+    const visit = (at: string): void => {
+      if (done.has(at) || !needs.has(at)) return;
+      const begins = path.indexOf(at);
+      if (begins !== -1) {
+        circles.push([...path.slice(begins), at]);
+        return;
+      }
+      path.push(at);
+      for (const next of needs.get(at) ?? []) visit(next);
+      path.pop();
+      done.add(at);
+    };
+    visit(name);
+  }
+  return circles;
+}

@@ -1,0 +1,113 @@
+/** What all stacks share: services, tenants, windows, who is told, who may sign in, how long is kept. */
+
+import type { Path } from "../../config/yaml-file";
+import { type AddressFault, addressFault } from "../../core/text/outside-policy";
+import type { FleetService, FleetWindow, History, SignIn, Tenant } from "../model";
+import { usualHistory } from "../model";
+import {
+  duration,
+  type HistoryBlock,
+  holdsPassword,
+  passwordIn,
+  type Reader,
+  type ServiceBlock,
+  type SignInBlock,
+  type WindowBlock,
+} from "./blocks";
+
+export function readService(name: string, block: ServiceBlock, { at, problems, reading, file }: Reader): FleetService {
+  const { base_url, dialect, budget, concurrency, credential, insecure_http, time_scale } = block;
+  if (holdsPassword(base_url))
+    problems.push(passwordIn("base_url", at(["services", name, "base_url"]), "name it under credential instead"));
+  return {
+    name,
+    baseUrl: base_url,
+    // The name of a dialect that comes with the package is no path.
+    ...(dialect === undefined ? {} : { dialect: /[./]/.test(dialect) ? reading.resolvePath(file, dialect) : dialect }),
+    ...(budget === undefined
+      ? {}
+      : {
+          budget: {
+            perSecond: budget.requests_per_second,
+            burst: budget.burst ?? Math.max(1, Math.floor(budget.requests_per_second)),
+          },
+        }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(credential === undefined ? {} : { credential }),
+    insecureHttp: insecure_http === true,
+    ...(time_scale === undefined ? {} : { timeScale: time_scale }),
+  };
+}
+
+export function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn {
+  const { issuer, client_id, client_secret, url, scopes = ["profile", "email"], name = "email", roles } = block;
+  for (const [field, value] of Object.entries({ issuer, url })) {
+    const problem = placeProblem(value);
+    if (problem !== undefined)
+      problems.push({
+        code: "fleet/bad-sign-in",
+        summary: `the ${field} of sign_in ${problem}`,
+        fix: `write an address that begins with https://; http:// is for this machine alone`,
+        at: at(["sign_in", field]),
+      });
+  }
+  return {
+    issuer,
+    clientId: client_id,
+    ...(client_secret === undefined ? {} : { clientSecret: client_secret }),
+    url: url.replace(/\/+$/, ""),
+    scopes,
+    nameClaim: name,
+    roles: roles.map(({ role, stacks = [], claim, is }) =>
+      claim === undefined || is === undefined ? { role, stacks } : { role, stacks, claim, is },
+    ),
+  };
+}
+
+const placeFaults: Readonly<Record<AddressFault, string>> = {
+  no_url: "is no address",
+  neither_http_nor_https: "is neither http nor https",
+  holds_a_credential: "holds a name or a password",
+  in_the_clear: "is not encrypted",
+  has_a_query: "holds more than a place",
+};
+
+/** Tokens and cookies go there. */
+function placeProblem(text: string): string | undefined {
+  const fault = addressFault(URL.canParse(text) ? new URL(text) : null, false);
+  return fault === undefined ? undefined : placeFaults[fault];
+}
+
+export const readTenant = (
+  name: string,
+  { weight = 1, max_running }: { weight?: number; max_running?: number },
+): Tenant => ({
+  name,
+  weight,
+  ...(max_running === undefined ? {} : { maxRunning: max_running }),
+});
+
+export function readWindow(block: WindowBlock, path: Path, reader: Reader): FleetWindow {
+  const timeZone = block.time_zone ?? "UTC";
+  const problem = reader.reading.scheduleProblem(block.schedule, timeZone);
+  if (problem !== undefined)
+    reader.problems.push({
+      code: "fleet/bad-schedule",
+      summary: `the schedule ${JSON.stringify(block.schedule)} cannot be read: ${problem}`,
+      fix: 'write five fields as in cron, such as "0 18 * * 5" for Fridays at 18:00, and a time zone such as Europe/Berlin',
+      at: reader.at([...path, "schedule"]),
+    });
+  return {
+    kind: block.kind,
+    schedule: block.schedule,
+    timeZone,
+    durationMs: duration(block.duration),
+    stacks: block.stacks ?? [],
+    actions: block.actions ?? ["apply"],
+  };
+}
+
+export const readHistory = ({ quiet, changes }: HistoryBlock): History => ({
+  quietMs: quiet === undefined ? usualHistory.quietMs : duration(quiet),
+  changesMs: changes === undefined ? usualHistory.changesMs : duration(changes),
+});

@@ -1,0 +1,166 @@
+/** Stacks, where their files are, and generators of stacks. */
+import type { Path } from "../../config/yaml-file";
+import type { Generator, OutputReference, Retry, Source, StackSpec } from "../model";
+import {
+  type Common,
+  duration,
+  type Environment,
+  type FleetReading,
+  type GenerateBlock,
+  holdsPassword,
+  passwordIn,
+  type Reader,
+  type SourceBlock,
+  type StackBlock,
+} from "./blocks";
+
+const defaultRetry: Retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
+
+function readCommon(block: Common, defaults: Common) {
+  const retry = { ...defaults.retry, ...block.retry };
+  const service = block.service ?? defaults.service;
+  return {
+    ...(service === undefined ? {} : { service }),
+    tenant: block.tenant ?? defaults.tenant ?? "default",
+    approve: block.approve ?? defaults.approve ?? "safe",
+    consents: block.consents ?? defaults.consents ?? [],
+    intervalMs: duration(block.interval ?? defaults.interval ?? "10m"),
+    retry: {
+      firstMs: retry.first === undefined ? defaultRetry.firstMs : duration(retry.first),
+      maxMs: retry.max === undefined ? defaultRetry.maxMs : duration(retry.max),
+      giveUpAfter: retry.give_up_after ?? defaultRetry.giveUpAfter,
+    },
+    state: block.state ?? defaults.state,
+  };
+}
+
+const textsOf = (vars: Environment["vars"] = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]));
+
+export function readStack(name: string, block: StackBlock, defaults: Common, reader: Reader): StackSpec {
+  const path = ["stacks", name];
+  const { state, ...common } = readCommon(block, defaults);
+  const inputs = readInputs(block.inputs ?? {}, [...path, "inputs"], reader);
+  const dependsOn = [...new Set([...(block.depends_on ?? []), ...Object.values(inputs).map(({ stack }) => stack)])];
+  return {
+    name,
+    source: readSource(block.source, [...path, "source"], reader),
+    ...common,
+    state: readState(state, name, block.state === undefined ? ["stacks", name] : [...path, "state"], reader),
+    ...(block.env === undefined ? {} : { env: block.env }),
+    vars: textsOf(block.vars),
+    varFiles: block.var_files ?? [],
+    inputs,
+    dependsOn,
+    destroy: block.destroy === true,
+    paused: block.paused === true,
+  };
+}
+
+function readState(
+  state: string | undefined,
+  name: string,
+  path: Path,
+  { at, problems, reading, file }: Reader,
+): string {
+  if (state === undefined) {
+    problems.push({
+      code: "fleet/no-state",
+      summary: `the stack ${name} has no place for its state`,
+      fix: 'write state: "postgres://HOST/DATABASE?state=${stack}" under defaults',
+      at: at(path),
+    });
+    return "";
+  }
+  const place = state.replaceAll("${stack}", name);
+  if (holdsPassword(place))
+    problems.push(
+      passwordIn("state", at(path), "take it out and set PGPASSWORD (or the store's own variables) for the workers"),
+    );
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(place) ? place : reading.resolvePath(file, place);
+}
+
+function readSource(block: SourceBlock, path: Path, { at, problems, reading, file }: Reader): Source {
+  const { git, folder, artifact } = block;
+  const given = [git, folder, artifact].filter((one) => one !== undefined);
+  const inside = (block.path ?? "").replace(/^\/+|\/+$/g, "");
+  const problem = sourceProblem(block, given.length, inside);
+  if (problem !== undefined) problems.push({ code: "fleet/bad-source", ...problem, at: at(path) });
+  if (git !== undefined) {
+    if (holdsPassword(git)) problems.push(passwordIn("git", at([...path, "git"]), "use git's own credential helper"));
+    return { kind: "git", url: localGit(git, file, reading), ref: block.ref ?? "main", path: inside };
+  }
+  if (artifact !== undefined) return { kind: "artifact", url: artifact, digest: block.digest ?? "", path: inside };
+  return { kind: "folder", folder: reading.resolvePath(file, folder ?? ".") };
+}
+
+/** A repository beside the file is meant from there. */
+const localGit = (url: string, file: string, reading: FleetReading): string =>
+  /^\.{1,2}(\/|$)/.test(url) ? reading.resolvePath(file, url) : url;
+
+function sourceProblem(
+  block: SourceBlock,
+  given: number,
+  inside: string,
+): { readonly summary: string; readonly fix: string } | undefined {
+  if (given !== 1)
+    return {
+      summary: `a source is exactly one of git, folder and artifact; this one has ${given}`,
+      fix: "write source: { git: https://…, ref: main, path: FOLDER }",
+    };
+  if (inside.split("/").includes(".."))
+    return { summary: "the path of a source must not leave it", fix: "write it without .." };
+  if (block.artifact !== undefined && block.digest === undefined)
+    return {
+      summary: "an artifact needs its digest, so that what runs is what was meant",
+      fix: "add digest: sha256:…",
+    };
+  return undefined;
+}
+
+const referencePattern = /^\$\{stack\.([A-Za-z0-9][A-Za-z0-9_.-]*)\.outputs\.([A-Za-z_][A-Za-z0-9_-]*)\}$/;
+
+function readInputs(inputs: Record<string, string>, path: Path, { at, problems }: Reader) {
+  const read: Record<string, OutputReference> = {};
+  for (const [name, text] of Object.entries(inputs)) {
+    const [, stack, output] = referencePattern.exec(text) ?? [];
+    if (stack !== undefined && output !== undefined) read[name] = { stack, output };
+    else
+      problems.push({
+        code: "fleet/bad-input",
+        summary: `the input ${name} cannot be ${JSON.stringify(text)}`,
+        fix: "write ${stack.NAME.outputs.OUTPUT}; what is known beforehand goes under vars",
+        at: at([...path, name]),
+      });
+  }
+  return read;
+}
+
+export function readGenerator(block: GenerateBlock, index: number, defaults: Common, reader: Reader): Generator {
+  const path = ["generate", index];
+  const { state, ...common } = readCommon(block, defaults);
+  const { git, ref, path: inside, folder } = block;
+  const source = {
+    ...(git === undefined ? {} : { git }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(inside === undefined ? {} : { path: inside }),
+    ...(folder === undefined ? {} : { folder }),
+  };
+  return {
+    source: readSource(source, path, reader),
+    folders: block.folders,
+    stack: block.stack ?? "${folder}",
+    template: {
+      ...common,
+      // The stack's name is put in once it is known.
+      state: state === undefined ? readState(state, block.stack ?? "${folder}", path, reader) : state,
+      ...(block.env === undefined ? {} : { env: block.env }),
+      vars: textsOf(block.vars),
+      varFiles: [],
+      inputs: {},
+      dependsOn: [],
+      destroy: false,
+      paused: false,
+    },
+  };
+}
