@@ -20,21 +20,24 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   if (recorded?.id === undefined && pair.import?.id !== undefined) return findImported(pair, pair.import.id, context);
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
-  if (context.live.vms === undefined) {
-    if (interrupted !== undefined) return { how: "error", diagnostic: unseenCreate(pair, interrupted, "VM", context) };
-    // Recorded without an id, it was accepted in the service's own words.
-    if (recorded !== undefined) return { how: "id-unknown" };
-    // Not "absent": the VM to be taken over would get a twin.
-    return pair.import?.name === undefined
-      ? { how: "absent" }
-      : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.can.seesVms === "list") };
-  }
+  if (context.live.vms === undefined) return findUnlisted(pair, interrupted, context);
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
   const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
   if (interrupted !== undefined) return findInterrupted(pair, interrupted, candidates, context);
-  // Accepted when there was no list yet: who bore its name before that is not known.
+  // The create was accepted while the service had no list of VMs: which VMs bore the name before is not known.
   if (recorded !== undefined) return findInterrupted(pair, acceptedUnlisted(recorded), candidates, context);
   return findByName(pair, name, candidates, context);
+}
+
+/** Without a list of VMs. */
+function findUnlisted(pair: VmPair, interrupted: Intent | undefined, context: DiffContext): FoundVm {
+  if (interrupted !== undefined) return { how: "error", diagnostic: unseenCreate(pair, interrupted, "VM", context) };
+  // A record without an id: the service accepted the create in its own words.
+  if (pair.recorded !== undefined) return { how: "id-unknown" };
+  // An import by name is not "absent": the VM that it means would get a twin.
+  return pair.import?.name === undefined
+    ? { how: "absent" }
+    : { how: "error", diagnostic: importUnseen(pair, pair.import.name, context.can.seesVms === "list") };
 }
 
 function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {

@@ -32,46 +32,91 @@ export interface Known<L> {
 }
 
 export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
-  const { what } = seen;
-  const error = (diagnostic: Diagnostic): Found<L> => ({ how: "error", diagnostic });
-  const strangers = (name: string): L[] =>
-    (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
-    if (!seen.listed) return error(unseenCreate(pair, pair.intent, what, context));
-    const before = new Set([...pair.intent.idsBefore, known]);
-    const candidates = strangers(pair.intent.name).filter(({ id }) => !before.has(id));
-    const judged = judgeMade(pair.intent, candidates, context, pair.desired);
-    const unclear = unclearCreate(pair, pair.intent, what, judged);
-    if (unclear !== undefined) return error(unclear);
-    const only = judged.ours[0];
-    if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
-    const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
-    if (inItsPlace !== undefined) return error(nameTaken(pair, what, inItsPlace.live, judged.strangers));
-    // It was not made; who bore its name before was looked at when it was planned.
-    if (known === undefined) return { how: "absent" };
+    const made = findMade(pair, pair.intent, known, seen, context);
+    if (made !== undefined) return made;
   }
-  if (known !== undefined) {
-    const manager = context.addressOfId.get(known);
-    if (pair.recorded === undefined && manager !== undefined && manager !== pair.address)
-      return error(importManaged(pair, what, known, manager));
-    const sighting = seen.sight(known);
-    if (sighting.seen === "gone" && pair.recorded === undefined) return error(importGone(pair, what, known));
-    if (sighting.seen === "gone") {
-      const inItsPlace = pair.desired === undefined ? undefined : strangers(pair.desired.name)[0];
-      const gone = { id: known, because: sighting.because };
-      return inItsPlace === undefined ? { how: "absent", gone } : error(nameTaken(pair, what, inItsPlace));
-    }
-    return {
-      how: "known",
-      id: known,
-      ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
-      ...(pair.recorded === undefined ? { adopted: "imported" as const } : {}),
-    };
-  }
-  const namesake = pair.desired === undefined ? undefined : strangers(pair.desired.name)[0];
-  return namesake === undefined ? { how: "absent" } : error(nameTaken(pair, what, namesake));
+  if (known !== undefined) return findKnown(pair, known, seen, context);
+  return absentUnless(namesake(pair, seen, context), pair, seen.what);
 }
+
+/** What an open create made. `undefined`: it made nothing, and the thing that the record names is looked for. */
+function findMade<L extends LiveVolume | LiveGroup>(
+  pair: Pair,
+  intent: Intent,
+  known: string | undefined,
+  seen: Sightings<L>,
+  context: DiffContext,
+): Found<L> | undefined {
+  const { what } = seen;
+  if (!seen.listed) return failed(unseenCreate(pair, intent, what, context));
+  const before = new Set([...intent.idsBefore, known]);
+  const candidates = strangersNamed(intent.name, pair, seen, context).filter(({ id }) => !before.has(id));
+  const judged = judgeMade(intent, candidates, context, pair.desired);
+  const unclear = unclearCreate(pair, intent, what, judged);
+  if (unclear !== undefined) return failed(unclear);
+  const only = judged.ours[0];
+  if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
+  if (inItsPlace !== undefined) return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers));
+  // Whatever bore the name before the create was sent was looked at when the create was planned.
+  return known === undefined ? { how: "absent" } : undefined;
+}
+
+/** By the id of the record or of the import. */
+function findKnown<L extends LiveVolume | LiveGroup>(
+  pair: Pair,
+  id: string,
+  seen: Sightings<L>,
+  context: DiffContext,
+): Found<L> {
+  const { what } = seen;
+  const isImport = pair.recorded === undefined;
+  const manager = context.addressOfId.get(id);
+  if (isImport && manager !== undefined && manager !== pair.address)
+    return failed(importManaged(pair, what, id, manager));
+  const sighting = seen.sight(id);
+  if (sighting.seen === "gone" && isImport) return failed(importGone(pair, what, id));
+  if (sighting.seen === "gone")
+    return absentUnless(namesake(pair, seen, context), pair, what, { id, because: sighting.because });
+  return {
+    how: "known",
+    id,
+    ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
+    ...(isImport ? { adopted: "imported" as const } : {}),
+  };
+}
+
+const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
+  how: "error",
+  diagnostic,
+});
+
+/** Something else that bears the name which the file wants stands in the way of a create. */
+const absentUnless = <L extends LiveVolume | LiveGroup>(
+  inItsPlace: L | undefined,
+  pair: Pair,
+  what: What,
+  gone?: Vanished,
+): Found<L> =>
+  inItsPlace === undefined
+    ? { how: "absent", ...(gone === undefined ? {} : { gone }) }
+    : failed(nameTaken(pair, what, inItsPlace));
+
+const strangersNamed = <L extends LiveVolume | LiveGroup>(
+  name: string,
+  pair: Pair,
+  seen: Sightings<L>,
+  context: DiffContext,
+): L[] => (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
+
+const namesake = <L extends LiveVolume | LiveGroup>(
+  pair: Pair,
+  seen: Sightings<L>,
+  context: DiffContext,
+): L | undefined =>
+  pair.desired === undefined ? undefined : strangersNamed(pair.desired.name, pair, seen, context)[0];
 
 const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>
   name !== undefined && live.name?.toLowerCase() === name.toLowerCase();

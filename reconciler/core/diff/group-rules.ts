@@ -38,11 +38,7 @@ export function comparison(
     liveRules ?? (recorded?.rules ?? []).map((rule) => ({ live: { id: "", direction: rule.direction }, rule }));
   const wanted = new Map(desired.rules.map((rule) => [ruleKey(rule, identify), rule]));
   const have = new Set(present.map(({ rule }) => ruleKey(rule, identify)));
-  const platform = new Set(recorded?.platformRules ?? []);
-  for (const { live, rule } of present)
-    if (live.platform === true || (recorded === undefined && isPlatformShaped(rule)))
-      platform.add(ruleKey(rule, identify));
-
+  const platform = platformRules(present, recorded?.platformRules, identify);
   const ignored = desired.lifecycle.ignoreChanges.includes("rules");
   const added = ignored ? [] : [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
   const extra = present.filter(({ rule }) => {
@@ -64,6 +60,18 @@ export function comparison(
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
   };
+}
+
+/** The keys of the rules that the service itself put on the group. `known`: `undefined` where no record says which. */
+function platformRules(
+  present: readonly LiveRulePair[],
+  known: readonly string[] | undefined,
+  identify: GroupIdentity,
+): ReadonlySet<string> {
+  const seen = present.filter(
+    ({ live, rule }) => live.platform === true || (known === undefined && isPlatformShaped(rule)),
+  );
+  return new Set([...(known ?? []), ...seen.map(({ rule }) => ruleKey(rule, identify))]);
 }
 
 /** What services put on a new group by themselves: everything may leave. */

@@ -276,24 +276,43 @@ function groupFieldChanges(
   context: DiffContext,
 ): FieldChange[] {
   const ignored = new Set(desired.lifecycle.ignoreChanges);
-  const fields: FieldChange[] = [];
-  // Told and never answered: where nobody can look, it may be either, and is told again unless both are what is wanted.
-  const told = recorded?.updating;
-  const names = live?.name === undefined ? [recorded?.name, told?.name] : [live.name];
-  const otherName = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
-  if (otherName !== undefined && !ignored.has("name"))
-    fields.push(fieldChange(groupFields.name, otherName, desired.name));
-  const isKnown = live?.description !== undefined || recorded !== undefined;
+  return [
+    ...(ignored.has("name") ? [] : nameChange(desired, recorded, live)),
+    ...(ignored.has("description") ? [] : descriptionChange(desired, recorded, live)),
+    ...ruleChanges(compared, byAddress(context)),
+  ];
+}
+
+/**
+ * Where nobody can look, a group may have the name that was recorded or the one of an update whose answer was lost
+ * (`updating`). The name is then sent again unless both are the desired one; `descriptionChange` does the same.
+ */
+function nameChange(
+  desired: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+): FieldChange[] {
+  const names = live?.name === undefined ? [recorded?.name, recorded?.updating?.name] : [live.name];
+  const other = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
+  return other === undefined ? [] : [fieldChange(groupFields.name, other, desired.name)];
+}
+
+function descriptionChange(
+  desired: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+): FieldChange[] {
+  const { description } = desired;
+  if (description === undefined || (live?.description === undefined && recorded === undefined)) return [];
+  const before = recorded?.description ?? "";
   const descriptions =
-    live?.description === undefined
-      ? [recorded?.description ?? "", told?.description ?? recorded?.description ?? ""]
-      : [live.description];
-  const otherDescription = descriptions.findIndex((description) => description !== desired.description);
-  if (desired.description !== undefined && isKnown && otherDescription >= 0 && !ignored.has("description"))
-    fields.push(
-      fieldChange(groupFields.description, descriptions[otherDescription] || undefined, shownText(desired.description)),
-    );
-  const label = byAddress(context);
+    live?.description === undefined ? [before, recorded?.updating?.description ?? before] : [live.description];
+  const other = descriptions.find((one) => one !== description);
+  return other === undefined ? [] : [fieldChange(groupFields.description, other || undefined, shownText(description))];
+}
+
+function ruleChanges(compared: Comparison, label: GroupIdentity): FieldChange[] {
+  const fields: FieldChange[] = [];
   // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
   const added = compared.added.map((rule) => describeRule(rule, label));

@@ -108,16 +108,20 @@ function comparePower(
       fieldChange(vmFields.power, power, wantedPower, wantedPower === "running" ? "start" : "stop"),
       recorded?.power === desired.power,
     );
-  if (desired.power !== undefined && isUnseen && power === undefined)
-    diagnostics.push({
-      severity: "note",
-      code: "plan/power-unobserved",
-      summary: `whether ${desired.address} runs cannot be seen: the service does not show it, and no run has ${desired.power === "stopped" ? "stopped" : "started"} it yet`,
-      detail: `The ${desired.power === "stopped" ? "stop" : "start"} is sent, and what the service answers is what is known of it.`,
-      fix: "lifecycle.ignore_changes: [power], to leave it as it is",
-      address: desired.address,
-      source: desired.source,
-    });
+  if (desired.power !== undefined && isUnseen && power === undefined) diagnostics.push(powerUnobserved(desired));
+}
+
+function powerUnobserved({ power, address, source }: DesiredVm): Diagnostic {
+  const [verb, done] = power === "stopped" ? ["stop", "stopped"] : ["start", "started"];
+  return {
+    severity: "note",
+    code: "plan/power-unobserved",
+    summary: `whether ${address} runs cannot be seen: the service does not show it, and no run has ${done} it yet`,
+    detail: `The ${verb} is sent, and what the service answers is what is known of it.`,
+    fix: "lifecycle.ignore_changes: [power], to leave it as it is",
+    address,
+    source,
+  };
 }
 
 /** The other one in the same words: by its name where the file names one. */

@@ -92,28 +92,39 @@ export function checkCatalogue(
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
     complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
-  if (isSent("image_id") && image.found === "unlisted" && !isUuid(desired.image)) {
-    const isListed = context.can.listsImages;
-    diagnostics.push({
-      severity: "warning",
-      code: "plan/image-unresolved",
-      summary: `image_id ${desired.image} is a name, and ${isListed ? "this plan does not look at the list of images" : "this service has no list of images to look it up in"}`,
-      detail: "It is sent as it is; a create takes the image's UUID.",
-      fix: `write the image's UUID as image_id, or ${isListed ? "plan without --no-refresh" : "name the list in the dialect: operations: { image.list: … }"}`,
-      address: desired.address,
-      source: desired.source,
-    });
-  }
-  if (isSent("image_id") && image.found === "none" && isUuid(desired.image))
-    diagnostics.push({
-      severity: "note",
-      code: "plan/image-unlisted",
-      summary: `image ${desired.image} is not in the service's list of images`,
-      detail: "It is sent as it is; a private image or a snapshot may not be listed.",
-      address: desired.address,
-      source: desired.source,
-    });
+  if (isSent("image_id")) diagnostics.push(...imageNotes(desired, image.found, context.can.listsImages));
   return { imageId: image.found === "one" ? image.entry.id : desired.image, diagnostics };
+}
+
+function imageNotes(
+  { image, address, source }: DesiredVm,
+  found: ReturnType<typeof resolveEntry>["found"],
+  isListed: boolean,
+): Diagnostic[] {
+  if (found === "unlisted" && !isUuid(image))
+    return [
+      {
+        severity: "warning",
+        code: "plan/image-unresolved",
+        summary: `image_id ${image} is a name, and ${isListed ? "this plan does not look at the list of images" : "this service has no list of images to look it up in"}`,
+        detail: "It is sent as it is; a create takes the image's UUID.",
+        fix: `write the image's UUID as image_id, or ${isListed ? "plan without --no-refresh" : "name the list in the dialect: operations: { image.list: … }"}`,
+        address,
+        source,
+      },
+    ];
+  if (found === "none" && isUuid(image))
+    return [
+      {
+        severity: "note",
+        code: "plan/image-unlisted",
+        summary: `image ${image} is not in the service's list of images`,
+        detail: "It is sent as it is; a private image or a snapshot may not be listed.",
+        address,
+        source,
+      },
+    ];
+  return [];
 }
 
 export const failedNote = (pair: Pair, live: LiveVm): Diagnostic => ({

@@ -77,40 +77,40 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
       return recorded !== undefined && pair.forget
         ? { ...base, action: "forget", recorded, change: forgotten(recorded, { reason: "let_go", because: letGo }) }
         : { ...base, ...unchanged, idUnknown: true };
-    case "absent": {
-      const strands = strandedBy(recorded, context);
-      const told = recorded !== undefined && isLeftUntold(recorded, context) ? [leftUntold(pair, recorded)] : [];
-      if (desired !== undefined) {
-        const created = createVm(desired, recorded, found.gone, pair, context);
-        return { ...base, recorded: undefined, ...created, ...strands, diagnostics: [...created.diagnostics, ...told] };
-      }
-      if (recorded === undefined) return { ...base, ...unchanged };
-      const change = forgotten(recorded, forgettingReason("VM", pair, found.gone));
-      return { ...base, action: "forget", recorded, change, ...strands, diagnostics: told };
-    }
-    case "known": {
-      const made = found.adopted === "interrupted" ? madeBy(pair, found) : undefined;
-      // Made in the place of one that was gone, whose record is still there.
-      const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
-      // The file may say something else by now, also where no record of the service shows it.
-      if (desired !== undefined)
-        return {
-          kind: "vm",
-          address,
-          desired,
-          recorded: own,
-          made,
-          ...updateVm(pair, desired, made ?? recorded, found, context),
-        };
-      // Its block is gone, and it was created all the same: the intent says what it was to be.
-      if (made !== undefined) return { ...base, adopts: true, ...removeVm(pair, made, found, context) };
-      return recorded === undefined
-        ? { ...base, ...unchanged }
-        : { ...base, ...removeVm(pair, recorded, found, context) };
-    }
+    case "absent":
+      return diffAbsent(pair, base, found.gone, context);
+    case "known":
+      return diffKnown(pair, base, found, context);
     default:
       return found satisfies never;
   }
+}
+
+function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, context: DiffContext): VmDifference {
+  const { desired, recorded } = pair;
+  const strands = strandedBy(recorded, context);
+  const told = recorded !== undefined && isLeftUntold(recorded, context) ? [leftUntold(pair, recorded)] : [];
+  if (desired !== undefined) {
+    const created = createVm(desired, recorded, gone, pair, context);
+    return { ...base, recorded: undefined, ...created, ...strands, diagnostics: [...created.diagnostics, ...told] };
+  }
+  if (recorded === undefined) return { ...base, ...unchanged };
+  const change = forgotten(recorded, forgettingReason("VM", pair, gone));
+  return { ...base, action: "forget", recorded, change, ...strands, diagnostics: told };
+}
+
+function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: DiffContext): VmDifference {
+  const { address, desired, recorded } = pair;
+  const made = found.adopted === "interrupted" ? madeBy(pair, found) : undefined;
+  if (desired !== undefined) {
+    // An interrupted run made this VM in the place of one that was gone. The record is still that of the former VM.
+    const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
+    const changed = updateVm(pair, desired, made ?? recorded, found, context);
+    return { kind: "vm", address, desired, recorded: own, made, ...changed };
+  }
+  // The block is gone from the file, and an interrupted run created the VM: its intent says what the VM was to be.
+  if (made !== undefined) return { ...base, adopts: true, ...removeVm(pair, made, found, context) };
+  return recorded === undefined ? { ...base, ...unchanged } : { ...base, ...removeVm(pair, recorded, found, context) };
 }
 
 /** By the intent of its create, or where it was accepted before there was a list, by its record. */

@@ -131,12 +131,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     switch (action.operation) {
       case "group.create": {
         const object = objectFor(newObject(address), address);
-        for (const rule of action.rules) addFact(object, rule, step.id);
-        // What the service put on the old group by itself it will put on the new one.
-        const old = ids.get(address);
-        for (const fact of (old === undefined ? undefined : objects.get(old))?.facts.slice() ?? [])
-          if (fact.addedBy === undefined && !fact.declared && isPlatformShaped(fact.rule))
-            addFact(object, fact.rule, step.id);
+        for (const rule of [...action.rules, ...platformRulesNow(address)]) addFact(object, rule, step.id);
         break;
       }
       case "group.rule.create":
@@ -145,20 +140,30 @@ export function groupWorld(input: ExposureInput): GroupWorld {
       case "group.verify":
         for (const rule of action.rules) addFact(objectFor(objectOf(action.group), address), rule, step.id);
         break;
-      case "group.rule.delete": {
-        const key = ruleKey(action.rule, identify);
-        for (const fact of objects.get(objectOf(action.group))?.facts ?? [])
-          if (fact.addedBy === undefined && ruleKey(fact.rule, identify) === key) fact.removedBy.push(step.id);
+      case "group.rule.delete":
+        for (const fact of factsOf(action.group))
+          if (fact.addedBy === undefined && ruleKey(fact.rule, identify) === ruleKey(action.rule, identify))
+            fact.removedBy.push(step.id);
         break;
-      }
-      case "group.delete": {
-        // With it go its rules, and every rule anywhere that names it.
-        const id = objectOf(action.group);
-        for (const fact of objects.get(id)?.facts ?? []) fact.removedBy.push(step.id);
-        for (const fact of byTarget.get(id) ?? []) if (!fact.removedBy.includes(step.id)) fact.removedBy.push(step.id);
+      case "group.delete":
+        // The group's rules go with it, and every rule anywhere that names the group.
+        for (const fact of new Set([...factsOf(action.group), ...(byTarget.get(objectOf(action.group)) ?? [])]))
+          fact.removedBy.push(step.id);
         break;
-      }
     }
+  }
+
+  function factsOf(group: Reference): readonly DraftFact[] {
+    return objects.get(objectOf(group))?.facts ?? [];
+  }
+
+  /** What the service put on a group by itself it will put on the group that replaces it. */
+  function platformRulesNow(address: Address): Rule[] {
+    const old = ids.get(address);
+    const own = (old === undefined ? undefined : objects.get(old))?.facts ?? [];
+    return own.flatMap(({ addedBy, declared, rule }) =>
+      addedBy === undefined && !declared && isPlatformShaped(rule) ? [rule] : [],
+    );
   }
 }
 

@@ -68,23 +68,24 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
   if (!isFields(value)) return undefined;
   if ("findings" in value) return flatten(value["findings"]);
   // conftest: one object a file and namespace.
-  if ("failures" in value || "warnings" in value || "successes" in value)
-    return [
-      ...(flatten(listOf(value["failures"]), "error") ?? []),
-      ...(flatten(listOf(value["warnings"]), "warning") ?? []),
-    ];
+  if (["failures", "warnings", "successes"].some((key) => key in value))
+    return bySeverity(value["failures"], value["warnings"]);
   // opa eval: results with expressions with values.
   if ("result" in value) return flatten(value["result"]);
   if ("expressions" in value)
     return flatten(listOf(value["expressions"]).map((one) => (isFields(one) ? one["value"] : one)));
-  if ("deny" in value || "warn" in value)
-    return [...(flatten(listOf(value["deny"]), "error") ?? []), ...(flatten(listOf(value["warn"]), "warning") ?? [])];
+  if ("deny" in value || "warn" in value) return bySeverity(value["deny"], value["warn"]);
   return ["summary", "message", "msg"].some((key) => key in value)
     ? [{ ...of, ...value }]
     : Object.keys(value).length === 0
       ? []
       : undefined;
 }
+
+const bySeverity = (errors: unknown, warnings: unknown): Fields[] => [
+  ...(flatten(listOf(errors), "error") ?? []),
+  ...(flatten(listOf(warnings), "warning") ?? []),
+];
 
 function findingOf(fields: Fields, source: SourcePosition): Finding {
   const metadata = isFields(fields["metadata"]) ? fields["metadata"] : {};

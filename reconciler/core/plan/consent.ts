@@ -74,55 +74,59 @@ export function consentsFor(
   /** How many resources the state holds. */
   managed: number,
 ): Consent[] {
-  const consents: Consent[] = [];
-  for (const change of changes) {
-    const harm = harmOf(change);
-    if (harm !== undefined && isProtected(change, desiredOf, recordedOf)) {
-      const isOff = desiredOf(change.address)?.lifecycle.preventDestroy === false;
-      consents.push({
-        kind: "prevent_destroy",
-        address: change.address,
-        detail: `${change.address} (${change.name}) has prevent_destroy, and this plan would ${harm}`,
-        grant: isOff
-          ? `the file sets lifecycle.prevent_destroy: false on ${change.address} already: apply that alone first`
-          : `set lifecycle.prevent_destroy: false on ${change.address} and apply that first`,
-      });
-    }
-    for (const { detail, ...loss } of change.losses)
-      consents.push({
-        kind: "data_loss",
-        address: change.address,
-        detail,
-        grant: `--allow-loss ${change.address} (or --allow-data-loss for everything that is listed)`,
-        loss,
-      });
-  }
-  consents.push(...recreations(changes, desiredOf, recordedOf, managed));
-  for (const step of steps)
-    if (step.action.operation === "vm.snapshot" && step.action.unproven === true)
-      consents.push({
-        kind: "data_loss",
-        address: step.address,
-        detail: `whether the snapshot ${step.action.name} is there before what it is to save is touched cannot be proved: this service has no list of images (operations.image.list)`,
-        grant: `--allow-loss ${step.address} (or --allow-data-loss for everything that is listed)`,
-      });
-  for (const step of steps)
-    if (step.action.operation === "vm.delete" && step.action.flush === "ask")
-      consents.push({
-        kind: "flush",
-        address: step.address,
-        detail: `${step.title}, which cannot be stopped before: volumes outlive it, and what was not written to them is gone`,
-        grant: `--confirm-flush ${step.address}`,
-      });
-  for (const step of steps)
-    if (step.action.operation === "volume.detach" && step.action.flush === "ask")
-      consents.push({
-        kind: "flush",
-        address: step.address,
-        detail: `${step.title}: unmount or sync it inside the guest first`,
-        grant: `--confirm-flush ${step.address}${kindOf(step.address) === "volume" ? " (or flush.via: command or stop)" : ""}`,
-      });
-  return consents;
+  return [
+    ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf), ...lossesOf(change)]),
+    ...recreations(changes, desiredOf, recordedOf, managed),
+    ...steps.flatMap(unprovenSnapshot),
+    ...steps.flatMap(deleteUnflushed),
+    ...steps.flatMap(detachUnflushed),
+  ];
+}
+
+function protection(
+  change: Change,
+  desiredOf: (address: Address) => DesiredResource | undefined,
+  recordedOf: RecordedOf,
+): Consent[] {
+  const { address, name } = change;
+  const harm = harmOf(change);
+  if (harm === undefined || !isProtected(change, desiredOf, recordedOf)) return [];
+  const isOff = desiredOf(address)?.lifecycle.preventDestroy === false;
+  return [
+    {
+      kind: "prevent_destroy",
+      address,
+      detail: `${address} (${name}) has prevent_destroy, and this plan would ${harm}`,
+      grant: isOff
+        ? `the file sets lifecycle.prevent_destroy: false on ${address} already: apply that alone first`
+        : `set lifecycle.prevent_destroy: false on ${address} and apply that first`,
+    },
+  ];
+}
+
+const lossGrant = (address: Address): string =>
+  `--allow-loss ${address} (or --allow-data-loss for everything that is listed)`;
+
+const lossesOf = ({ address, losses }: Change): Consent[] =>
+  losses.map(({ detail, ...loss }) => ({ kind: "data_loss", address, detail, grant: lossGrant(address), loss }));
+
+function unprovenSnapshot({ address, action }: Step): Consent[] {
+  if (action.operation !== "vm.snapshot" || action.unproven !== true) return [];
+  const detail = `whether the snapshot ${action.name} is there before what it is to save is touched cannot be proved: this service has no list of images (operations.image.list)`;
+  return [{ kind: "data_loss", address, detail, grant: lossGrant(address) }];
+}
+
+function deleteUnflushed({ address, action, title }: Step): Consent[] {
+  if (action.operation !== "vm.delete" || action.flush !== "ask") return [];
+  const detail = `${title}, which cannot be stopped before: volumes outlive it, and what was not written to them is gone`;
+  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}` }];
+}
+
+function detachUnflushed({ address, action, title }: Step): Consent[] {
+  if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
+  const field = kindOf(address) === "volume" ? " (or flush.via: command or stop)" : "";
+  const detail = `${title}: unmount or sync it inside the guest first`;
+  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}${field}` }];
 }
 
 /** More vanish at once for a reason that is not theirs. */
@@ -179,8 +183,15 @@ const isProtected = (
   desiredOf(address)?.lifecycle.preventDestroy === true ||
   (recordedOf(address) ?? recordedOf(movedFrom ?? address))?.preventDestroy === true;
 
+/** What it takes to delete or leave behind unusually much at once. `isEmpty`: the file declares nothing. */
+export function massRemoval(changes: readonly Change[], isEmpty: boolean, managed: number): Consent[] {
+  const abandoned = changes.filter(isAbandoned).length;
+  if (abandoned === 0) return [];
+  return isEmpty ? [emptyConsent(abandoned)] : removalConsent(abandoned, managed);
+}
+
 /** Everything the file no longer declares at once: more often a lost file than a wish. */
-export const emptyConsent = (abandoned: number): Consent => ({
+const emptyConsent = (abandoned: number): Consent => ({
   kind: "empty",
   detail: `the desired state is empty, and ${abandoned} ${abandoned === 1 ? "resource" : "resources"} would be deleted or left behind`,
   grant: "--allow-empty",
@@ -189,16 +200,18 @@ export const emptyConsent = (abandoned: number): Consent => ({
 /** So few may always go, whatever their share. */
 const fewRemovals = 5;
 
-/** More often half a file than a wish: `undefined` when no more goes than is usual. */
-export const removalConsent = (abandoned: number, managed: number): Consent | undefined =>
+/** More often half a file than a wish: nothing is asked when no more goes than is usual. */
+const removalConsent = (abandoned: number, managed: number): Consent[] =>
   abandoned < fewRemovals || abandoned * 2 <= managed
-    ? undefined
-    : {
-        kind: "removal",
-        detail: `${abandoned} of the ${managed} resources in the state are no longer declared and would be deleted or left behind`,
-        grant: `--allow-removal ${abandoned} (or all)`,
-        count: abandoned,
-      };
+    ? []
+    : [
+        {
+          kind: "removal",
+          detail: `${abandoned} of the ${managed} resources in the state are no longer declared and would be deleted or left behind`,
+          grant: `--allow-removal ${abandoned} (or all)`,
+          count: abandoned,
+        },
+      ];
 
 /** Deleted, or left as an orphan where the service cannot delete; what a removed entry lets go was meant. */
 export const isAbandoned = (change: Change): boolean =>
@@ -208,30 +221,19 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
   const flushes = new Set(grants.confirmFlush);
   const losses = new Set(grants.allowLoss);
   const approved = new Set((grants.approved ?? []).map(nameOf));
-  return consents.filter((consent) => {
-    switch (consent.kind) {
-      case "prevent_destroy":
-        return true;
-      case "data_loss":
-        return !grants.allowDataLoss && !losses.has(consent.address ?? "") && !approved.has(nameOf(consent));
-      case "empty":
-        return !grants.allowEmpty && !approved.has(nameOf(consent));
-      case "removal":
-        return (
-          grants.allowRemoval !== "all" && (consent.count ?? 0) > grants.allowRemoval && !approved.has(nameOf(consent))
-        );
-      case "recreate":
-        return (
-          grants.recreate !== "all" &&
-          !grants.recreate.includes(consent.address ?? "") &&
-          !approved.has(nameOf(consent))
-        );
-      case "flush":
-        return !flushes.has("all") && !flushes.has(consent.address ?? "");
-      default:
-        return consent.kind satisfies never;
-    }
-  });
+  const isApproved = (consent: Consent): boolean => approved.has(nameOf(consent));
+  const isGiven: Readonly<Record<ConsentKind, (consent: Consent) => boolean>> = {
+    prevent_destroy: () => false,
+    data_loss: (consent) => grants.allowDataLoss || losses.has(consent.address ?? "") || isApproved(consent),
+    empty: (consent) => grants.allowEmpty || isApproved(consent),
+    removal: (consent) =>
+      grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),
+    recreate: (consent) =>
+      grants.recreate === "all" || grants.recreate.includes(consent.address ?? "") || isApproved(consent),
+    // Who approved a saved plan cannot know what is unwritten in the guest by the time it is applied.
+    flush: ({ address = "" }) => flushes.has("all") || flushes.has(address),
+  };
+  return consents.filter((consent) => !isGiven[consent.kind](consent));
 }
 
 /** What is said when one is missing. */

@@ -18,29 +18,29 @@ export function stopForFlush(vm: { readonly id: string }, draft: Draft, options:
   if (known !== undefined) return known;
   const live = draft.context.live.vmById.get(vm.id);
   const stopped = live?.seen === "yes" && live.value.phase === "stopped";
-  const managed = options.address ?? draft.context.addressOfId.get(vm.id);
-  const address = managed ?? vm.id;
-  const holds = [vmHold(draft, managed === undefined ? vm : { address: managed })];
   const power = draft.powers.get(vm.id);
-  const reverted = draft.reverts.get(vm.id);
+  const isStill = stopped && !draft.mayRestart.has(vm.id);
   const stop =
-    power?.operation === "vm.stop"
-      ? power.step
-      : stopped && !draft.mayRestart.has(vm.id)
-        ? undefined
-        : addStep(draft, {
-            id: `${address}/flush-stop`,
-            address,
-            action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
-            title: stopped
-              ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
-              : `stop VM ${managed ?? vm.id} so that its volumes are flushed`,
-            needs: [...(reverted === undefined ? [] : [need(reverted, "end")]), ...(options.after ?? [])],
-            holds,
-            ...(stopped || options.serves === false ? {} : { downtimeOf: address }),
-            ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
-          });
+    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, stopped, options);
   const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
   draft.stops.set(vm.id, made);
   return made;
+}
+
+function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolean, options: StopOptions): string {
+  const managed = options.address ?? draft.context.addressOfId.get(vm.id);
+  const address = managed ?? vm.id;
+  const reverted = draft.reverts.get(vm.id);
+  return addStep(draft, {
+    id: `${address}/flush-stop`,
+    address,
+    action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
+    title: stopped
+      ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
+      : `stop VM ${address} so that its volumes are flushed`,
+    needs: [...(reverted === undefined ? [] : [need(reverted, "end")]), ...(options.after ?? [])],
+    holds: [vmHold(draft, managed === undefined ? vm : { address: managed })],
+    ...(stopped || options.serves === false ? {} : { downtimeOf: address }),
+    ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
+  });
 }

@@ -22,8 +22,8 @@ export interface Namer {
   readonly rules: readonly Rule[];
 }
 
-/** By the id of a group: the others whose rules name it, as far as that was seen or is remembered. */
-export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
+/** Every group with its rules, as they were seen or else are remembered. */
+function groupsWithRules(state: State, groups: Live["groups"]): readonly Namer[] {
   const owners = new Map<string, Namer>();
   for (const record of state.resources.values())
     if (record.kind === "group")
@@ -34,8 +34,13 @@ export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<stri
     const known = owners.get(id) ?? { id, label: `group ${sighting.value.name ?? id}` };
     owners.set(id, { ...known, rules: sighting.value.rules.map(canonicalLiveRule) });
   }
+  return [...owners.values()].sort(byLabel);
+}
+
+/** By the id of a group: the others whose rules name it. */
+export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
   const named = new Map<string, Namer[]>();
-  for (const owner of [...owners.values()].sort(byLabel)) {
+  for (const owner of groupsWithRules(state, groups)) {
     const targets = new Map<string, Rule[]>();
     for (const rule of owner.rules) {
       const target = targetOf(rule);

@@ -66,8 +66,7 @@ export function partAround(
   state: State,
   { outputs = [], reachability }: Desired,
 ): Part {
-  const addressOf = new Map<string, Address>();
-  for (const { id, address } of state.resources.values()) if (id !== undefined) addressOf.set(id, address);
+  const addressOf = addressesById(state);
   const named = new Set<Kind>();
   const names = new Set<string>();
   const addresses = new Set(start);
@@ -89,16 +88,26 @@ export function partAround(
   }
   // What the file asserts of its groups is asserted of all of them.
   if (reachability !== undefined) for (const { kind, address } of pairs) if (kind === "group") addresses.add(address);
-  // An output may hand out what only the service knows, and the state has not seen yet.
-  for (const { value } of outputs)
-    for (const { address, attribute } of computedInShaped(value))
-      if (isAddressAttribute(attribute) && !isRemembered(state.resources.get(address), attribute))
-        addresses.add(address);
+  for (const address of handedOutUnseen(outputs, state)) addresses.add(address);
   // Its record may still be under the address that it is moved from.
   for (const { address, movedFrom } of pairs)
     if (movedFrom !== undefined && addresses.has(address)) addresses.add(movedFrom);
   return { addresses, named };
 }
+
+function addressesById(state: State): ReadonlyMap<string, Address> {
+  const addresses = new Map<string, Address>();
+  for (const { id, address } of state.resources.values()) if (id !== undefined) addresses.set(id, address);
+  return addresses;
+}
+
+/** The VMs of which an output hands out an IP address that the state does not remember. */
+const handedOutUnseen = (outputs: NonNullable<Desired["outputs"]>, state: State): Address[] =>
+  outputs.flatMap(({ value }) =>
+    computedInShaped(value).flatMap(({ address, attribute }) =>
+      isAddressAttribute(attribute) && !isRemembered(state.resources.get(address), attribute) ? [address] : [],
+    ),
+  );
 
 /** What the plan turned out to touch beyond what was looked at; `undefined`: nothing. */
 export function widened(part: Part, { changes, steps }: Plan, can: Abilities): Part | undefined {

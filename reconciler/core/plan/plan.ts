@@ -18,7 +18,7 @@ import type { Orphan, PlannedChange, RecordedResource, State } from "../model/re
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
-import { type Consent, consentsFor, emptyConsent, isAbandoned, removalConsent } from "./consent";
+import { type Consent, consentsFor, massRemoval } from "./consent";
 import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
@@ -78,18 +78,18 @@ export interface Plan {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { options, live } = input;
+  const { options, live, findings = [], isYoung = () => false } = input;
   const desired = whatIsMeant(input.desired, options);
   const back = takeBack(input.state, desired, live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
   const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
-  const diagnostics: Diagnostic[] = [...(input.findings ?? []), ...back.diagnostics, ...paired.diagnostics];
+  const diagnostics: Diagnostic[] = [...findings, ...back.diagnostics, ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
-  const found = diffAll(pairs, context, state, input.isYoung ?? (() => false));
+  const found = diffAll(pairs, context, state, isYoung);
   const { vms, volumes, groups, all: differences, fates } = found;
   diagnostics.push(...found.diagnostics);
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
@@ -101,7 +101,7 @@ export function makePlan(input: PlanInput): Plan {
   stepsForGroups(groups, draft);
   for (const vm of vms) stepsForVm(vm, draft);
   for (const volume of volumes) stepsForVolume(volume, draft);
-  for (const pair of targeted) if (pair.quarantined) waitForRecord(pair.address, draft);
+  for (const { address } of targeted.filter(({ quarantined }) => quarantined)) waitForRecord(address, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
   diagnostics.push(
@@ -113,24 +113,19 @@ export function makePlan(input: PlanInput): Plan {
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),
   );
-  if (input.takesPortRanges === false)
-    diagnostics.push(...rangesRefused(draft.steps, (address) => byAddress.get(address)?.source));
-  if (input.names !== undefined)
-    diagnostics.push(...namesRefused(draft.steps, input.names, (address) => byAddress.get(address)?.source));
-  const consents = consentsFor(
-    changes,
-    draft.steps,
-    (address) => byAddress.get(address),
-    // One that an interrupted run made has only its intent to remember for it.
-    (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
-    state.resources.size,
-  );
-  const abandoned = changes.filter(isAbandoned).length;
-  if (options.destroy !== true && abandoned > 0) {
-    const many =
-      desired.resources.length === 0 ? emptyConsent(abandoned) : removalConsent(abandoned, state.resources.size);
-    if (many !== undefined) consents.unshift(many);
-  }
+  diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
+  const managed = state.resources.size;
+  const consents = [
+    ...(options.destroy === true ? [] : massRemoval(changes, desired.resources.length === 0, managed)),
+    ...consentsFor(
+      changes,
+      draft.steps,
+      (address) => byAddress.get(address),
+      // A resource that an interrupted run made is remembered by its intent alone.
+      (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
+      managed,
+    ),
+  ];
 
   const planned = planOutputs(desired.outputs, state, found.standings);
   diagnostics.push(...planned.diagnostics);
@@ -164,6 +159,19 @@ export function makePlan(input: PlanInput): Plan {
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),
     ).length,
   };
+}
+
+/** What the requests would say that this service does not take, as its dialect tells. */
+function requestsRefused(
+  steps: readonly Step[],
+  { takesPortRanges, names }: PlanInput,
+  byAddress: ReadonlyMap<Address, DesiredResource>,
+): Diagnostic[] {
+  const sourceOf = (address: Address) => byAddress.get(address)?.source;
+  return [
+    ...(takesPortRanges === false ? rangesRefused(steps, sourceOf) : []),
+    ...(names === undefined ? [] : namesRefused(steps, names, sourceOf)),
+  ];
 }
 
 function emptyDraft(context: Draft["context"], state: State, changes: Change[], diagnostics: Diagnostic[]): Draft {

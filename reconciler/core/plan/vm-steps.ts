@@ -1,4 +1,5 @@
 /** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
+import type { FieldValue } from "../diff/changes";
 import type { VmDifference } from "../diff/vm";
 import type { DesiredVm, NewVm, Reference } from "../model/desired";
 import { orphansAdded } from "../model/disks";
@@ -155,88 +156,112 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
   });
 }
 
+/** A VM that is changed. Its steps follow each other; a failed one does not stop what has nothing to do with it. */
+interface Updating {
+  readonly difference: To<"update" | "import">;
+  readonly vm: Reference;
+  readonly label: string;
+  readonly draft: Draft;
+  readonly then: Then;
+  readonly patch: (...fields: string[]) => Partial<RecordedVm>;
+  /** What the VM's next step waits for. */
+  last: readonly Need[];
+}
+
 function updateVm(difference: To<"update" | "import">, draft: Draft): void {
-  const { address, id, desired, change, live, imageId } = difference;
+  const { address, id, desired, change, live } = difference;
   const vm: Reference = { id };
   const holds = [vmHold(draft, { address })];
   const label = live?.name ?? change.name;
   const next = vmRecord(desired, difference.imageId);
   const fields = new Map(change.fields.map((field) => [field.field, field]));
-
-  let last: Need[] = [];
-  /** Steps of one VM follow each other; a failed one does not stop what has nothing to do with it. */
   const then: Then = (step) => {
-    const stepId = addStep(draft, { address, holds, ...step, needs: [...last, ...(step.needs ?? [])] });
-    last = [need(stepId, "end")];
+    const stepId = addStep(draft, { address, holds, ...step, needs: [...updating.last, ...(step.needs ?? [])] });
+    updating.last = [need(stepId, "end")];
     return stepId;
   };
   const patch = (...names: string[]) => patchFor<RecordedVm>(next, names);
+  const updating: Updating = { difference, vm, label, draft, then, patch, last: [] };
 
   if (difference.adopts === true) {
     const adopted = adoptVm(difference, draft);
-    last = [need(adopted)];
+    updating.last = [need(adopted)];
     draft.ready.set(address, adopted);
   }
   if (difference.unsettled === true) {
-    const settled = waitUntilSettled(difference, vm, draft, last);
-    last = [need(settled)];
+    const settled = waitUntilSettled(difference, vm, draft, updating.last);
+    updating.last = [need(settled)];
     draft.ready.set(address, settled);
   }
   if (difference.verify === "revert") revertPending(difference, vm, label, then);
-  if (difference.verify === "confirm") last = decideResize(difference, desired, vm, label, then);
+  if (difference.verify === "confirm") updating.last = decideResize(difference, desired, vm, label, then);
   const rename = fields.get("name");
-  if (rename !== undefined) {
-    const step = then({
-      id: `${address}/rename`,
-      action: { operation: "vm.rename", vm, name: desired.name },
-      title: `rename VM ${rename.before} to ${desired.name}`,
-      record: patch("name"),
-    });
-    draft.frees.set(nameKey("vm", String(rename.before)), step);
-    draft.takes.push({ key: nameKey("vm", desired.name), step });
-  }
+  if (rename !== undefined) renameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
-  if (resize !== undefined) {
-    const needs = desired.lifecycle.snapshotBefore.includes("resize")
-      ? [need(snapshotVm(difference, "resize", vm, draft, last))]
-      : [];
-    const step = then({
-      id: `${address}/resize`,
-      action: { operation: "vm.resize", vm, flavor: desired.flavor },
-      title: `resize VM ${label} from ${resize.before} to ${desired.flavor}`,
-      needs,
-      record: { resizing: { ...(resize.before === null ? {} : { from: String(resize.before) }), to: desired.flavor } },
-      downtimeOf: address,
-    });
-    last = decideResize(difference, desired, vm, label, then, step);
-  }
-  const image = fields.get("image_id");
-  if (image !== undefined && imageId !== undefined) {
-    const needs = desired.lifecycle.snapshotBefore.includes("rebuild")
-      ? [need(snapshotVm(difference, "rebuild", vm, draft, last))]
-      : [];
-    then({
-      id: `${address}/rebuild`,
-      action: { operation: "vm.rebuild", vm, image: imageId },
-      title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
-      needs,
-      record: patch("image_id"),
-      downtimeOf: address,
-    });
-  }
+  if (resize !== undefined) resizeVm(updating, resize.before);
+  if (fields.has("image_id") && difference.imageId !== undefined) rebuildVm(updating, difference.imageId);
   const { dataVolumeId } = difference;
   if (dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
     growDataVolume(difference, dataVolumeId, label, then);
-  // A rebuild or a resize may leave a VM running that was stopped, or the other way round: look, then say.
-  // So it is with one that was on its way when it was looked at.
-  const isDisturbed =
-    resize !== undefined || image !== undefined || difference.verify !== undefined || difference.unsettled === true;
-  if (isDisturbed) draft.mayRestart.add(id);
-  if (fields.has("power") || (isDisturbed && desired.power !== undefined)) {
-    const operation = desired.power === "stopped" ? "vm.stop" : "vm.start";
-    const step = then({ ...powerStep(operation, id, address, label, isDisturbed), record: patch("power") });
-    draft.powers.set(id, { operation, step });
-  }
+  setPower(updating, fields);
+}
+
+function renameVm({ difference, vm, draft, then, patch }: Updating, before: string): void {
+  const { address, desired } = difference;
+  const step = then({
+    id: `${address}/rename`,
+    action: { operation: "vm.rename", vm, name: desired.name },
+    title: `rename VM ${before} to ${desired.name}`,
+    record: patch("name"),
+  });
+  draft.frees.set(nameKey("vm", before), step);
+  draft.takes.push({ key: nameKey("vm", desired.name), step });
+}
+
+function resizeVm(updating: Updating, before: FieldValue): void {
+  const { difference, vm, label, then } = updating;
+  const { address, desired } = difference;
+  const resized = then({
+    id: `${address}/resize`,
+    action: { operation: "vm.resize", vm, flavor: desired.flavor },
+    title: `resize VM ${label} from ${before} to ${desired.flavor}`,
+    needs: snapshotBefore(updating, "resize"),
+    record: { resizing: { ...(before === null ? {} : { from: String(before) }), to: desired.flavor } },
+    downtimeOf: address,
+  });
+  updating.last = decideResize(difference, desired, vm, label, then, resized);
+}
+
+function rebuildVm(updating: Updating, image: string): void {
+  const { difference, vm, label, then, patch } = updating;
+  const { address, desired } = difference;
+  then({
+    id: `${address}/rebuild`,
+    action: { operation: "vm.rebuild", vm, image },
+    title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
+    needs: snapshotBefore(updating, "rebuild"),
+    record: patch("image_id"),
+    downtimeOf: address,
+  });
+}
+
+const snapshotBefore = ({ difference, vm, draft, last }: Updating, reason: "resize" | "rebuild"): Need[] =>
+  difference.desired.lifecycle.snapshotBefore.includes(reason)
+    ? [need(snapshotVm(difference, reason, vm, draft, last))]
+    : [];
+
+/**
+ * A rebuild or a resize may leave a stopped VM running, or a running one stopped, and a VM that was on its way to another
+ * state may arrive in either. Its start or stop then looks first.
+ */
+function setPower({ difference, label, draft, then, patch }: Updating, fields: ReadonlyMap<string, unknown>): void {
+  const { address, id, desired, verify, unsettled } = difference;
+  const looksFirst = fields.has("flavor_id") || fields.has("image_id") || verify !== undefined || unsettled === true;
+  if (looksFirst) draft.mayRestart.add(id);
+  if (!fields.has("power") && !(looksFirst && desired.power !== undefined)) return;
+  const operation = desired.power === "stopped" ? "vm.stop" : "vm.start";
+  const step = then({ ...powerStep(operation, id, address, label, looksFirst), record: patch("power") });
+  draft.powers.set(id, { operation, step });
 }
 
 /** `looksFirst`: whether it runs is not known by the time of this step. */

@@ -135,6 +135,12 @@ const placeOf = ({ file, line }: SourcePosition): string => `${file}:${line}`;
 
 type Tell = (verdict: Verdict) => Finding[];
 
+/** In words, and the step of the plan from which on it is so. */
+interface When {
+  readonly words: string;
+  readonly step?: string;
+}
+
 function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan" }: ReachabilityOptions): Tell {
   const order = new Map(steps.map((step, index) => [step.id, index + 1]));
   const rules = ruleTexts(desired, judge.world);
@@ -143,28 +149,33 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     [...steps].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))[0];
   const refusal = (assertion: Assertion): string => `refused by reachability (${placeOf(assertion.source)})`;
 
-  const when = (facts: readonly Fact[], { change, query, between }: Verdict): { words: string; step?: string } => {
-    const is = query.assertion.kind === "always" ? "is not admitted" : "is admitted";
+  const when = (facts: readonly Fact[], { change, query, between }: Verdict): When => {
+    const isAlways = query.assertion.kind === "always";
+    const is = isAlways ? "is not admitted" : "is admitted";
     if (about === "file") return { words: `${is} by the rules that are declared` };
     if (about === "looked") return { words: `${is} now` };
-    if (query.assertion.kind === "always") {
-      const gone = earliest(facts.filter(({ addedBy }) => addedBy === undefined).flatMap(({ removedBy }) => removedBy));
-      if (change === "keeps") return { words: `${is} now, and not after the plan either` };
-      if (change === "repairs") return { words: `${is} now; the plan admits it` };
-      if (gone === undefined) return { words: `${is} after the plan` };
-      return between
-        ? { words: `may for a while not be admitted from ${stepWords(gone)} on`, step: gone }
-        : { words: `${is} after ${stepWords(gone)}, and after the plan`, step: gone };
-    }
-    if (change === "keeps") return { words: `${is} now, and after the plan` };
-    if (change === "repairs") return { words: `${is} now; the plan ends it` };
+    if (change === "keeps")
+      return { words: `${is} now, and ${isAlways ? "not after the plan either" : "after the plan"}` };
+    if (change === "repairs") return { words: `${is} now; the plan ${isAlways ? "admits" : "ends"} it` };
+    return isAlways ? whenClosed(facts, between) : whenOpened(facts);
+  };
+  /** Traffic that must stay admitted and is not any more. */
+  const whenClosed = (facts: readonly Fact[], between: boolean): When => {
+    const gone = earliest(facts.filter(({ addedBy }) => addedBy === undefined).flatMap(({ removedBy }) => removedBy));
+    if (gone === undefined) return { words: "is not admitted after the plan" };
+    return between
+      ? { words: `may for a while not be admitted from ${stepWords(gone)} on`, step: gone }
+      : { words: `is not admitted after ${stepWords(gone)}, and after the plan`, step: gone };
+  };
+  /** Traffic that must not be admitted and is from some step on. */
+  const whenOpened = (facts: readonly Fact[]): When => {
     const lasting = facts.find((fact) => fact.removedBy.length === 0);
     const fact = lasting ?? facts[0];
     const step = fact?.addedBy;
-    if (step === undefined) return { words: `${is} after the plan` };
+    if (step === undefined) return { words: "is admitted after the plan" };
     const until = lasting === undefined ? earliest(fact?.removedBy ?? []) : undefined;
     return {
-      words: `${is} after ${stepWords(step)}${until === undefined ? ", and after the plan" : `, until ${stepWords(until)}`}`,
+      words: `is admitted after ${stepWords(step)}${until === undefined ? ", and after the plan" : `, until ${stepWords(until)}`}`,
       step,
     };
   };
@@ -178,11 +189,9 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     const told = when(isAlways || change !== "breaks" ? facts : onlyNew(facts), verdict);
     const fact = facts.find(({ addedBy }) => addedBy === told.step) ?? facts[0];
     const rule = fact === undefined ? undefined : rules(group, fact.rule);
-    const way = query.direction === "ingress" ? "from" : "to";
-    const by = rule === undefined ? "" : isAlways ? `; it was admitted by ${rule}` : ` by ${rule}`;
     const found = {
       detail: [
-        `${flow === undefined ? "" : `${flow.service} ${way} ${flow.peer} `}${told.words}${by}${halfOf(query)}`,
+        `${flowText(flow, query)}${told.words}${byRule(rule, isAlways)}${halfOf(query)}`,
         `in all: ${setText(set)}`,
         ...(judge.world.unobserved.has(group) ? ["its rules could not be read; what was recorded stands in"] : []),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
@@ -216,6 +225,10 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
   };
 }
 
+const flowText = (flow: Flow | undefined, { direction }: Query): string =>
+  flow === undefined ? "" : `${flow.service} ${direction === "ingress" ? "from" : "to"} ${flow.peer} `;
+const byRule = (rule: string | undefined, isAlways: boolean): string =>
+  rule === undefined ? "" : isAlways ? `; it was admitted by ${rule}` : ` by ${rule}`;
 const placeIn = ({ group, assertion }: Query) => ({ address: group, source: assertion.source });
 const becauseOf = ({ assertion: { because } }: Query): string => (because === undefined ? "" : ` (${because})`);
 const halfOf = ({ assertion, direction, group }: Query): string =>

@@ -2,31 +2,51 @@
 import { orphanKey, type RecordedResource, type State } from "../model/recorded";
 
 /** In words, each with its id: records, creates under way, orphans and damaged pieces. */
-export function forgottenBy(next: State, present: State): string[] {
+export const forgottenBy = (next: State, present: State): string[] => [
+  ...records(next, present),
+  ...creates(next, present),
+  ...orphans(next, present),
+  ...damaged(next, present),
+];
+
+function knownTo({ resources, orphans }: State): ReadonlySet<string> {
   const known = new Set<string>();
-  for (const record of next.resources.values()) for (const id of idsOf(record)) known.add(id);
-  for (const orphan of next.orphans.values()) known.add(orphanKey(orphan));
-  const aside = new Set(next.quarantined.map((piece) => piece.address));
-  const forgotten: string[] = [];
-  for (const record of present.resources.values()) {
+  for (const record of resources.values()) for (const id of idsOf(record)) known.add(id);
+  for (const orphan of orphans.values()) known.add(orphanKey(orphan));
+  return known;
+}
+
+function records(next: State, present: State): string[] {
+  const known = knownTo(next);
+  return [...present.resources.values()].flatMap((record) => {
+    const { address } = record;
     const lost = idsOf(record).filter((id) => !known.has(id));
-    const isWithoutId =
-      record.id === undefined && !next.resources.has(record.address) && !next.intents.has(record.address);
-    if (lost.length > 0)
-      forgotten.push(`${record.address} (${lost.map((id) => id.slice(id.indexOf(":") + 1)).join(", ")})`);
-    else if (isWithoutId) forgotten.push(record.address);
-  }
-  for (const [address, intent] of present.intents) {
+    if (lost.length > 0) return [`${address} (${lost.map((id) => id.slice(id.indexOf(":") + 1)).join(", ")})`];
+    const isNamed = record.id !== undefined || next.resources.has(address) || next.intents.has(address);
+    return isNamed ? [] : [address];
+  });
+}
+
+const creates = (next: State, present: State): string[] =>
+  [...present.intents].flatMap(([address, { operation, name, sentAt }]) => {
     const isSettled = next.resources.get(address)?.id !== undefined;
     const same = next.intents.get(address);
-    if (!isSettled && (same?.name !== intent.name || same.sentAt !== intent.sentAt))
-      forgotten.push(`the ${intent.operation} of ${address} that was sent at ${intent.sentAt}`);
-  }
-  for (const orphan of present.orphans.values())
-    if (!known.has(orphanKey(orphan))) forgotten.push(`the orphan ${orphan.kind} ${orphan.name} (${orphan.id})`);
-  for (const { address } of present.quarantined)
-    if (!aside.has(address) && !next.resources.has(address)) forgotten.push(`the damaged record of ${address}`);
-  return forgotten;
+    const isKnown = isSettled || (same?.name === name && same.sentAt === sentAt);
+    return isKnown ? [] : [`the ${operation} of ${address} that was sent at ${sentAt}`];
+  });
+
+function orphans(next: State, present: State): string[] {
+  const known = knownTo(next);
+  return [...present.orphans.values()].flatMap((orphan) =>
+    known.has(orphanKey(orphan)) ? [] : [`the orphan ${orphan.kind} ${orphan.name} (${orphan.id})`],
+  );
+}
+
+function damaged(next: State, present: State): string[] {
+  const aside = new Set(next.quarantined.map((piece) => piece.address));
+  return present.quarantined.flatMap(({ address }) =>
+    aside.has(address) || next.resources.has(address) ? [] : [`the damaged record of ${address}`],
+  );
 }
 
 const idOf = ({ id }: { readonly id: string }): string => id;

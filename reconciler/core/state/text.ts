@@ -194,22 +194,11 @@ function readSnapshot(text: string): FoldedState | string {
   const document = isObject(whole) ? { head: whole, broken: [] } : salvage(text);
   if (document === undefined) return "it is not a JSON document of this tool";
   const { head, broken } = document;
-  if (head.format !== stateFormat) return `its format is ${JSON.stringify(head.format ?? null)}, not ${stateFormat}`;
-  if (head.version !== 1)
-    return `its version is ${JSON.stringify(head.version ?? null)}; this reconcile reads version 1`;
-  if (typeof head.lineage !== "string" || typeof head.serial !== "number" || !Number.isSafeInteger(head.serial))
-    return "its lineage or serial is missing";
+  const identity = identityIn(head);
+  if (typeof identity === "string") return identity;
   // All three are always written: one that is missing was lost, and an empty one would look as if nothing existed.
   for (const section of sections) if (!isObject(head[section])) return `its ${section} are missing`;
-  const quarantined: Quarantined[] = [...broken];
-  if (Array.isArray(head.quarantined))
-    for (const piece of head.quarantined)
-      if (isObject(piece) && typeof piece.address === "string" && typeof piece.text === "string")
-        quarantined.push({
-          address: piece.address,
-          text: piece.text,
-          problem: String(piece.problem ?? "it was damaged"),
-        });
+  const quarantined: Quarantined[] = [...broken, ...quarantinedIn(head)];
   const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
     const kept = new Map<string, T>();
     const entries = fieldsIn(head[name]);
@@ -221,23 +210,39 @@ function readSnapshot(text: string): FoldedState | string {
     return kept;
   };
   return {
-    lineage: head.lineage,
-    serial: head.serial,
-    epoch: typeof head.epoch === "number" ? head.epoch : 0,
+    ...identity,
     journalled: 0,
     resources: keep<RecordedResource>("resources", recordProblem),
     intents: keep<Intent>("intents", intentProblem),
     orphans: keep<Orphan>("orphans", (_, value) => orphanProblem(value)),
     quarantined,
-    // A damaged one counts as not remembered: the next run that writes remembers it anew.
+    // A damaged scope counts as not remembered: the next run that writes records the scope anew.
     ...(isScope(head.scope) ? { scope: head.scope } : {}),
     ...runsOf(head.runs),
-    // So with these: they are made anew from the records.
+    // Damaged outputs are left out: they are made anew from the records.
     ...(areOutputs(head.outputs) ? { outputs: head.outputs } : {}),
-    // And with these: what was not seen is looked at.
+    // Damaged sightings are left out: a resource that nobody saw is looked at.
     ...(isLastSeen(head.seen) ? { seen: head.seen } : {}),
   };
 }
+
+/** Which state it is and how far it was written, or what speaks against reading it. */
+function identityIn(head: Record<string, unknown>): Pick<FoldedState, "lineage" | "serial" | "epoch"> | string {
+  const { format = null, version = null, lineage, serial, epoch } = head;
+  if (format !== stateFormat) return `its format is ${JSON.stringify(format)}, not ${stateFormat}`;
+  if (version !== 1) return `its version is ${JSON.stringify(version)}; this reconcile reads version 1`;
+  if (typeof lineage !== "string" || typeof serial !== "number" || !Number.isSafeInteger(serial))
+    return "its lineage or serial is missing";
+  return { lineage, serial, epoch: typeof epoch === "number" ? epoch : 0 };
+}
+
+/** What an earlier reading set aside, and a snapshot carries on. */
+const quarantinedIn = ({ quarantined }: Record<string, unknown>): Quarantined[] =>
+  (Array.isArray(quarantined) ? quarantined : []).flatMap((piece: unknown) =>
+    isObject(piece) && typeof piece.address === "string" && typeof piece.text === "string"
+      ? [{ address: piece.address, text: piece.text, problem: String(piece.problem ?? "it was damaged") }]
+      : [],
+  );
 
 /** A snapshot that is not JSON as a whole, read line by line: one record a line is what makes this possible. */
 function salvage(text: string): { head: Record<string, unknown>; broken: Quarantined[] } | undefined {
