@@ -3,9 +3,10 @@
  * interpolated, and what is not enabled left out. What the fields mean is for read-vm.ts, read-volume.ts and
  * read-group.ts.
  */
-import { formatAddress, type Kind, sectionOf } from "../core/model/address";
+import { formatAddress } from "../core/model/address";
 import type { Inherited } from "../core/model/desired";
 import type { SourcePosition } from "../core/model/diagnostic";
+import { type Kind, sectionOf } from "../core/model/kinds";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, interpolate, type OnProblem, type Scope } from "./interpolation";

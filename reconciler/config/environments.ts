@@ -3,20 +3,12 @@
  * variables below everything that is given from outside. A file with environments and none chosen is an error that
  * lists them: no default can be the one that somebody did not mean.
  */
+import { perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { listed, type Problems, shown } from "./problems";
-import {
-  type Defaults,
-  type Entry,
-  type Layer,
-  type Merged,
-  perKind,
-  placeOf,
-  type Setting,
-  type SettingName,
-} from "./sources";
+import { type Defaults, type Entry, type Layer, type Merged, placeOf, type Setting, type SettingName } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 

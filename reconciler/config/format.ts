@@ -14,8 +14,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Kind } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
+import { type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
 
 export type Formatted =
@@ -36,9 +36,7 @@ const sections = [
   "use",
   "reads",
   "defaults",
-  "vms",
-  "volumes",
-  "groups",
+  ...Object.values(kindRows).map(({ section }) => section),
   "outputs",
   "assert",
   "checks",
@@ -56,11 +54,9 @@ const blockFields = (kind: Kind): readonly string[] => [
   "lifecycle",
 ];
 
-const blocks: Readonly<Record<string, readonly string[]>> = {
-  vms: blockFields("vm"),
-  volumes: blockFields("volume"),
-  groups: blockFields("group"),
-};
+const blocks: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  kinds.map((kind) => [sectionOf[kind], blockFields(kind)]),
+);
 const rule = ["enabled", "direction", "ethertype", "protocol", "dst_port", "remote_ip", "remote_group", "description"];
 
 export function formatYaml(text: string): Formatted {

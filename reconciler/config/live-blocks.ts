@@ -9,7 +9,7 @@ import { isPlatformShaped } from "../core/diff/group-rules";
 import type { Kind } from "../core/model/address";
 import { textKey } from "../core/model/computed";
 import type { Reference } from "../core/model/desired";
-import { type FieldRow, observedVmFields, vmFields } from "../core/model/fields";
+import { type FieldRow, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import type { Plain, YamlBlock } from "./write-yaml";
@@ -35,7 +35,7 @@ export function createNames(): Names {
   };
   return {
     key: (kind, wanted) => claim(`key ${kind}`, fitKey(wanted), 100),
-    name: (kind, wanted) => claim(`name ${kind}`, wanted, kind === "volume" ? 255 : 50),
+    name: (kind, wanted) => claim(`name ${kind}`, wanted, hasPlainNames[kind] ? 50 : 255),
   };
 }
 
@@ -71,7 +71,7 @@ function nameBlock(
       .slice(0, 8)
       .toLowerCase();
     const key = given ?? names.key(kind, `${kind}-${short}`);
-    const name = names.name(kind, kind === "volume" ? key : fitName(key));
+    const name = names.name(kind, hasPlainNames[kind] ? fitName(key) : key);
     return {
       key,
       fields: name === key ? {} : { name },
@@ -80,8 +80,8 @@ function nameBlock(
     };
   }
   const key = given ?? names.key(kind, shown);
-  const fits = kind === "volume" || nameProblem(shown) === undefined;
-  const wanted = kind === "volume" ? shown : fits ? canonicalName(shown) : fitName(shown);
+  const fits = !hasPlainNames[kind] || nameProblem(shown) === undefined;
+  const wanted = !hasPlainNames[kind] ? shown : fits ? canonicalName(shown) : fitName(shown);
   const name = names.name(kind, wanted);
   const leftAlone = !fits || name !== wanted;
   const why = fits ? "another one bears as well" : "breaks the name rule";

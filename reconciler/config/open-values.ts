@@ -2,7 +2,8 @@
  * `${vm.KEY.private_ip}` and its like: what they refer to is checked here; what they are worth only the service knows.
  */
 import { formatAddress, type Kind } from "../core/model/address";
-import { type Attribute, attributesOf } from "../core/model/computed";
+import type { Attribute } from "../core/model/computed";
+import { isKind, kindRows } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import { type InterpolationProblem, keyOf, type Report, type Scope } from "./interpolation";
 import { mark, markReference } from "./open-text";
@@ -22,7 +23,7 @@ export function openValue(expression: Expression, scope: Scope, declared: Declar
   if (first?.kind !== "field")
     return say({
       summary: `\${${expression.text}} is not known`,
-      detail: `expected \${${kind}.KEY.${attributesOf[kind][0]}}`,
+      detail: `expected \${${kind}.KEY.${kindRows[kind].attributes[0]}}`,
     });
   const next = rest[0];
   const isKeyed = next !== undefined && next.kind !== "field";
@@ -36,8 +37,7 @@ export function openValue(expression: Expression, scope: Scope, declared: Declar
   return isKeyed && next.kind === "every" ? values : values[0];
 }
 
-const kindRoot = ({ root }: Expression): Kind | undefined =>
-  root === "vm" || root === "volume" || root === "group" ? root : undefined;
+const kindRoot = ({ root }: Expression): Kind | undefined => (isKind(root) ? root : undefined);
 
 function one(kind: Kind, key: string, declared: Declared, report: Report): string[] | undefined {
   const address = formatAddress({ within: declared.within, kind, key });
@@ -101,7 +101,7 @@ function withAttribute(
 ): string[] | undefined {
   const [field, ...more] = fields;
   if (field === undefined) return addresses.map(markReference);
-  const known: readonly Attribute[] = attributesOf[kind];
+  const known: readonly Attribute[] = kindRows[kind].attributes;
   const attribute = field.kind === "field" ? known.find((candidate) => candidate === field.name) : undefined;
   if (attribute !== undefined && more.length === 0) return addresses.map((address) => mark({ address, attribute }));
   const name = field.kind === "field" ? field.name : "";

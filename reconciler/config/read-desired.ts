@@ -6,9 +6,10 @@
  * (read-*), and last the schema, whose findings are shown where nothing more precise was said.
  */
 
-import { compareAddresses, type Kind, sectionOf } from "../core/model/address";
+import { compareAddresses } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
+import { type Kind, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
 import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
@@ -31,7 +32,7 @@ import { readVolume } from "./read-volume";
 import { openRooms, type Room } from "./rooms";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
-import { type Merged, mergeSources, perKind, placeIn } from "./sources";
+import { type Merged, mergeSources, placeIn } from "./sources";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";

@@ -1,6 +1,7 @@
 /** Names in the service: what a resource is called there, and that no two of a kind are called the same. */
 import { canonicalName, nameProblem } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
+import { hasPlainNames } from "../core/model/fields";
 import { type Instance, placeInBlock } from "./blocks";
 import { isGiven, readText, type Subject } from "./fields";
 import { lineOf } from "./sources";
@@ -15,7 +16,7 @@ export function readName(subject: Subject, instance: Instance): string {
   const derived = each === undefined ? block.key : `${block.key}-${each}`;
   if (written === undefined && isGiven(values, "name")) return derived;
   const name = written ?? derived;
-  if (block.kind === "volume") {
+  if (!hasPlainNames[block.kind]) {
     if (name.length > longestVolumeName)
       reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
     return name;

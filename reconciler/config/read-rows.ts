@@ -2,6 +2,7 @@
 import type { Kind } from "../core/model/address";
 import type { Text } from "../core/model/computed";
 import { type DesiredFields, type FieldRow, fieldsOf, type Rows } from "../core/model/fields";
+import { kindRows, perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import type { Instance } from "./blocks";
 import {
@@ -18,8 +19,6 @@ import { readName } from "./read-names";
 
 /** What the top of the file says for every block. */
 export type TopValues = Readonly<Record<string, string | undefined>>;
-
-const nouns: Record<Kind, string> = { vm: "VM", volume: "volume", group: "group" };
 
 type Read = (subject: Subject, instance: Instance, row: FieldRow) => Text | number | boolean | undefined;
 
@@ -49,11 +48,7 @@ interface PlainRow {
 
 const plainRowsIn = (rows: Rows): readonly PlainRow[] =>
   Object.entries(rows).flatMap(([key, row]) => (isPlain(row.type) ? [{ key, row, type: row.type }] : []));
-const plainRows: Readonly<Record<Kind, readonly PlainRow[]>> = {
-  vm: plainRowsIn(fieldsOf.vm),
-  volume: plainRowsIn(fieldsOf.volume),
-  group: plainRowsIn(fieldsOf.group),
-};
+const plainRows = perKind((kind) => plainRowsIn(fieldsOf[kind]));
 
 /** The block as far as it could be read; what is missing is reported. */
 export function readRows<K extends Kind>(
@@ -95,5 +90,5 @@ function isMisspelt({ field }: FieldRow, { values, block: { kind } }: Instance):
 function reportMissingRow({ field, absent, hint }: FieldRow, subject: Subject, { block: { kind } }: Instance): void {
   const elsewhere = absent === "inherited" ? "once at the top of the file" : `to defaults.${kind}`;
   const what = hint === undefined ? field : `${field} (${hint})`;
-  reportMissing(subject, field, `add ${what} to the ${nouns[kind]}, or ${elsewhere}`);
+  reportMissing(subject, field, `add ${what} to the ${kindRows[kind].noun}, or ${elsewhere}`);
 }

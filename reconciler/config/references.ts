@@ -1,6 +1,7 @@
 /** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
-import { formatAddress, type Kind, parseAddress, sectionOf } from "../core/model/address";
+import { formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
+import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readId, reportMissing, reportValue, type Subject } from "./fields";
@@ -49,15 +50,15 @@ export function declare(
     within,
     addresses,
     rooms,
-    blocks: { vm: expanded.vm.blocks, volume: expanded.volume.blocks, group: expanded.group.blocks },
-    disabled: { vm: expanded.vm.disabled, volume: expanded.volume.disabled, group: expanded.group.disabled },
+    blocks: perKind((kind) => expanded[kind].blocks),
+    disabled: perKind((kind) => expanded[kind].disabled),
     suggestions: rooms.get("")?.suggestions ?? { left: 100 },
   };
   rooms.set(within, declared);
   return declared;
 }
 
-const namesKind = /^(?:[^.]*\/)?(?:vm|volume|group)\./;
+const namesKind = new RegExp(`^(?:[^.]*/)?(?:${kinds.join("|")})\\.`);
 
 export function readReference(
   subject: Subject,

@@ -6,6 +6,7 @@
  * A room is opened when it is first asked for: a use may be handed the outputs of another one, in any order but a circle.
  */
 import type { Address, Kind } from "../core/model/address";
+import { isKind, perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
@@ -15,7 +16,7 @@ import { type Each, interpolate, keyOf, type Report, type Scope, walk } from "./
 import { openValue } from "./open-values";
 import { listed, type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
-import { type Defaults, type Entry, lineOf, type Merged, perKind, placeOf } from "./sources";
+import { type Defaults, type Entry, lineOf, type Merged, placeOf } from "./sources";
 import type { Expression } from "./template";
 import { type GivenValue, resolveVars } from "./vars";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
@@ -90,7 +91,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
   return room;
 }
 
-const isOfKind = ({ root }: Expression): boolean => root === "vm" || root === "volume" || root === "group";
+const isOfKind = ({ root }: Expression): boolean => isKind(root);
 
 const handItOn = ({ text }: Expression, report: Report): undefined =>
   void report({

@@ -1,4 +1,4 @@
-import { kinds, sectionOf } from "../core/model/address";
+import { kinds, sectionOf } from "../core/model/kinds";
 import type { SchemaWords } from "./schema-problems";
 import { parseTemplate } from "./template";
 import type { Path } from "./yaml-file";

@@ -3,9 +3,8 @@
  * settings at the top be repeated only with the same value.
  */
 
-import { type Kind, kinds, sectionOf } from "../core/model/address";
+import { type Kind, perKind, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
-import { tableOf } from "../core/text/objects";
 import type { Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { VarDeclaration } from "./vars";
@@ -124,8 +123,6 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     },
   };
 }
-
-export const perKind = <T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> => tableOf(kinds, make);
 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
   let first: Setting | undefined;

@@ -4,7 +4,8 @@
  * What a block says is decided by its makers (live-blocks.ts, listing).
  */
 import { Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
-import { formatAddress, type Kind, sectionOf } from "../core/model/address";
+import { formatAddress } from "../core/model/address";
+import { type Kind, sectionOf } from "../core/model/kinds";
 import { printable } from "../core/text/printable";
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };

@@ -9,8 +9,8 @@ import { asDiagnostic, collectProblems, type Problem } from "../config/problems"
 import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
-import { kinds } from "../core/model/address";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
+import { kinds } from "../core/model/kinds";
 import { assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";

@@ -5,7 +5,7 @@
  */
 
 import type { Kind } from "../core/model/address";
-import type { Live } from "../core/model/live";
+import { type Live, sightingsOf } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
@@ -49,10 +49,9 @@ export async function awaitInterrupted(
         endsAt: endOf(record.createdAt, timing.discoveryWindowMs, clock),
         isIt: (one) => one.id === record.id,
       });
-  const open = { vm: vms, volume: awaited("volume"), group: awaited("group") };
   await Promise.all(
     kinds.map(async (kind) => {
-      const left = open[kind].filter(({ endsAt }) => endsAt > started);
+      const left = (kind === "vm" ? vms : awaited(kind)).filter(({ endsAt }) => endsAt > started);
       if (left.length > 0 && client.can.canFindCreated(kind))
         await lookFor(left, lister(kind, client, signal), ports, signal);
     }),
@@ -134,17 +133,13 @@ export async function whyMayBeCreated(
     return intent === undefined || intent.operation === "vm.snapshot" || kept.has(intent.sentAt) ? [] : [intent];
   });
   const known = new Set([...state.resources.values()].map(({ id }) => id));
-  const seenByPlan: Record<Kind, ReadonlySet<string>> = {
-    vm: new Set(live.vms?.map(({ id }) => id)),
-    volume: new Set(live.volumes.keys()),
-    group: new Set(live.groups.keys()),
-  };
+  const sightings = sightingsOf(live);
   for (const kind of kinds) {
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
     if (intents.length === 0) continue;
     const open = intents.map((intent) => ({
       endsAt: windowEnd(intent, ports),
-      isIt: (one: Listed) => isNew(one, intent) && !seenByPlan[kind].has(one.id) && !known.has(one.id),
+      isIt: (one: Listed) => isNew(one, intent) && !sightings[kind].has(one.id) && !known.has(one.id),
     }));
     const looked = await lookFor(open, lister(kind, client, signal), ports, signal);
     const names = intents.map(({ name }) => name).join(", ");

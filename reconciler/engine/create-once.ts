@@ -15,12 +15,12 @@
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
-import { sight } from "../core/model/live";
+import { type LiveOf, sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import { type Intent, orphanKey } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
-import { discover, type LiveOf } from "./discover";
+import { discover } from "./discover";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
 export interface Creation<K extends Kind> {

@@ -3,17 +3,11 @@
  * knows how each kind is looked for.
  */
 import type { Kind } from "../core/model/address";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { blindAfter } from "./poller";
 import type { Run } from "./run";
-
-export interface LiveOf {
-  readonly vm: LiveVm;
-  readonly volume: LiveVolume;
-  readonly group: LiveGroup;
-}
 
 export interface Search<L> {
   readonly step: Step;

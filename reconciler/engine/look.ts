@@ -3,14 +3,13 @@
  * refresh is one look at everything; a narrow one looks at a part, then at what hangs together with it in another way
  * than the state has it, and at more where something seems to be gone.
  */
-import { type Kind, kinds } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { type Kind, kinds, perKind } from "../core/model/kinds";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
-import type { LiveOf } from "./discover";
 import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
 
 export type Ids = Readonly<Record<Kind, ReadonlySet<string>>>;
@@ -73,7 +72,7 @@ const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
 
 /** What hangs on these, or carries them, by what was seen, where nobody has looked at it yet. */
 export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
-  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  const ids = perKind(() => new Set<string>());
   const add = (kind: Kind, id: string): void => {
     if (known[kind].has(id) && !seen[kind].looks.has(id)) ids[kind].add(id);
   };
@@ -101,7 +100,7 @@ export function others(seen: Seen, { known }: Looking, tried: Set<string>, most:
     }
     return ids;
   };
-  return { vm: of("vm"), volume: of("volume"), group: of("group") };
+  return perKind(of);
 }
 
 export const isNobody = (ids: Ids): boolean => kinds.every((kind) => ids[kind].size === 0);

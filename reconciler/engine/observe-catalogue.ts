@@ -1,10 +1,10 @@
 /** Reads of the catalogue (flavors, images, regions) the lists in which something has to be looked up, and no others. */
 
 import { isUuid } from "../core/canonical/catalogue";
-import { ofKind } from "../core/model/by-kind";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Sighting } from "../core/model/evidence";
+import { ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveVm } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";

@@ -1,6 +1,6 @@
 /** What a step writes down: what became true when it succeeded, and before a delete, that it is being sent. */
 import { kindOf } from "../core/model/address";
-import { sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { sight } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import {
   orphanKey,
@@ -83,7 +83,7 @@ export function missingInstead(
   const kind = kindOf(step.address);
   const record = run.recorder.state.resources.get(step.address);
   if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
-  const sighting = { vm: sightVm, volume: sightVolume, group: sightGroup }[kind](run.live, id);
+  const sighting = sight[kind](run.live, id);
   if (sighting.seen === "yes") return [];
   const orphan = missingOrphan(record, id, "its delete was answered with not-found, and nobody had seen it before");
   return recordedAt([{ type: "missing", orphan }], isoNow(run));

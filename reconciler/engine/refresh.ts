@@ -2,11 +2,12 @@
  * Looks at the service once: the fewest requests that show everything the records and the file speak of. One list of
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
-import { type Address, type Kind, kinds, parseAddress } from "../core/model/address";
+import { type Address, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
+import { type Kind, kinds, perKind } from "../core/model/kinds";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
@@ -274,7 +275,7 @@ function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]
 }
 
 function knownIds(desired: Desired, state: State, part?: Part): Record<Kind, Set<string>> {
-  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  const ids = perKind(() => new Set<string>());
   const isMeant = (address: Address): boolean => part === undefined || part.addresses.has(address);
   const records = [...state.resources.values()].filter(({ address }) => isMeant(address));
   for (const record of records) if (record.id !== undefined) ids[record.kind].add(record.id);

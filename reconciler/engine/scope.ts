@@ -3,11 +3,11 @@
  * through here: what another one does not show is no evidence of anything.
  */
 
-import { kinds } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
-import { type Live, sight } from "../core/model/live";
+import { kinds } from "../core/model/kinds";
+import { type Live, sight, sightingsOf } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
@@ -79,7 +79,7 @@ const mostWitnesses = 5;
 function strangersIn(state: State, live: Live): readonly string[] {
   const known = lazily(() => new Set([...state.resources.values()].map(({ id }) => id)));
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
-  const told = { vm: live.vmById, volume: live.volumes, group: live.groups };
+  const told = sightingsOf(live);
   const found = kinds.flatMap((kind) =>
     [...told[kind]].flatMap(([id, sighting]) => {
       if (sighting.seen !== "yes" || known().has(id)) return [];

@@ -4,6 +4,7 @@
  */
 import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
+import { perKind } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import { type Live, notSeen, type Sighting } from "../core/model/live";
 import type { State } from "../core/model/recorded";
@@ -69,7 +70,7 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
 }
 
 function allIds({ resources }: State): SliceIds {
-  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  const ids = perKind(() => new Set<string>());
   for (const { kind, id } of resources.values()) if (id !== undefined) ids[kind].add(id);
   return ids;
 }

@@ -5,14 +5,14 @@
  */
 import type { Kind } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Live, Sighting } from "../core/model/live";
+import { type Live, shownOf } from "../core/model/live";
 import type { HandlerService } from "./handler";
 import { isClaimed, thingOf } from "./ownership";
 
 /** False when several bear the name, or when another resource of this program has shown that it manages what does. */
 export function mayBeItself(service: HandlerService, live: Live, kind: Kind, name: unknown): boolean {
   const isNamesake = (one: Named): boolean => one.name?.toLowerCase() === String(name).toLowerCase();
-  const [only, ...others] = seenOf[kind](live).filter(isNamesake);
+  const [only, ...others] = (kind === "vm" ? (live.vms ?? []) : shownOf[kind](live)).filter(isNamesake);
   return only !== undefined && others.length === 0 && !isClaimed(service, thingOf(kind, only.id));
 }
 
@@ -20,15 +20,6 @@ interface Named {
   readonly id: string;
   readonly name?: string;
 }
-
-const seenOf: Record<Kind, (live: Live) => readonly Named[]> = {
-  vm: ({ vms = [] }) => vms,
-  volume: ({ volumes }) => shownIn(volumes),
-  group: ({ groups }) => shownIn(groups),
-};
-
-const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] =>
-  [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
 
 export const orElseRefused = ({ summary }: Diagnostic, loss: string | undefined): string =>
   [

@@ -5,8 +5,9 @@
 import { readDesired } from "../config/read-desired";
 import { sourceOfValues } from "../config/values";
 import type { Path } from "../config/yaml-file";
-import { type Address, type Kind, sectionOf } from "../core/model/address";
+import type { Address } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
+import { type Kind, sectionOf } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import {
   type Checked,

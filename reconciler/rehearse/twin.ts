@@ -7,8 +7,8 @@ import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume 
 import type { WorldDump } from "../../emulator/world";
 import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
 import type { Kind } from "../core/model/address";
-import { ofKind } from "../core/model/by-kind";
 import type { Desired, DesiredVm } from "../core/model/desired";
+import { ofKind } from "../core/model/kinds";
 import type { CatalogueEntry, Live, LiveGroup, LiveVm, Sighting } from "../core/model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
 import { twinRules } from "./twin-rules";

@@ -1,6 +1,7 @@
 /** What a change of a field costs, from the one table of fields, for people who are about to make it. */
-import { type Kind, kinds, parseAddress } from "../core/model/address";
+import { parseAddress } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
+import { type Kind, kinds } from "../core/model/kinds";
 import { hang } from "./style";
 
 export interface NamedField {

@@ -3,7 +3,7 @@
  * made to fit them, a title and a description for readers who do not see it. Where things go is in graph-layout.ts.
  */
 import { itemAt, mustGet } from "../core/text/invariant";
-import { byComponent, type Graph, type GraphEdge, type GraphNode, type Tone, toneSigns } from "./graph";
+import { byComponent, type Graph, type GraphEdge, type GraphNode, tones } from "./graph";
 import { type Layout, layOut, type Point } from "./graph-layout";
 import { columnsOf, wrapText } from "./style";
 
@@ -138,7 +138,7 @@ const frameLines = ({ name, width, height }: Frame, { x, y }: Point): string[] =
 ];
 
 function boxOf(node: GraphNode): Box {
-  const head = [toneSigns[node.tone], node.head].filter((part) => part !== "").join(" ");
+  const head = [tones[node.tone].sign ?? "", node.head].filter((part) => part !== "").join(" ");
   const text = [
     ...(head === "" ? [] : breakWords(head).map((words) => ({ words, strong: true }))),
     ...node.lines.flatMap((line) => breakWords(line).map((words) => ({ words, strong: false }))),
@@ -292,21 +292,9 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 const escapeXml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`).replace(/[\ud800-\udfff]/gu, "\ufffd");
 
-const tones: Record<Tone, readonly [light: string, dark: string]> = {
-  create: ["#1a7f37", "#3fb950"],
-  change: ["#9a6700", "#d29922"],
-  danger: ["#cf222e", "#f85149"],
-  wait: ["#6e7781", "#8b949e"],
-  plain: ["#6e7781", "#8b949e"],
-  outside: ["#bf3989", "#db61a2"],
-  vm: ["#0969da", "#58a6ff"],
-  volume: ["#9a6700", "#d29922"],
-  group: ["#8250df", "#bc8cff"],
-};
-
-const toneStyles = (theme: 0 | 1): string =>
+const toneStyles = (theme: "colour" | "onDark"): string =>
   Object.entries(tones)
-    .map(([tone, colours]) => `.${tone} .edge-mark{fill:${colours[theme]}}.${tone} .box{stroke:${colours[theme]}}`)
+    .map(([tone, row]) => `.${tone} .edge-mark{fill:${row[theme]}}.${tone} .box{stroke:${row[theme]}}`)
     .join("");
 
 const styles = [
@@ -315,8 +303,8 @@ const styles = [
   ".label{paint-order:stroke;stroke:#ffffff;stroke-width:4px}",
   ".paper{fill:#ffffff}.box{fill:#f6f8fa;stroke-width:1.2}.wait .box{stroke-dasharray:4 3}",
   ".edge{fill:none;stroke:#8c959f;stroke-width:1.3}.maybe{stroke-dasharray:5 4}.tip{fill:#8c959f}",
-  toneStyles(0),
+  toneStyles("colour"),
   "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.quiet,.label{fill:#9198a1}.label{stroke:#0d1117}",
   ".paper{fill:#0d1117}.box{fill:#161b22}.edge{stroke:#6e7681}.tip{fill:#6e7681}",
-  `${toneStyles(1)}}`,
+  `${toneStyles("onDark")}}`,
 ].join("");

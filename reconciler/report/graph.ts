@@ -45,16 +45,23 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-export const toneSigns: Record<Tone, string> = {
-  create: "+",
-  change: "~",
-  danger: "!",
-  wait: "…",
-  plain: "",
-  outside: "",
-  vm: "",
-  volume: "",
-  group: "",
+interface ToneRow {
+  readonly sign?: string;
+  /** On light and dark; the SVG has a shade of its own for dark. */
+  readonly colour: string;
+  readonly onDark: string;
+}
+
+export const tones: Readonly<Record<Tone, ToneRow>> = {
+  create: { sign: "+", colour: "#1a7f37", onDark: "#3fb950" },
+  change: { sign: "~", colour: "#9a6700", onDark: "#d29922" },
+  danger: { sign: "!", colour: "#cf222e", onDark: "#f85149" },
+  wait: { sign: "…", colour: "#6e7781", onDark: "#8b949e" },
+  plain: { colour: "#6e7781", onDark: "#8b949e" },
+  outside: { colour: "#bf3989", onDark: "#db61a2" },
+  vm: { colour: "#0969da", onDark: "#58a6ff" },
+  volume: { colour: "#9a6700", onDark: "#d29922" },
+  group: { colour: "#8250df", onDark: "#bc8cff" },
 };
 
 export function planGraph(plan: Plan): Graph {
@@ -258,7 +265,7 @@ function describeResource(resource: DesiredResource): string {
 }
 
 const nodeText = ({ head, lines, tone }: GraphNode, lineBreak: string, quote: (text: string) => string): string =>
-  [[toneSigns[tone], head].filter((part) => part !== "").join(" "), ...lines]
+  [[tones[tone].sign ?? "", head].filter((part) => part !== "").join(" "), ...lines]
     .filter((line) => line !== "")
     .map(quote)
     .join(lineBreak);
@@ -266,19 +273,6 @@ const nodeText = ({ head, lines, tone }: GraphNode, lineBreak: string, quote: (t
 /** Mermaid has its own entities, with a number sign for an ampersand. */
 const mermaidText = (text: string): string =>
   text.replace(/[^A-Za-z0-9 ,.()/_\-\u0080-\uffff]/gu, (character) => `#${character.codePointAt(0)};`);
-
-/** On light and dark; the SVG has a shade of its own for each. */
-const toneColours: Record<Tone, string> = {
-  create: "#1a7f37",
-  change: "#9a6700",
-  danger: "#cf222e",
-  wait: "#6e7781",
-  plain: "#6e7781",
-  outside: "#bf3989",
-  vm: "#0969da",
-  volume: "#9a6700",
-  group: "#8250df",
-};
 
 export function graphMermaid(graph: Graph): string {
   const names = nameNodes(graph);
@@ -298,10 +292,10 @@ export function graphMermaid(graph: Graph): string {
     );
   }
   const used = new Set(graph.nodes.map((node) => node.tone));
-  for (const tone of keysOf(toneColours))
+  for (const tone of keysOf(tones))
     if (used.has(tone))
       lines.push(
-        `  classDef ${tone} stroke:${toneColours[tone]},stroke-width:2px${tone === "wait" ? ",stroke-dasharray:4 3" : ""}`,
+        `  classDef ${tone} stroke:${tones[tone].colour},stroke-width:2px${tone === "wait" ? ",stroke-dasharray:4 3" : ""}`,
       );
   return `${lines.join("\n")}\n`;
 }
@@ -319,7 +313,7 @@ export function graphDot(graph: Graph): string {
   lines.push(
     ...boxed(graph, {
       node: (node) =>
-        `${names.get(node.id)} [label="${nodeText(node, "\\n", dotText)}", color="${toneColours[node.tone]}"${node.tone === "wait" ? ', style="rounded,dashed"' : ""}];`,
+        `${names.get(node.id)} [label="${nodeText(node, "\\n", dotText)}", color="${tones[node.tone].colour}"${node.tone === "wait" ? ', style="rounded,dashed"' : ""}];`,
       open: (box, index) =>
         `subgraph cluster_${index} { label="${dotText(box)}"; labeljust=l; style=rounded; color="#8c959f"; fontname="sans-serif"; fontsize=11;`,
       close: "}",

@@ -5,6 +5,7 @@
 
 import type { Change, FieldChange } from "../core/diff/changes";
 import { type Address, componentOf } from "../core/model/address";
+import { kindRows } from "../core/model/kinds";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
@@ -149,9 +150,9 @@ function verbOf(change: Change, steps: readonly Step[]): string {
         ? withRemarks("finish what was begun", remarks)
         : withRemarks(fieldVerbs(change.fields), [...fieldRemarks(change), ...remarks]);
     case "replace":
-      return withRemarks("replace", [...replaceRemarks[change.kind], ...remarks]);
+      return withRemarks("replace", [...kindRows[change.kind].whenReplaced, ...remarks]);
     case "delete":
-      return withRemarks("delete", [...deleteRemarks[change.kind], ...remarks]);
+      return withRemarks("delete", [...kindRows[change.kind].whenDeleted, ...remarks]);
     case "forget":
       return steps.some((step) => leavesOrphan(step, change))
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
@@ -160,18 +161,6 @@ function verbOf(change: Change, steps: readonly Step[]): string {
       return change.action satisfies never;
   }
 }
-
-const replaceRemarks: Record<Change["kind"], readonly string[]> = {
-  vm: ["new id, new address"],
-  volume: ["an empty one takes its place"],
-  group: ["new id, without a gap in what it admits"],
-};
-
-const deleteRemarks: Record<Change["kind"], readonly string[]> = {
-  vm: ["with its root disk"],
-  volume: ["with its data"],
-  group: [],
-};
 
 /** The thing itself, and not what hung on it. */
 const leavesOrphan = ({ action }: Step, { kind, id }: Change): boolean =>

@@ -3,7 +3,7 @@
  * over by name. Known before anything is compared, so that no other address takes one for a stranger, or for its own.
  */
 import type { Address } from "../model/address";
-import { type DiffContext, groupsSeen, volumesSeen } from "./context";
+import type { DiffContext } from "./context";
 import { find } from "./find";
 import { findVm } from "./find-vm";
 import type { Pair } from "./pair";
@@ -25,14 +25,5 @@ const maySettle = ({ intent, recorded, import: wanted, kind }: Pair, { options }
   (kind === "vm" && recorded === undefined && options.adopt === true);
 
 function findPair(pair: Pair, context: DiffContext) {
-  switch (pair.kind) {
-    case "vm":
-      return findVm(pair, context);
-    case "volume":
-      return find(pair, volumesSeen(context), context);
-    case "group":
-      return find(pair, groupsSeen(context), context);
-    default:
-      return pair satisfies never;
-  }
+  return pair.kind === "vm" ? findVm(pair, context) : find(pair, pair.kind, context);
 }

@@ -7,15 +7,8 @@ import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
-import {
-  type Live,
-  type LiveGroup,
-  type LiveVm,
-  type LiveVolume,
-  type Sighting,
-  sightGroup,
-  sightVolume,
-} from "../model/live";
+import { type Kind, kindRows } from "../model/kinds";
+import { isListed, type Live, type LiveOf, type Sighting, shownOf, sight } from "../model/live";
 import type { RecordedRun, State } from "../model/recorded";
 import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
@@ -48,9 +41,8 @@ export interface DiffContext {
   readonly regions: Index | undefined;
   /** Where the volume was seen and shows it. */
   readonly volumeSize: (id: string) => number | undefined;
-  readonly vmsByName: ReadonlyMap<string, readonly LiveVm[]>;
-  readonly volumesByName: ReadonlyMap<string, readonly LiveVolume[]>;
-  readonly groupsByName: ReadonlyMap<string, readonly LiveGroup[]>;
+  /** Of each kind, by the name in lower case: of what a list shows, and VMs without a list as well. */
+  readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
   /** Which address manages an id. */
   readonly addressOfId: ReadonlyMap<string, Address>;
   readonly replace: ReadonlySet<Address>;
@@ -84,11 +76,6 @@ export function diffContext(input: {
     if (id !== undefined && state.resources.get(to)?.id === undefined) addressOfId.set(id, to);
   for (const record of state.resources.values())
     if (record.id !== undefined) addressOfId.set(record.id, record.address);
-  const seen = <T>(sightings: ReadonlyMap<string, Sighting<T>>): T[] => {
-    const values: T[] = [];
-    for (const sighting of sightings.values()) if (sighting.seen === "yes") values.push(sighting.value);
-    return values;
-  };
   return {
     live,
     can: input.can,
@@ -100,9 +87,11 @@ export function diffContext(input: {
       const sighting = live.volumes.get(id);
       return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
     },
-    vmsByName: groupByName(live.vms ?? seen(live.vmById)),
-    volumesByName: live.volumesListed ? groupByName(seen(live.volumes)) : new Map(),
-    groupsByName: live.groupsListed ? groupByName(seen(live.groups)) : new Map(),
+    byName: {
+      vm: groupByName(shownOf.vm(live)),
+      volume: isListed.volume(live) ? groupByName(shownOf.volume(live)) : new Map(),
+      group: isListed.group(live) ? groupByName(shownOf.group(live)) : new Map(),
+    },
     addressOfId,
     replace: new Set(input.options.replace ?? []),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
@@ -159,7 +148,7 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
 }
 
 /** One kind's part of what was seen. */
-export interface Sightings<L extends LiveVolume | LiveGroup> {
+export interface KindSeen<L> {
   readonly what: What;
   /** Whether `byName` holds all there are. */
   readonly listed: boolean;
@@ -168,18 +157,11 @@ export interface Sightings<L extends LiveVolume | LiveGroup> {
   sight(id: string): Sighting<L>;
 }
 
-export const volumesSeen = (context: DiffContext): Sightings<LiveVolume> => ({
-  what: "volume",
-  listed: context.live.volumesListed,
-  byName: context.volumesByName,
-  sight: (id) => sightVolume(context.live, id),
-});
-
-export const groupsSeen = (context: DiffContext): Sightings<LiveGroup> => ({
-  what: "security group",
-  listed: context.live.groupsListed,
-  byName: context.groupsByName,
-  sight: (id) => sightGroup(context.live, id),
+export const seenOf = <K extends Kind>({ live, byName }: DiffContext, kind: K): KindSeen<LiveOf[K]> => ({
+  what: kindRows[kind].fullNoun,
+  listed: isListed[kind](live),
+  byName: byName[kind],
+  sight: (id) => sight[kind](live, id),
 });
 
 /** The id a reference stands for; `undefined` while the resource has none yet. */

@@ -3,8 +3,8 @@
  * what that action needs. The reasons and the words that every kind has in common stand here once.
  */
 import type { Address, Kind } from "../model/address";
-import { ofKind } from "../model/by-kind";
 import type { Diagnostic } from "../model/diagnostic";
+import { ofKind } from "../model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
 import type { RecordedResource } from "../model/recorded";
 import type { Action, Change, Reason } from "./changes";

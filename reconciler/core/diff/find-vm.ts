@@ -55,7 +55,7 @@ function findByName(pair: VmPair, name: string, candidates: readonly LiveVm[], c
   const only = candidates[0];
   if (only === undefined) {
     if (pair.import?.name === undefined) return { how: "absent" };
-    const managed = context.vmsByName.get(name.toLowerCase())?.[0];
+    const managed = context.byName.vm.get(name.toLowerCase())?.[0];
     const manager = managed === undefined ? undefined : context.addressOfId.get(managed.id);
     return {
       how: "error",
@@ -111,7 +111,7 @@ export const openCreate = ({ intent }: VmPair): Intent | undefined =>
   intent?.operation === "vm.create" ? intent : undefined;
 
 const strangersNamed = (name: string, pair: VmPair, context: DiffContext): readonly LiveVm[] =>
-  (context.vmsByName.get(name.toLowerCase()) ?? []).filter((vm) => isUnclaimed(pair.address, vm.id, context));
+  (context.byName.vm.get(name.toLowerCase()) ?? []).filter((vm) => isUnclaimed(pair.address, vm.id, context));
 
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>
   sighting.seen === "gone"

@@ -2,10 +2,11 @@
 import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { notLookedAt } from "../model/evidence";
-import type { LiveGroup, LiveVolume } from "../model/live";
+import type { Kind } from "../model/kinds";
+import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
-import { type DiffContext, isUnclaimed, type Sightings } from "./context";
+import { type DiffContext, isUnclaimed, type KindSeen, seenOf } from "./context";
 import { describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
 import {
   importGone,
@@ -17,6 +18,8 @@ import {
   type What,
 } from "./findings";
 import type { Pair } from "./pair";
+
+type ByList = Exclude<Kind, "vm">;
 
 export type Found<L> =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
@@ -31,7 +34,9 @@ export interface Known<L> {
   readonly adopted?: Reason;
 }
 
-export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightings<L>, context: DiffContext): Found<L> {
+/** A VM has ways of its own (find-vm.ts): its volumes and its dialect tell more of it. */
+export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext): Found<LiveOf[K]> {
+  const seen = seenOf(context, kind);
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
     const made = findMade(pair, pair.intent, known, seen, context);
@@ -42,11 +47,11 @@ export function find<L extends LiveVolume | LiveGroup>(pair: Pair, seen: Sightin
 }
 
 /** What an open create made. `undefined`: it made nothing, and the thing that the record names is looked for. */
-function findMade<L extends LiveVolume | LiveGroup>(
+function findMade<L extends LiveOf[ByList]>(
   pair: Pair,
   intent: Intent,
   known: string | undefined,
-  seen: Sightings<L>,
+  seen: KindSeen<L>,
   context: DiffContext,
 ): Found<L> | undefined {
   const { what } = seen;
@@ -65,10 +70,10 @@ function findMade<L extends LiveVolume | LiveGroup>(
 }
 
 /** By the id of the record or of the import. */
-function findKnown<L extends LiveVolume | LiveGroup>(
+function findKnown<L extends LiveOf[ByList]>(
   pair: Pair,
   id: string,
-  seen: Sightings<L>,
+  seen: KindSeen<L>,
   context: DiffContext,
 ): Found<L> {
   const { what } = seen;
@@ -94,7 +99,7 @@ const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagn
 });
 
 /** Something else that bears the name which the file wants stands in the way of a create. */
-const absentUnless = <L extends LiveVolume | LiveGroup>(
+const absentUnless = <L extends LiveOf[ByList]>(
   inItsPlace: L | undefined,
   pair: Pair,
   what: What,
@@ -104,18 +109,14 @@ const absentUnless = <L extends LiveVolume | LiveGroup>(
     ? { how: "absent", ...(gone === undefined ? {} : { gone }) }
     : failed(nameTaken(pair, what, inItsPlace));
 
-const strangersNamed = <L extends LiveVolume | LiveGroup>(
+const strangersNamed = <L extends LiveOf[ByList]>(
   name: string,
   pair: Pair,
-  seen: Sightings<L>,
+  seen: KindSeen<L>,
   context: DiffContext,
 ): L[] => (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
 
-const namesake = <L extends LiveVolume | LiveGroup>(
-  pair: Pair,
-  seen: Sightings<L>,
-  context: DiffContext,
-): L | undefined =>
+const namesake = <L extends LiveOf[ByList]>(pair: Pair, seen: KindSeen<L>, context: DiffContext): L | undefined =>
   pair.desired === undefined ? undefined : strangersNamed(pair.desired.name, pair, seen, context)[0];
 
 const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>

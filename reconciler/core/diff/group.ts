@@ -12,7 +12,7 @@ import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
-import { type DiffContext, groupsSeen } from "./context";
+import type { DiffContext } from "./context";
 import {
   creationReason,
   type Facts,
@@ -56,7 +56,7 @@ interface ComparedGroup {
 }
 
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
-  const found = pairs.map((pair) => ({ pair, entry: find(pair, groupsSeen(context), context) }));
+  const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
   const dying = dyingIds(found, state);
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);

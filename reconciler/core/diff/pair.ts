@@ -12,9 +12,9 @@ import {
   quoted,
   renamed,
 } from "../model/address";
-import { ofKind } from "../model/by-kind";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { ofKind } from "../model/kinds";
 import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
 
 export type DesiredOf<K extends Kind> = Extract<DesiredResource, { readonly kind: K }>;

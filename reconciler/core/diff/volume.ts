@@ -10,7 +10,7 @@ import { type LiveVolume, sightVm } from "../model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
-import { type DiffContext, referenceId, volumesSeen } from "./context";
+import { type DiffContext, referenceId } from "./context";
 import {
   type Acted,
   type ChangeTo,
@@ -59,7 +59,7 @@ export interface VmFates {
 export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
   const { address, desired, recorded } = pair;
   const base: VolumeFacts = { kind: "volume", address, desired, recorded, diagnostics: [] };
-  const found = find(pair, volumesSeen(context), context);
+  const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
     // Its block is gone, and it was created all the same: the intent says what it was to be. What it was to replace was

@@ -2,7 +2,7 @@
  * What can be seen and done on a deployment of the service, computed once from the operations that its dialect names.
  * Decisions are written on these, so that what follows from a missing operation is said in one place.
  */
-import type { Kind } from "./address";
+import { type Kind, perKind } from "./kinds";
 import type { Operation } from "./operation";
 
 export interface Abilities {
@@ -26,11 +26,7 @@ export interface Abilities {
 }
 
 export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
-  const listed: Readonly<Record<Kind, boolean>> = {
-    vm: has("vm.list"),
-    volume: has("volume.list"),
-    group: has("group.list"),
-  };
+  const listed = perKind((kind) => has(`${kind}.list`));
   const readsOneVm = has("vm.get");
   const readsOneGroup = has("group.get");
   return {

@@ -3,13 +3,10 @@
  * `shop/vm.web[0]` and `eu[a]/inner/vm.web`. It is what the desired state, the record, the plan and every message call
  * the resource, whatever its name in the service.
  */
-/** Every kind there is, in the order in which they are listed and, where nothing else decides, planned. */
-export const kinds = ["group", "vm", "volume"] as const;
-export type Kind = (typeof kinds)[number];
-export type Address = string;
+import { isKind, type Kind, kinds } from "./kinds";
 
-/** The key of the YAML section that declares a kind. */
-export const sectionOf: Record<Kind, string> = { vm: "vms", volume: "volumes", group: "groups" };
+export type { Kind } from "./kinds";
+export type Address = string;
 
 export interface AddressParts {
   /** The components that it is in, from the outermost: `shop/`, `eu[a]/inner/`. Absent: none. */
@@ -37,11 +34,11 @@ export function parseAddress(text: string): AddressParts | undefined {
   const match = addressPattern.exec(text);
   if (match === null) return undefined;
   const [, within = "", kind, key = "", each] = match;
-  if (each !== undefined && eachKeyProblem(each) !== undefined) return undefined;
+  if (!isKind(kind) || (each !== undefined && eachKeyProblem(each) !== undefined)) return undefined;
   if (within !== "" && !isComponentPath(within)) return undefined;
   return {
     ...(within === "" ? {} : { within }),
-    kind: kind as Kind,
+    kind,
     key,
     ...(each === undefined ? {} : { each }),
   };

@@ -2,16 +2,11 @@
  * Values that only the service knows, of things that are declared here: an id, an address. Where one stands, the file
  * has said which; it becomes text when the thing exists and shows it, and is never guessed before.
  */
-import { type Address, type Kind, kindOf } from "./address";
+import { type Address, kindOf } from "./address";
 import type { SourcePosition } from "./diagnostic";
+import type { Kind, kindRows } from "./kinds";
 
-export const attributesOf = {
-  vm: ["id", "name", "private_ip", "floating_ip"],
-  volume: ["id", "name", "size"],
-  group: ["id", "name"],
-} as const satisfies Record<Kind, readonly string[]>;
-
-export type Attribute = (typeof attributesOf)[Kind][number];
+export type Attribute = (typeof kindRows)[Kind]["attributes"][number];
 
 export interface Computed {
   readonly address: Address;

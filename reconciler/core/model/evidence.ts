@@ -7,7 +7,7 @@
  *                state again, or accepted by the user by name.
  * What lacks one of them is `unobserved`, with the reason.
  */
-import { kinds } from "./address";
+import { kinds } from "./kinds";
 import type { Scope } from "./recorded";
 
 const earned: unique symbol = Symbol("earned");

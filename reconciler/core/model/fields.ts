@@ -9,6 +9,7 @@
 import { keysOf } from "../text/objects";
 import type { Kind } from "./address";
 import type { Text } from "./computed";
+import { perKind } from "./kinds";
 import type { FlushPolicy, Reference } from "./reference";
 import type { Rule } from "./rule";
 
@@ -382,14 +383,13 @@ export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>
 /** The fields of a VM that its record in the service shows, as they are. */
 export const observedVmFields = keysWith(vmFields, { observed: true });
 
+/** Whether names of this kind are one word in lower case; others are any text. */
+export const hasPlainNames = perKind((kind) => fieldsOf[kind].name.type === "name");
+
 const namesIgnorable = (rows: Rows): string[] =>
   Object.values(rows)
     .filter(({ effect }) => effect !== "none")
     .map(({ field }) => field);
 
 /** What lifecycle.ignore_changes may name: every field that says something of the service. */
-export const ignorable: Readonly<Record<Kind, readonly string[]>> = {
-  vm: namesIgnorable(vmFields),
-  volume: namesIgnorable(volumeFields),
-  group: namesIgnorable(groupFields),
-};
+export const ignorable = perKind((kind): readonly string[] => namesIgnorable(fieldsOf[kind]));

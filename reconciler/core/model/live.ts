@@ -2,9 +2,9 @@
  * What the service says exists, as read through the dialect. A field that this deployment's records do not show is
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
-import type { Kind } from "./address";
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
+import { type Kind, perKind } from "./kinds";
 
 export type { Sighting } from "./evidence";
 
@@ -77,6 +77,12 @@ export interface LiveGroup {
   readonly rules?: readonly LiveRule[];
 }
 
+export interface LiveOf {
+  readonly vm: LiveVm;
+  readonly volume: LiveVolume;
+  readonly group: LiveGroup;
+}
+
 /** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
 export interface CatalogueEntry {
   readonly id: string;
@@ -121,12 +127,56 @@ export const notSeen: Live = {
   volumesListed: false,
   groups: new Map(),
   groupsListed: false,
-  unlisted: { vm: notLookedAt, volume: notLookedAt, group: notLookedAt },
+  unlisted: perKind(() => notLookedAt),
   catalogue: {},
+};
+
+export type SightingsOf = { readonly [K in Kind]: ReadonlyMap<string, Sighting<LiveOf[K]>> };
+
+/** What was seen of each kind, by its id. */
+export const sightingsOf = ({ vmById, volumes, groups }: Live): SightingsOf => ({
+  vm: vmById,
+  volume: volumes,
+  group: groups,
+});
+
+/** Of each kind, made from its kind. */
+export const sightingsBy = (
+  make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>,
+): SightingsOf => ({ vm: make("vm"), volume: make("volume"), group: make("group") });
+
+export const withSightings = (live: Live, { vm, volume, group }: SightingsOf): Live => ({
+  ...live,
+  vmById: vm,
+  volumes: volume,
+  groups: group,
+});
+
+/** Whether every one of a kind that there is was shown. */
+export const isListed: Readonly<Record<Kind, (live: Live) => boolean>> = {
+  vm: ({ vms }) => vms !== undefined,
+  volume: ({ volumesListed }) => volumesListed,
+  group: ({ groupsListed }) => groupsListed,
+};
+
+export const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonly T[] =>
+  [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
+
+type ShownOf = { readonly [K in Kind]: (live: Live) => readonly LiveOf[K][] };
+
+/** Those of a kind that were seen to be there: of VMs what their list shows, where there is one. */
+export const shownOf: ShownOf = {
+  vm: ({ vms, vmById }) => vms ?? shownIn(vmById),
+  volume: ({ volumes }) => shownIn(volumes),
+  group: ({ groups }) => shownIn(groups),
 };
 
 export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById.get(id) ?? live.unlisted.vm;
 export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>
   live.volumes.get(id) ?? live.unlisted.volume;
 export const sightGroup = (live: Live, id: string): Sighting<LiveGroup> => live.groups.get(id) ?? live.unlisted.group;
-export const sight = { vm: sightVm, volume: sightVolume, group: sightGroup } as const;
+export const sight: { readonly [K in Kind]: (live: Live, id: string) => Sighting<LiveOf[K]> } = {
+  vm: sightVm,
+  volume: sightVolume,
+  group: sightGroup,
+};

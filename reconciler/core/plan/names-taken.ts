@@ -6,9 +6,9 @@
 import { groupByName } from "../diff/context";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
-import { type ByKind, lazilyByKind } from "../model/by-kind";
 import type { Diagnostic } from "../model/diagnostic";
-import type { Sighting } from "../model/live";
+import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
+import { isListed, type Sighting, sightingsOf } from "../model/live";
 import { orphanKey } from "../model/recorded";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
@@ -48,7 +48,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     diagnostics.push({
       severity: "error",
       code: "plan/name-taken",
-      summary: `${step.address} cannot have the name ${name}: ${words[kind]} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
+      summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
       detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
       fix: wayOut(address, targeted),
       address: step.address,
@@ -57,8 +57,6 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
   }
   return diagnostics;
 }
-
-const words: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
 
 export function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
   switch (action.operation) {
@@ -86,7 +84,7 @@ function freersOf(draft: Draft): Map<string, Address> {
 
 /** Everybody of a kind by name: as listed, or where there is no list as recorded and seen one by one. */
 function bearerLookup(draft: Draft): ByKind<Bearer> {
-  const { live, vmsByName, volumesByName, groupsByName } = draft.context;
+  const { live, byName } = draft.context;
   const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) => {
     const bearers: (Bearer & { readonly name?: string })[] = [];
     for (const { kind: recordedKind, id, name } of draft.state.resources.values()) {
@@ -97,11 +95,7 @@ function bearerLookup(draft: Draft): ByKind<Bearer> {
     }
     return groupByName(bearers);
   };
-  return lazilyByKind<Bearer>({
-    vm: () => (live.vms === undefined ? known("vm", live.vmById) : vmsByName),
-    volume: () => (live.volumesListed ? volumesByName : known("volume", live.volumes)),
-    group: () => (live.groupsListed ? groupsByName : known("group", live.groups)),
-  });
+  return lazilyByKind<Bearer>((kind) => (isListed[kind](live) ? byName[kind] : known(kind, sightingsOf(live)[kind])));
 }
 
 function wayOut(bearer: Address | undefined, targeted: readonly Pair[]): string {

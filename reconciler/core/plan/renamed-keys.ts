@@ -4,10 +4,11 @@
  */
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
-import { type Address, type Kind, quoted } from "../model/address";
+import { type Address, quoted } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { fieldsOf } from "../model/fields";
+import { type FieldRow, fieldsOf } from "../model/fields";
+import { perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
 
 export function renamedKeys(
@@ -72,11 +73,11 @@ function markOf(resource: DesiredResource | RecordedResource | undefined): strin
   return parts.some((part) => part === undefined) ? "" : JSON.stringify([resource.kind, ...parts]);
 }
 
-const marks: Record<Kind, readonly string[]> = {
-  vm: Object.entries(fieldsOf.vm).flatMap(([key, row]) => (key !== "name" && row.absent !== "unset" ? [key] : [])),
-  volume: ["sizeGb"],
-  group: ["rules"],
-};
+const marks = perKind((kind) =>
+  Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { absent, compare }]) =>
+    key !== "name" && absent !== "unset" && compare !== "never" ? [key] : [],
+  ),
+);
 
 function worthOf(resource: DesiredResource | RecordedResource, key: string): unknown {
   if (key !== "rules") return Object.entries(resource).find(([name]) => name === key)?.[1];

@@ -4,15 +4,17 @@
  * the round that follows looks for itself.
  */
 import type { Abilities } from "../model/abilities";
-import { type Address, type Kind, kinds } from "../model/address";
+import type { Address } from "../model/address";
+import { type Kind, kinds, perKind } from "../model/kinds";
 import {
   type Catalogue,
   type Live,
-  type LiveGroup,
-  type LiveVm,
-  type LiveVolume,
+  type LiveOf,
   notSeen,
   type Sighting,
+  sightingsBy,
+  sightingsOf,
+  withSightings,
 } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
 
@@ -33,34 +35,24 @@ const keyOf = ({ kind, id }: Identified): string => `${kind}:${id}`;
 
 /** What a look saw is the latest of it; of what it did not look at, the earlier look holds. */
 export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, "resources">, now: number): Swept {
-  const vmById = new Map<string, Sighting<LiveVm>>();
-  const volumes = new Map<string, Sighting<LiveVolume>>();
-  const groups = new Map<string, Sighting<LiveGroup>>();
+  const [found, then] = [sightingsOf(seen), sightingsOf(before.live)];
   const at = new Map<string, number>();
-  const keep = <T>(
-    record: Identified,
-    into: Map<string, Sighting<T>>,
-    found: ReadonlyMap<string, Sighting<T>>,
-    then: ReadonlyMap<string, Sighting<T>>,
-  ): void => {
-    const { id } = record;
-    const fresh = found.get(id);
-    const sighting = fresh ?? then.get(id);
-    const seenAt = fresh === undefined ? before.at.get(keyOf(record)) : now;
-    if (sighting?.seen !== "yes" || seenAt === undefined) return;
-    into.set(id, sighting);
-    at.set(keyOf(record), seenAt);
+  const keptOfKind = <K extends Kind>(kind: K): ReadonlyMap<string, Sighting<LiveOf[K]>> => {
+    const kept = new Map<string, Sighting<LiveOf[K]>>();
+    for (const record of resources.values()) {
+      if (record.kind !== kind || !isIdentified(record)) continue;
+      const { id } = record;
+      const fresh = found[kind].get(id);
+      const sighting = fresh ?? then[kind].get(id);
+      const seenAt = fresh === undefined ? before.at.get(keyOf(record)) : now;
+      if (sighting?.seen !== "yes" || seenAt === undefined) continue;
+      kept.set(id, sighting);
+      at.set(keyOf(record), seenAt);
+    }
+    return kept;
   };
-  for (const record of resources.values()) {
-    if (!isIdentified(record)) continue;
-    if (record.kind === "vm") keep(record, vmById, seen.vmById, before.live.vmById);
-    else if (record.kind === "volume") keep(record, volumes, seen.volumes, before.live.volumes);
-    else keep(record, groups, seen.groups, before.live.groups);
-  }
-  return {
-    live: { ...notSeen, vmById, volumes, groups, catalogue: either(seen.catalogue, before.live.catalogue) },
-    at,
-  };
+  const live = withSightings(notSeen, sightingsBy(keptOfKind));
+  return { live: { ...live, catalogue: either(seen.catalogue, before.live.catalogue) }, at };
 }
 
 const either = (now: Catalogue, then: Catalogue): Catalogue => ({
@@ -91,13 +83,11 @@ function keptOf(
 }
 
 /** What is seen now, and beneath it what was seen before. */
-export const laidOver = (seen: Live, { live }: Swept): Live => ({
-  ...seen,
-  vmById: new Map([...live.vmById, ...seen.vmById]),
-  volumes: new Map([...live.volumes, ...seen.volumes]),
-  groups: new Map([...live.groups, ...seen.groups]),
-  catalogue: either(seen.catalogue, live.catalogue),
-});
+export function laidOver(seen: Live, { live }: Swept): Live {
+  const [above, beneath] = [sightingsOf(seen), sightingsOf(live)];
+  const all = sightingsBy((kind) => new Map([...beneath[kind], ...above[kind]]));
+  return { ...withSightings(seen, all), catalogue: either(seen.catalogue, live.catalogue) };
+}
 
 /** What nobody has seen. */
 export const unswept = ({ resources }: Pick<State, "resources">, { at }: Swept): Address[] =>
@@ -158,7 +148,7 @@ export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: nu
 export function nextSlice(state: State, swept: Swept, sight: Sight, since: number, slicesLeft: number): SliceIds {
   const units = unitsOf(state, swept, sight, since);
   const share = Math.ceil(units.reduce((sum, { requests }) => sum + requests, 0) / Math.max(1, slicesLeft));
-  const ids = { vm: new Set<string>(), volume: new Set<string>(), group: new Set<string>() };
+  const ids = perKind(() => new Set<string>());
   let requests = 0;
   for (const unit of units) {
     if (requests >= share) break;
