@@ -63,7 +63,8 @@ type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller">>;
 /** What all resources of a process have in common. */
 function sharedBy({ client, timing }: OpenedService): Shared {
   const looks = shareLooks(client);
-  return { client: looks.fresh, looks, poller: createPoller(looks.fresh, systemClock, timing.pollIntervalMs) };
+  const poller = createPoller(looks.fresh, systemClock, timing.pollIntervalMs, undefined, "by-and-by");
+  return { client: looks.fresh, looks, poller };
 }
 
 interface OpenConnection extends Connection {

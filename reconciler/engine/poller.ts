@@ -3,9 +3,10 @@
  * a request slot meanwhile. A list that was asked for before a wait began says nothing about it. When the next look is
  * due is core/schedule/pace.ts.
  */
+import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
-import { mayLookSoon, untilNextLook } from "../core/schedule/pace";
+import { mayBeLate, mayLookSoon, togetherAfter, untilNextLook } from "../core/schedule/pace";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
@@ -48,6 +49,9 @@ interface Watcher {
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
+/** Who waits: everything that one run makes, all at once; or what comes in by and by, out of step. */
+export type Waits = "at-once" | "by-and-by";
+
 /** So many failed looks in a row, and those who wait are told that nobody can see. */
 export const blindAfter = 10;
 
@@ -56,6 +60,7 @@ export function createPoller(
   clock: Clock,
   intervalMs: number,
   apart: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+  waits: Waits = "at-once",
 ): Poller {
   const watchers = new Set<Watcher>();
   /** How long the last wait of each kind took. */
@@ -64,15 +69,18 @@ export function createPoller(
   let turn = 0;
   let running = false;
   let failures = 0;
-  let lookMs = 0;
+  let last = { askedAt: Number.NEGATIVE_INFINITY, tookMs: 0, pages: 1 };
   let wakeUp: ((joined: Watcher) => void) | undefined;
 
   /** A look that costs much, because the list is long, is not repeated at once. */
-  function gapFor({ from, soon }: Watcher, now: number): number {
+  function gapFor({ from, soon, since }: Watcher, now: number): number {
     const tookMs = soon === undefined ? undefined : took.get(soon);
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
     const waiting = { waitedMs: now - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
-    return Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * lookMs, intervalMs));
+    const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
+    if (waits === "at-once") return gap;
+    const together = since === turn ? last.askedAt + togetherAfter(last.pages, intervalMs) - now : 0;
+    return Math.max(gap, together, mayBeLate(tookMs, intervalMs));
   }
 
   /** Until the first look that somebody who waits is due, or who joins meanwhile. */
@@ -102,8 +110,8 @@ export function createPoller(
       const asked = turn++;
       const askedAt = clock.now();
       const seen = await look();
-      lookMs = clock.now() - askedAt;
-      looks.activeMs += lookMs;
+      last = { askedAt, tookMs: clock.now() - askedAt, pages: seen.status === "accepted" ? pagesOf(seen.value) : 1 };
+      looks.activeMs += last.tookMs;
       looks.made++;
       let isEarly = false;
       if (seen.status === "accepted") failures = 0;
@@ -145,6 +153,9 @@ export function createPoller(
     }
     return { status: "accepted" as const, value: seenOf(vms) };
   }
+
+  const pagesOf = ({ byId }: Seen): number =>
+    client.can.seesVms === "list" ? Math.ceil(byId.size / (client.listCost?.("vm") ?? usualListCost).pageItems) : 1;
 
   function finish(watcher: Watcher, waited: Waited<unknown>): void {
     watchers.delete(watcher);

@@ -209,6 +209,8 @@ export async function carryOut(
     },
     { soft: context.signal, hard: context.signal },
     { id: "one" },
+    undefined,
+    service.poller,
   );
   for (const orphan of recorder.state.orphans.values())
     if (!report.orphans.some(({ id }) => id === orphan.id))

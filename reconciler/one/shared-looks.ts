@@ -4,6 +4,7 @@
  * is each call's own: what changes or deletes something looks afresh, a refresh reads each list once, and a create needs
  * no newer list than a plan of the whole file would.
  */
+import type { Outcome } from "../core/model/outcome";
 import { fieldsIn } from "../core/text/objects";
 import { sharedLook } from "../engine/shared-look";
 import type { ServiceClient } from "../service/client";
@@ -32,17 +33,52 @@ const gatherMs = 4;
 const recentMs = 15_000;
 const forCreateMs = 5000;
 /** Flavors, images and regions change by the month. */
-const catalogueMs = 30_000;
+const catalogueMs = 300_000;
 /** What this process has made, as the answer to the create showed it. */
 const madeMs = 600_000;
 
-const catalogue: ReadonlySet<string> = new Set(["listFlavors", "listImages", "listRegions"]);
-const reads: ReadonlySet<string> = new Set([
-  ...catalogue,
-  ...["listVms", "listVolumes", "listGroups", "listRules", "getVm", "getVolume", "getGroup"],
-]);
-const others: ReadonlySet<string> = new Set(["has", "close"]);
-const removals: ReadonlySet<string> = new Set(["deleteVm", "renameVm", "deleteVolume", "deleteGroup", "updateGroup"]);
+/** The calls that send something; all else that a client has passes through as it is. */
+type Sends = {
+  [K in keyof ServiceClient]-?: ServiceClient[K] extends (...args: never[]) => Promise<Outcome<unknown>> ? K : never;
+}[keyof ServiceClient];
+
+/** A removal: what it takes away, or the name that it gives, no earlier list tells. */
+const kinds = {
+  listFlavors: "catalogue",
+  listImages: "catalogue",
+  listRegions: "catalogue",
+  listVms: "read",
+  listVolumes: "read",
+  listGroups: "read",
+  listRules: "read",
+  getVm: "read",
+  getVolume: "read",
+  getGroup: "read",
+  createVm: "write",
+  rebuildVm: "write",
+  resizeVm: "write",
+  confirmResize: "write",
+  revertResize: "write",
+  snapshotVm: "write",
+  stopVm: "write",
+  startVm: "write",
+  rebootVm: "write",
+  createVolume: "write",
+  attachVolume: "write",
+  detachVolume: "write",
+  resizeVolume: "write",
+  createGroup: "write",
+  createRule: "write",
+  deleteRule: "write",
+  importGroups: "write",
+  renameVm: "removal",
+  deleteVm: "removal",
+  deleteVolume: "removal",
+  updateGroup: "removal",
+  deleteGroup: "removal",
+} as const satisfies Readonly<Record<Sends, "catalogue" | "read" | "write" | "removal">>;
+
+const kindOfCall: ReadonlyMap<string, (typeof kinds)[Sends]> = new Map(Object.entries(kinds));
 
 const proves = (options: unknown): boolean =>
   typeof options === "object" && options !== null && "proves" in options && options.proves === true;
@@ -93,7 +129,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
 
   const countWrite = (method: string, args: readonly unknown[]): void => {
     writes++;
-    if (removals.has(method)) removed++;
+    if (kindOfCall.get(method) === "removal") removed++;
     for (const arg of args) if (typeof arg === "string") writesOf.set(arg, (writesOf.get(arg) ?? 0) + 1);
   };
 
@@ -103,8 +139,9 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
         const value: unknown = Reflect.get(target, method);
         if (typeof value !== "function" || typeof method !== "string") return value;
         const call = value.bind(target) as Call;
-        if (others.has(method)) return call;
-        if (!reads.has(method))
+        const kind = kindOfCall.get(method);
+        if (kind === undefined) return call;
+        if (kind === "write" || kind === "removal")
           return async (...args: unknown[]) => {
             countWrite(method, args);
             try {
@@ -131,7 +168,8 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
     });
 
   const age = ({ startedAt }: Answer): number => now() - startedAt;
-  const isCatalogue = (answer: Answer, method: string): boolean => catalogue.has(method) && age(answer) <= catalogueMs;
+  const isCatalogue = (answer: Answer, method: string): boolean =>
+    kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
     fresh: view(isCatalogue),
     recent: view(

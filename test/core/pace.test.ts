@@ -1,18 +1,19 @@
 /** When those who wait look again: soon where it may be done at once, and never more often in sum than once an interval. */
 import { describe, expect, it } from "vitest";
-import { createPoller, type Poller } from "../../reconciler/engine/poller";
+import { createPoller, type Poller, type Waits } from "../../reconciler/engine/poller";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { virtualClock } from "../support/virtual-clock";
 
 const intervalMs = 2000;
 
-/** VMs that show so long after they were asked for. */
-function service(lookMs = 0) {
+/** VMs that show so long after they were asked for; `pages` are read for each look. */
+function service(lookMs = 0, waits: Waits = "at-once", pages = 1) {
   const clock = virtualClock(() => undefined);
   const shownAt = new Map<string, number>();
   let looks = 0;
   const client = {
     can: { seesVms: "list" },
+    listCost: () => ({ pageItems: Math.max(1, shownAt.size / pages), pageReads: 1 }),
     async listVms() {
       looks++;
       const now = clock.now();
@@ -21,7 +22,7 @@ function service(lookMs = 0) {
       return { status: "accepted", value };
     },
   } as unknown as ServiceClient;
-  const poller = createPoller(client, clock, intervalMs);
+  const poller = createPoller(client, clock, intervalMs, undefined, waits);
   const wait = async (id: string, takesMs: number, soon?: string, through: Poller = poller): Promise<number> => {
     const from = clock.now();
     shownAt.set(id, from + takesMs);
@@ -76,5 +77,35 @@ describe("waiting", () => {
     await dear.wait("vm-2", 10, "built");
     expect(dear.looks() - from).toBe(1);
     expect(await dear.wait("vm-3", 10, "built")).toBe(intervalMs + 1000);
+  });
+});
+
+describe("waiting for what comes in by and by", () => {
+  it("for one alone is as short as ever", async () => {
+    const { wait } = service(0, "by-and-by");
+    expect(await wait("vm-1", 10, "built")).toBe(intervalMs / 10);
+  });
+
+  it.each([1, 2, 3])("shares looks, the longer the list (%i pages) the more", async (pages) => {
+    const { wait, looks, clock } = service(0, "by-and-by", pages);
+    const from = clock.now();
+    const waits: Promise<number>[] = [];
+    for (let index = 0; index < 120; index++) {
+      waits.push(wait(`vm-${index}`, 10, "shown"));
+      await clock.sleep(330);
+    }
+    for (const waited of await Promise.all(waits)) expect(waited).toBeLessThanOrEqual(intervalMs);
+    expect(looks()).toBeLessThanOrEqual(Math.ceil((clock.now() - from) / ((intervalMs * pages) / 4)) + 3);
+  });
+
+  it("takes few looks for eight at a time that take a minute, out of step, and notices each soon enough", async () => {
+    const { wait, looks, clock } = service(0, "by-and-by", 3);
+    const line = async (first: number) => {
+      await clock.sleep(first * 7000);
+      for (let round = 0; round < 6; round++)
+        expect(await wait(`vm-${first}-${round}`, 60_000, "built")).toBeLessThanOrEqual(60_000 * 1.2);
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, first) => line(first)));
+    expect(looks()).toBeLessThan(48 * 2);
   });
 });

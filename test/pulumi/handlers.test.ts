@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createPoller, type Poller } from "../../reconciler/engine/poller";
 import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/one/handler";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
@@ -305,5 +306,28 @@ describe("with a service that has less", () => {
     } finally {
       await world.close();
     }
+  });
+});
+
+describe("all resources of a process", () => {
+  it("wait for VMs with the one poller that they are given", async () => {
+    const world = await startBenchWorld();
+    const { client, clock, timing } = world.ports;
+    const poller = createPoller(client, clock, timing.pollIntervalMs, undefined, "by-and-by");
+    const waitedFor: (readonly string[])[] = [];
+    const counted: Poller = {
+      watch(look, timeoutMs, ids, options) {
+        waitedFor.push(ids);
+        return poller.watch(look, timeoutMs, ids, options);
+      },
+    };
+    const context = contextFor(world);
+    const service = { ...(await context.service()), poller: counted };
+    const names = ["db-1", "db-2", "db-3"];
+    await Promise.all(
+      names.map((name) => handlers.Vm.create({ ...context, service: async () => service }, { ...vm, name })),
+    );
+    expect(waitedFor.length).toBeGreaterThanOrEqual(names.length);
+    await world.close();
   });
 });

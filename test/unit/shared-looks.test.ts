@@ -39,3 +39,19 @@ it("who asks within some milliseconds is told by one request, and a refresh that
   await fresh.listVms();
   expect(lists).toBe(3);
 });
+
+it("what sends nothing is passed on as it is, and makes no answer older", async () => {
+  let lists = 0;
+  const client = {
+    listCost: () => ({ pageItems: 100, pageReads: 1 }),
+    listVms: async () => {
+      lists++;
+      return accepted([]);
+    },
+  } as unknown as ServiceClient;
+  const { recent } = shareLooks(client);
+  await recent.listVms();
+  expect(recent.listCost?.("vm")).toEqual({ pageItems: 100, pageReads: 1 });
+  await recent.listVms();
+  expect(lists).toBe(1);
+});

@@ -28,6 +28,17 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
   return waitedMs < (tookMs ?? usualIntervals * intervalMs) / 2 ? 1.5 * intervalMs : intervalMs;
 }
 
+/**
+ * Where few wait at a time and others follow, as in a program whose resources are made a few at a time, a look for each
+ * of them would read the whole list for one. Who begins to wait shortly after a look waits for the next with all who
+ * come meanwhile; the more pages a look has, the longer.
+ */
+export const togetherAfter = (pages: number, intervalMs: number): number => Math.min(1, pages / 4) * intervalMs;
+
+/** What took long may be noticed late by so much of it: then many who wait out of step share a look. */
+export const mayBeLate = (tookMs: number | undefined, intervalMs: number): number =>
+  Math.min((tookMs ?? 0) / 8, 5 * intervalMs);
+
 /** Looks so far by all who wait, and how long anybody has waited. */
 export interface Looks {
   readonly made: number;
