@@ -3,7 +3,7 @@
  * itself, run by the SDK's own launcher. What a registration means is the engine's to decide.
  */
 import { spawn } from "node:child_process";
-import { compiledOnce, fromProgram, fromSdk, node } from "./pulumi-sdk";
+import { fromProgram, fromSdk, node, quickStart } from "./pulumi-sdk";
 
 const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
 const { Struct } = fromSdk(
@@ -198,7 +198,7 @@ export function runProgram({ folder, main, typescript, config, dryRun, address }
       cwd: folder,
       env: {
         ...process.env,
-        ...compiledOnce,
+        ...quickStart,
         PULUMI_CONFIG: JSON.stringify(settings),
         PULUMI_CONFIG_SECRET_KEYS: "[]",
         ...(typescript ? { PULUMI_NODEJS_TYPESCRIPT: "true" } : {}),

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { compiledOnce, fromProgram, fromSdk, makeProgramFolder, node, packageFolder } from "./pulumi-sdk";
+import { fromProgram, fromSdk, makeProgramFolder, node, packageFolder, quickStart } from "./pulumi-sdk";
 
 const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
 const { Struct } = fromSdk(
@@ -108,7 +108,7 @@ export async function startProviderProcess({
   const home = folder ?? makeProgramFolder();
   const child = spawn(node, [program, "127.0.0.1:1"], {
     cwd: home,
-    env: { ...process.env, ...compiledOnce, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
+    env: { ...process.env, ...quickStart, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said: string[] = [];
