@@ -5,8 +5,11 @@ const [command, ...rest] = process.argv.slice(2);
 if (["version", "--version", "-v"].includes(command) && rest.length === 0) {
   process.stdout.write(`reconcile ${require("../package.json").version}\n`);
 } else {
-  // Node 22 keeps what it compiled; in this package's own folder, because code that others may write must not be run.
-  require("node:module").enableCompileCache?.(require("node:path").join(__dirname, "../dist/.compile-cache"));
+  // What was compiled is kept in this package's own folder, because code that others may write must not be run.
+  const compiled = require("node:path").join(__dirname, "../dist/.compile-cache");
+  const { enableCompileCache } = require("node:module");
+  if (enableCompileCache !== undefined) enableCompileCache(compiled);
+  else require("./compile-cache.js").keepCompiled(compiled);
   // A command is over before what the engine compiles a second time, for speed, has paid for itself; a run that takes long
   // still gets it. The name of the setting is each version's own, and one that is not known would be complained of.
   const patience = {

@@ -1,0 +1,83 @@
+"use strict";
+// Keeps what was compiled for the next command, as Node does by itself from version 22 on. Most of what a small command
+// costs is compiling. What is kept holds for one version of Node and for files that nobody has touched since.
+const {
+  accessSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} = require("node:fs");
+const Module = require("node:module");
+const { dirname, join } = require("node:path");
+const { Script } = require("node:vm");
+
+exports.keepCompiled = (folder) => {
+  const file = join(folder, `${process.version}-${process.arch}`);
+  const known = read(file);
+  const added = new Map();
+  const compile = Module.prototype._compile;
+  Module.prototype._compile = function (text, path) {
+    if (text.startsWith("#!") || importsLater(text)) return compile.call(this, text, path);
+    const key = keyOf(path);
+    const cachedData = known.get(key);
+    const script = new Script(Module.wrap(text), { filename: path, cachedData });
+    if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
+    const find = (name) => this.require(name);
+    Object.assign(find, {
+      resolve: (name, options) => Module._resolveFilename(name, this, false, options),
+      main: process.mainModule,
+      cache: Module._cache,
+      extensions: Module._extensions,
+    });
+    return script.runInThisContext().call(this.exports, this.exports, find, this, path, dirname(path));
+  };
+  process.once("exit", () => {
+    if (added.size > 0) write(folder, file, known, added);
+  });
+};
+
+/** An import() that is evaluated finds its loader only in what Node itself compiled. */
+const importsLater = (text) => text.includes("import(") && /(?<![\w$.'"])import\(/.test(text);
+
+/** Another content under a name has another size or another time, also where an installation sets the time itself. */
+function keyOf(path) {
+  const { size, mtimeMs, ctimeMs } = statSync(path);
+  return `${path} ${size} ${mtimeMs} ${ctimeMs}`;
+}
+
+/** A line of keys and sizes, then the data in that order. */
+function read(file) {
+  const known = new Map();
+  try {
+    const all = readFileSync(file);
+    let at = all.indexOf("\n") + 1;
+    for (const [key, size] of JSON.parse(all.toString("utf8", 0, at))) {
+      known.set(key, all.subarray(at, at + size));
+      at += size;
+    }
+  } catch {
+    known.clear();
+  }
+  return known;
+}
+
+/** Whoever may not write here goes on compiling. Of two at once the later one stays; each is whole on the disk before. */
+function write(folder, file, known, added) {
+  const beside = `${file}.${process.pid}`;
+  try {
+    accessSync(dirname(folder), constants.W_OK);
+    const paths = new Set([...added.keys()].map((key) => key.split(" ")[0]));
+    for (const key of known.keys()) if (paths.has(key.split(" ")[0])) known.delete(key);
+    for (const [key, script] of added) known.set(key, script.createCachedData());
+    const sizes = JSON.stringify([...known].map(([key, data]) => [key, data.length]));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(beside, Buffer.concat([Buffer.from(`${sizes}\n`), ...known.values()]), { flush: true });
+    renameSync(beside, file);
+  } catch {
+    rmSync(beside, { force: true });
+  }
+}

@@ -1,0 +1,68 @@
+/** What Node 20 is spared: compiling the same files again for each command (bin/compile-cache.js). */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeFolder } from "../support/folder";
+
+const keeper = join(__dirname, "../../bin/compile-cache.js");
+
+function setUp() {
+  const folder = makeFolder();
+  const cache = join(folder, "dist/.compile-cache");
+  mkdirSync(join(folder, "dist"));
+  writeFileSync(
+    join(folder, "main.js"),
+    `require(${JSON.stringify(keeper)}).keepCompiled(${JSON.stringify(cache)}); require("./part.js");`,
+  );
+  const part = join(folder, "part.js");
+  const later = join(folder, "later.js");
+  writeFileSync(later, `exports.sep = import("node:path").then(({ sep }) => sep);`);
+  const says = (word: string): void =>
+    writeFileSync(
+      part,
+      `const found = require.resolve("./part.js") === __filename;
+require("./later.js").sep.then((sep) => console.log("${word}", sep, found));`,
+    );
+  const run = () => {
+    const { stdout, stderr } = spawnSync(process.execPath, [join(folder, "main.js")], { encoding: "utf8" });
+    return `${stdout}${stderr}`.trim();
+  };
+  const kept = () => join(cache, readdirSync(cache)[0]!);
+  return { says, run, cache, kept };
+}
+
+describe("what was compiled", () => {
+  it("is taken by the next run, and written once", () => {
+    const { says, run, kept } = setUp();
+    says("one");
+    expect(run()).toBe("one / true");
+    const before = statSync(kept()).mtimeMs;
+    expect(run()).toBe("one / true");
+    expect(statSync(kept()).mtimeMs).toBe(before);
+  });
+
+  it("is not taken for a file that was changed, whatever its size, and does not pile up", () => {
+    const { says, run, kept } = setUp();
+    says("one");
+    run();
+    says("two");
+    expect(run()).toBe("two / true");
+    expect(
+      readFileSync(kept(), "utf8")
+        .split("\n")[0]!
+        .match(/part\.js/g),
+    ).toHaveLength(1);
+  });
+
+  it("is made anew where it is cut off", () => {
+    const { says, run, cache, kept } = setUp();
+    says("one");
+    run();
+    writeFileSync(kept(), '[["x",10]]\n');
+    expect(run()).toBe("one / true");
+    writeFileSync(kept(), readFileSync(kept()).subarray(0, -200));
+    expect(run()).toBe("one / true");
+    expect(readdirSync(cache)).toHaveLength(1);
+  });
+});
