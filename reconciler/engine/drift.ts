@@ -13,7 +13,7 @@ import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
-import { readCatalogue } from "./observe-catalogue";
+import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameService, assertShown, scopeOf } from "./scope";
 
@@ -116,7 +116,7 @@ export async function findDrift(
 /** What a file spells alike, the state may spell in another way: then it takes a list that nobody has read yet. */
 async function withCatalogue(client: ServiceClient, desired: Desired, state: State, live: Live): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
-  const catalogue = await readCatalogue(client, desired, state, live.vms, live.vmById, findings, {});
+  const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.vms, live.vmById, findings);
   return { live: { ...live, catalogue }, findings };
 }
 

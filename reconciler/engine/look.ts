@@ -32,6 +32,8 @@ export interface Looking {
   readonly young: ReadonlySet<string>;
   readonly findings: Diagnostic[];
   readonly signal?: AbortSignal;
+  /** Told as soon as the VMs are seen. */
+  readonly sawVms?: (seen: Seen["vm"]) => void;
 }
 
 /** `whole`: kinds of which everything there is has to be shown. */
@@ -46,8 +48,13 @@ export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) 
   });
   const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = [...state.orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const lookAtVms = async () => {
+    const seen = await observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young });
+    looking.sawVms?.(seen);
+    return seen;
+  };
   const [vm, volume, group] = await Promise.all([
-    observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young }),
+    lookAtVms(),
     observeVolumes(client, asked("volume"), orphans, findings, optionsFor("volume")),
     observeGroups(client, asked("group"), state, findings, optionsFor("group")),
   ]);

@@ -3,13 +3,27 @@
 import { isUuid } from "../core/canonical/catalogue";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Sighting } from "../core/model/evidence";
+import type { Look, Sighting } from "../core/model/evidence";
 import { ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveVm } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
+import { lazily } from "../core/text/lazily";
 import type { ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
+
+/** The lists of one client, each asked for once at most. */
+export interface CatalogueLists {
+  readonly flavors?: () => Promise<Outcome<readonly CatalogueEntry[]>>;
+  readonly images?: () => Promise<Outcome<readonly CatalogueEntry[]>>;
+  readonly regions?: () => Promise<Outcome<readonly CatalogueEntry[]>>;
+}
+
+export const catalogueLists = (client: ServiceClient, options: { readonly signal?: AbortSignal }): CatalogueLists => ({
+  ...(client.can.listsFlavors ? { flavors: lazily(() => client.listFlavors(options)) } : {}),
+  ...(client.can.listsImages ? { images: lazily(() => client.listImages(options)) } : {}),
+  ...(client.can.listsRegions ? { regions: lazily(() => client.listRegions(options)) } : {}),
+});
 
 /** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */
 export const observeCatalogue = (
@@ -18,29 +32,42 @@ export const observeCatalogue = (
   state: State,
   signal?: AbortSignal,
 ): Promise<Catalogue> =>
-  readCatalogue(client, desired, state, undefined, new Map(), [], signal === undefined ? {} : { signal });
+  readCatalogue(
+    catalogueLists(client, signal === undefined ? {} : { signal }),
+    desired,
+    state,
+    undefined,
+    new Map(),
+    [],
+  );
 
-type Options = { readonly signal?: AbortSignal };
+type Looks = ReadonlyMap<string, Look<LiveVm> | Sighting<LiveVm>>;
 
-export async function readCatalogue(
-  client: ServiceClient,
+/** Asks for what will be needed once the VMs are seen, so that what else is looked at need not be waited for. */
+export function askAhead(
+  lists: CatalogueLists,
   desired: Desired,
   state: State,
   vms: readonly LiveVm[] | undefined,
-  vmById: ReadonlyMap<string, Sighting<LiveVm>>,
+  looks: Looks,
+): void {
+  const wants = catalogueNeeds(desired, state, vms, looks);
+  // What is wrong with a list is told where it is read.
+  for (const what of ["flavors", "images", "regions"] as const) if (wants[what]) lists[what]?.().catch(() => undefined);
+}
+
+export async function readCatalogue(
+  lists: CatalogueLists,
+  desired: Desired,
+  state: State,
+  vms: readonly LiveVm[] | undefined,
+  vmById: Looks,
   findings: Diagnostic[],
-  options: Options,
 ): Promise<Catalogue> {
   const wants = catalogueNeeds(desired, state, vms, vmById);
-  const read = async (
-    wanted: boolean,
-    isListed: boolean,
-    what: string,
-    list: () => Promise<Outcome<readonly CatalogueEntry[]>>,
-  ) => {
-    if (!wanted || !isListed) return undefined;
-    const outcome = await list();
-    if (outcome.status === "accepted") return outcome.value;
+  const read = async (what: keyof CatalogueLists) => {
+    const outcome = wants[what] ? await lists[what]?.() : undefined;
+    if (outcome === undefined || outcome.status === "accepted") return outcome?.value;
     findings.push({
       ...readFailed(`the list of ${what}`, outcome),
       severity: "warning",
@@ -48,21 +75,12 @@ export async function readCatalogue(
     });
     return undefined;
   };
-  const [flavors, images, regions] = await Promise.all([
-    read(wants.flavors, client.can.listsFlavors, "flavors", () => client.listFlavors(options)),
-    read(wants.images, client.can.listsImages, "images", () => client.listImages(options)),
-    read(wants.regions, client.can.listsRegions, "regions", () => client.listRegions(options)),
-  ]);
+  const [flavors, images, regions] = await Promise.all([read("flavors"), read("images"), read("regions")]);
   return { flavors, images, regions };
 }
 
 /** A list is needed for a VM to be created, and where two spellings might be one thing. */
-function catalogueNeeds(
-  desired: Desired,
-  state: State,
-  vms: readonly LiveVm[] | undefined,
-  vmById: ReadonlyMap<string, Sighting<LiveVm>>,
-) {
+function catalogueNeeds(desired: Desired, state: State, vms: readonly LiveVm[] | undefined, vmById: Looks) {
   // What an open create made is known by its flavor and image, whether or not it is still wanted.
   const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
   const needs = { flavors: isOpen, images: isOpen, regions: false };

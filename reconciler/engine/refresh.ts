@@ -15,7 +15,7 @@ import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
 import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
 import { cannotLook, type Options, observeEach, wordOf } from "./observe";
-import { readCatalogue } from "./observe-catalogue";
+import { askAhead, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
 
@@ -49,7 +49,17 @@ export async function refresh(
       if (options.isYoung?.(record.createdAt) === true) young.add(record.id);
   const { part } = options;
   const known = knownIds(desired, state);
-  const looking: Looking = { client, desired, state, known, young, findings, ...signalOf(options) };
+  const lists = catalogueLists(client, signalOf(options));
+  const looking: Looking = {
+    client,
+    desired,
+    state,
+    known,
+    young,
+    findings,
+    ...signalOf(options),
+    ...(part === undefined ? { sawVms: (vm) => askAhead(lists, desired, state, vm.listed, vm.looks) } : {}),
+  };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAt(looking, wanted, (kind) => part === undefined || part.named.has(kind));
   if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
@@ -97,7 +107,7 @@ export async function refresh(
   const { before } = options;
   const meant = part === undefined || before !== undefined ? desired : within(desired, part);
   const { vmById } = before === undefined ? live : laidOver(live, before);
-  const catalogue = await readCatalogue(client, meant, state, live.vms, vmById, findings, signalOf(options));
+  const catalogue = await readCatalogue(lists, meant, state, live.vms, vmById, findings);
   return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
 }
 

@@ -7,8 +7,22 @@ export interface Cidr {
   readonly prefix: number;
 }
 
+/** Most rules of a project name the same few ranges. */
+const known = new Map<string, Cidr>();
+const mostKnown = 1000;
+
 /** `undefined` when the text is no address range. Short forms such as `10.1` are refused: their meaning is a guess. */
 export function parseCidr(text: string): Cidr | undefined {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const cidr = parse(text);
+  if (cidr === undefined) return undefined;
+  if (known.size >= mostKnown) known.clear();
+  known.set(text, cidr);
+  return cidr;
+}
+
+function parse(text: string): Cidr | undefined {
   const trimmed = text.trim();
   const slash = trimmed.indexOf("/");
   const addressText = slash === -1 ? trimmed : trimmed.slice(0, slash);
