@@ -15,6 +15,7 @@ const sections = [
   "refresh",
   "looking-less",
   "side-by-side",
+  "terraform-aws",
   "fleet",
   "composition",
   "apply",
