@@ -2,8 +2,8 @@
 // in the layout of `terraform providers mirror`, named by TERRAFORM_PROVIDERS; the emulator is moto_server on PATH.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { terraformEnv } from "./terraform-command.mjs";
 
 const source = "hashicorp/aws";
@@ -64,16 +64,18 @@ const nameOf = (name) => ({ Name: `${name}-\${each.key}` });
 
 /** With the number of requests since it was asked last: the emulator writes a line for each. */
 export async function startAwsEmulator() {
-  const port = await freePort();
-  const child = spawn("moto_server", ["-H", "127.0.0.1", "-p", String(port)], { stdio: ["ignore", "ignore", "pipe"] });
-  const url = `http://127.0.0.1:${port}`;
+  const child = spawn("moto_server", ["-H", "127.0.0.1", "-p", "0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const lines = createInterface({ input: child.stderr });
   let requests = 0;
-  await new Promise((resolve, reject) => {
+  lines.on("line", (line) => {
+    if (line.includes('"POST / HTTP')) requests++;
+  });
+  const url = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", () => reject(new Error("moto_server did not start")));
-    child.stderr.on("data", (text) => {
-      requests += String(text).split('"POST / HTTP').length - 1;
-      if (String(text).includes("Running on")) resolve();
+    lines.on("line", (line) => {
+      const found = /Running on (http:\S+)/.exec(line);
+      if (found !== null) resolve(found[1]);
     });
   });
   return {
@@ -90,13 +92,3 @@ export async function startAwsEmulator() {
     },
   };
 }
-
-const freePort = () =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
