@@ -139,9 +139,15 @@ ${[...shapes, ...classes, ...calls].join("\n\n")}
 `;
 
 if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== text) {
+  const is = readFileSync(target, "utf8").split("\n");
+  const says = text.split("\n");
+  const at = says.findIndex((line, index) => line !== is[index]);
+  if (at >= 0 || is.length !== says.length) {
+    const line = at >= 0 ? at : says.length;
     console.error(
-      "provider/generated/resources.ts is not what the handlers say: npm run build && node scripts/generate-provider.mjs",
+      `provider/generated/resources.ts is not what the handlers of dist/ say: npm run build && node scripts/generate-provider.mjs
+line ${line + 1} is       ${is[line] ?? ""}
+and should be ${says[line] ?? ""}`,
     );
     process.exit(1);
   }

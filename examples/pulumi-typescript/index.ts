@@ -1,5 +1,7 @@
+// The resources through the provider plugin, with the SDK that Pulumi writes from it:
+//   npm install && pulumi package add node_modules/reconcile-cloud/bin/pulumi-resource-reconcile-cloud
 import * as pulumi from "@pulumi/pulumi";
-import { SecurityGroup, Vm, Volume, VolumeAttachment } from "reconcile-cloud/pulumi";
+import * as cloud from "@reconcile-cloud/pulumi";
 
 const config = new pulumi.Config();
 const common = {
@@ -10,12 +12,12 @@ const common = {
   region: "in-west-1",
 };
 
-const web = new SecurityGroup("web", {
+const web = new cloud.SecurityGroup("web", {
   description: "Public web tier",
   rules: [{ protocol: "tcp", dstPort: "443", remoteIp: "0.0.0.0/0", description: "HTTPS" }],
 });
 
-export const group = new SecurityGroup("database", {
+export const group = new cloud.SecurityGroup("database", {
   description: "Only the web tier, and the databases among themselves",
   rules: [
     { protocol: "tcp", dstPort: "5432", remoteGroup: web.id },
@@ -24,7 +26,7 @@ export const group = new SecurityGroup("database", {
 }).id;
 
 // Another flavor resizes it in place: it is confirmed as soon as it runs (a check may be asked first).
-const db = new Vm("db-1", {
+const db = new cloud.Vm("db-1", {
   ...common,
   flavorId: config.get("flavor") ?? "m1.small",
   size: 10,
@@ -32,10 +34,10 @@ const db = new Vm("db-1", {
 });
 
 // Grows in place. The VM is stopped for the moment in which the volume is detached, so nothing is lost.
-const data = new Volume("db-data", { size: config.getNumber("dataSize") ?? 20, flush: { via: "stop" } });
-new VolumeAttachment("db-data", { vmId: db.id, volumeId: data.id, flush: { via: "stop" } });
+const data = new cloud.Volume("db-data", { size: config.getNumber("dataSize") ?? 20, flush: { via: "stop" } });
+new cloud.VolumeAttachment("db-data", { vmId: db.id, volumeId: data.id, flush: { via: "stop" } });
 
 export const addresses = ["a", "b"].map(
-  (each) => new Vm(`web-${each}`, { ...common, flavorId: "m1.small", size: 10 }).floatingIp,
+  (each) => new cloud.Vm(`web-${each}`, { ...common, flavorId: "m1.small", size: 10 }).floatingIp,
 );
 export const database = db.privateIp;

@@ -2,15 +2,19 @@ import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { hasLanguage, type RealStack, startStack, whyNot } from "./stack";
+import { hasLanguage, linkNodeSdk, type RealStack, startStack, whyNot, writeSdk } from "./stack";
 
 const reason = whyNot();
 const examples = resolve(__dirname, "../../../examples");
+
+/** Those whose program imports the SDK that Pulumi writes. */
+const withSdk = ["pulumi-typescript", "pulumi-yaml-file"];
 
 /** The program runs where the language's own host and SDK are. */
 const missing: Readonly<Record<string, string | undefined>> = {
   "pulumi-typescript": undefined,
   "pulumi-yaml-file": undefined,
+  "pulumi-dynamic": undefined,
   "pulumi-yaml-language": hasLanguage("yaml") ? undefined : "there is no pulumi-language-yaml on PATH",
   "pulumi-python": hasPython() ? undefined : "python3 or its pulumi package is missing",
 };
@@ -37,6 +41,10 @@ describe.skipIf(reason !== undefined)("the examples, on the embedded service", (
     it.skipIf(problem !== undefined)(`${name} comes up, has nothing to do after that, and goes`, async () => {
       stack = await startStack({ embedded: true });
       cpSync(join(examples, name), stack.folder, { recursive: true });
+      if (withSdk.includes(name)) {
+        const plugin = join(stack.folder, "node_modules/reconcile-cloud/bin/pulumi-resource-reconcile-cloud");
+        linkNodeSdk(await writeSdk(plugin, "nodejs", join(stack.folder, "sdks")), stack.folder);
+      }
       // The stack belongs to the project that the example names.
       await stack.pulumi("stack", "init", "example");
       await stack.pulumi("stack", "select", "example");

@@ -70,8 +70,6 @@ func main() {
 }
 `;
 
-const goSdk = process.env["PULUMI_GO_SDK"];
-
 const languages: Readonly<Record<string, Language>> = {
   yaml: {
     files: { "Pulumi.yaml": yaml },
@@ -86,16 +84,13 @@ const languages: Readonly<Record<string, Language>> = {
     files: {
       "Pulumi.yaml": "name: demo\nruntime: { name: go, options: { binary: ./program } }\n",
       "main.go": go,
-      "go.mod": `module demo\n\ngo 1.25.0\n\nrequire github.com/pulumi/pulumi/sdk/v3 v3.248.0\n\nreplace github.com/pulumi/pulumi/sdk/v3 => ${goSdk}\n`,
+      "go.mod": `module demo\n\ngo 1.25.0\n\nrequire github.com/pulumi/pulumi/sdk/v3 v3.248.0\n`,
     },
     prepare: (folder) => {
-      execFileSync("cp", [`${goSdk}/go.sum`, "."], { cwd: folder });
-      execFileSync("go", ["build", "-mod=mod", "-buildvcs=false", "-o", "program", "."], {
-        cwd: folder,
-        stdio: "pipe",
-      });
+      execFileSync("go", ["mod", "tidy"], { cwd: folder, stdio: "pipe" });
+      execFileSync("go", ["build", "-buildvcs=false", "-o", "program", "."], { cwd: folder, stdio: "pipe" });
     },
-    missing: hasLanguage("go") && goSdk !== undefined ? undefined : "PULUMI_GO_SDK names no folder of the SDK's source",
+    missing: hasLanguage("go") && canRun("go", "version") ? undefined : "there is no pulumi-language-go or go on PATH",
   },
 };
 

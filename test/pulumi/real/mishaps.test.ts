@@ -50,6 +50,23 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     const last = first.code === 0 ? first : await command();
     expect(last.code, `${first.text}\n${last.text}`).toBe(0);
   };
+  /** Ends the engine of an update with a signal while one request of the operation is being answered. */
+  const end = async (signal: NodeJS.Signals, operation: string, wish: Wish): Promise<void> => {
+    bring(program(wish));
+    stack.emulator.setFaults([{ operation, kind: "latency", ms: 3000, when: "after", count: 1 }]);
+    const before = stack.emulator.requests().log.length;
+    const child = stack.start("up", "--yes", "--skip-preview");
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    const isSent = () =>
+      stack.emulator
+        .requests()
+        .log.slice(before)
+        .some((request) => request.operation === operation);
+    while (child.exitCode === null && !isSent()) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill(signal);
+    await ended;
+    stack.emulator.setFaults([]);
+  };
   afterEach(() => stack.close());
 
   it("every answer is lost once: nothing is made twice, and nothing is left", async () => {
@@ -74,20 +91,7 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
   it("an engine that is killed at an operation: the next update goes on", async () => {
     await open();
     const kill = async (operation: string, wish: Wish): Promise<void> => {
-      bring(program(wish));
-      stack.emulator.setFaults([{ operation, kind: "latency", ms: 3000, when: "after", count: 1 }]);
-      const before = stack.emulator.requests().log.length;
-      const child = stack.start("up", "--yes", "--skip-preview");
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      const isSent = () =>
-        stack.emulator
-          .requests()
-          .log.slice(before)
-          .some((request) => request.operation === operation);
-      while (child.exitCode === null && !isSent()) await new Promise((resolve) => setTimeout(resolve, 20));
-      child.kill("SIGKILL");
-      await ended;
-      stack.emulator.setFaults([]);
+      await end("SIGKILL", operation, wish);
       await stack.pulumi("cancel", "--yes");
       await settle(up);
     };
@@ -98,6 +102,21 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     await kill("volume.resize", { vm: `flavorId: "m1.large"`, size: 8 });
     expect(worldOf(stack)).toEqual({ ...made, volumes: ["data 8 db-1"] });
     await kill("vm.delete", { parts: 0 });
+    expect(worldOf(stack)).toEqual({ vms: [], volumes: [], groups: [], ports: [] });
+    expect((await up("--expect-no-changes")).code).toBe(0);
+  });
+
+  it("an engine that is interrupted at an operation: the next update goes on", async () => {
+    await open();
+    const interrupt = async (operation: string, wish: Wish): Promise<void> => {
+      await end("SIGINT", operation, wish);
+      await settle(up);
+    };
+    await interrupt("volume.attach", {});
+    expect(worldOf(stack)).toEqual(made);
+    await interrupt("vm.resize", { vm: `flavorId: "m1.large"`, size: 8 });
+    expect(worldOf(stack)).toEqual({ ...made, volumes: ["data 8 db-1"] });
+    await interrupt("vm.delete", { parts: 0 });
     expect(worldOf(stack)).toEqual({ vms: [], volumes: [], groups: [], ports: [] });
     expect((await up("--expect-no-changes")).code).toBe(0);
   });

@@ -1,14 +1,5 @@
-import { execFile, execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +7,7 @@ import { packageSchema } from "../../../provider/plugin/schema";
 import { version } from "../../../reconciler/index";
 import { eventually } from "../../support/eventually";
 import { everything } from "../shared-scenarios";
-import { hasLanguage, type RealStack, startStack, whyNot } from "./stack";
+import { hasLanguage, linkNodeSdk, type RealStack, startStack, whyNot, writeSdk } from "./stack";
 
 const root = resolve(__dirname, "../../..");
 const reason = whyNot();
@@ -218,17 +209,8 @@ describe.skipIf(reason !== undefined)("the package as a registry would have it",
     return opened;
   }
 
-  async function generate(language: string): Promise<string> {
-    const { code, text } = await new Promise<{ code: unknown; text: string }>((done) => {
-      execFile(
-        "pulumi",
-        ["package", "gen-sdk", join(folder, "schema.json"), "--language", language, "--out", join(folder, "sdk")],
-        (error, stdout, stderr) => done({ code: error?.code ?? 0, text: `${stdout}${stderr}` }),
-      );
-    });
-    expect(code, text).toBe(0);
-    return join(folder, "sdk", language);
-  }
+  const generate = (language: string): Promise<string> =>
+    writeSdk(join(folder, "schema.json"), language, join(folder, "sdk"));
 
   it("the archive holds one executable of the name that Pulumi looks for", () => {
     expect(archive).toMatch(
@@ -241,14 +223,7 @@ describe.skipIf(reason !== undefined)("the package as a registry would have it",
   const prepare: Readonly<Record<Language, (one: RealStack) => Promise<void>>> = {
     yaml: async () => undefined,
     async nodejs(one) {
-      const sdk = await generate("nodejs");
-      const modules = join(sdk, "node_modules");
-      if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
-      const tsc = require.resolve("typescript/lib/tsc.js");
-      execFileSync(process.execPath, [tsc, "-p", sdk], { stdio: "inherit" });
-      writeFileSync(join(sdk, "bin/package.json"), JSON.stringify({ ...packageOf(sdk), main: "index.js" }));
-      mkdirSync(join(one.folder, "node_modules/@reconcile-cloud"), { recursive: true });
-      symlinkSync(join(sdk, "bin"), join(one.folder, "node_modules/@reconcile-cloud/pulumi"));
+      linkNodeSdk(await generate("nodejs"), one.folder);
     },
     async python(one) {
       one.environment["PYTHONPATH"] = await generate("python");
@@ -271,7 +246,6 @@ replace github.com/reconcile-cloud/reconcile-cloud/sdk/go => ${sdk}
       execFileSync("go", ["mod", "tidy"], { cwd: one.folder, stdio: "inherit", env: one.environment });
     },
   };
-  const packageOf = (sdk: string): object => JSON.parse(readFileSync(join(sdk, "package.json"), "utf8")) as object;
 
   for (const language of Object.keys(programs) as Language[]) {
     const problem = missing[language];

@@ -3,7 +3,17 @@
  * command line. Nothing leaves the machine.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../../emulator";
@@ -133,6 +143,29 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
   const created = await pulumi("stack", "init", "dev");
   if (created.code !== 0) throw new Error(created.text);
   return stack;
+}
+
+/** Writes the SDK of a language from a plugin or a schema; answers with its folder. */
+export async function writeSdk(source: string, language: string, folder: string): Promise<string> {
+  const { code, text } = await new Promise<Ran>((done) => {
+    const args = ["package", "gen-sdk", source, "--language", language, "--out", folder];
+    execFile("pulumi", args, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code ?? 1), text: `${stdout}${stderr}` }),
+    );
+  });
+  if (code !== 0) throw new Error(text);
+  return join(folder, language);
+}
+
+/** The SDK for Node, compiled, as a program's `@reconcile-cloud/pulumi`: what `pulumi package add` does with npm. */
+export function linkNodeSdk(sdk: string, program: string): void {
+  const modules = join(sdk, "node_modules");
+  if (!existsSync(modules)) symlinkSync(join(root, "node_modules"), modules);
+  execFileSync(process.execPath, [require.resolve("typescript/lib/tsc.js"), "-p", sdk], { stdio: "inherit" });
+  const described = JSON.parse(readFileSync(join(sdk, "package.json"), "utf8")) as object;
+  writeFileSync(join(sdk, "bin/package.json"), JSON.stringify({ ...described, main: "index.js" }));
+  mkdirSync(join(program, "node_modules/@reconcile-cloud"), { recursive: true });
+  symlinkSync(join(sdk, "bin"), join(program, "node_modules/@reconcile-cloud/pulumi"));
 }
 
 /** What the last summary counts. */
