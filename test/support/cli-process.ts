@@ -15,13 +15,15 @@ export interface CliOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Of another build; absent: of this one. */
+  readonly program?: string;
 }
 
 /** Only what is given: no credential and no setting of whoever runs the tests. */
 const baseEnvironment = () => ({ PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", NO_COLOR: "1" });
 
-export function startCli(args: readonly string[], { cwd, env = {}, input = "" }: CliOptions) {
-  const child = spawn(process.execPath, [cliPath, ...args], { cwd, env: { ...baseEnvironment(), ...env } });
+export function startCli(args: readonly string[], { cwd, env = {}, input = "", program = cliPath }: CliOptions) {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...baseEnvironment(), ...env } });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -10,7 +10,7 @@ import { openFleet } from "../../reconciler/cli/fleet/session";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { checkOutFolder } from "../../reconciler/fleet/sources/folder";
 import { dialectOperations } from "./bench-world";
-import { type Ran, runCli, startCli } from "./cli-process";
+import { cliPath, type Ran, runCli, startCli } from "./cli-process";
 import { eventually } from "./eventually";
 import { makeFolder } from "./folder";
 import { type PostgresServer, postgresPassword, startPostgres } from "./postgres-server";
@@ -37,6 +37,10 @@ export interface FleetStage {
   sync(text: string): Promise<void>;
   /** Resolves when it has begun to work. */
   worker(...flags: string[]): Promise<WorkerProcess>;
+  /** A worker of another build. */
+  workerOf(program: string, ...flags: string[]): Promise<WorkerProcess>;
+  /** One that was started elsewhere is stopped with the others. */
+  adopt(started: ReturnType<typeof startCli>): WorkerProcess;
   kill(worker: WorkerProcess): Promise<void>;
   /** As a service manager does: what runs is ended first. */
   stop(worker: WorkerProcess): Promise<void>;
@@ -53,9 +57,13 @@ export interface FleetStage {
 export const stageToken = "canary-t0ken-of-operations";
 
 export async function openFleetStage(
-  options: EmulatorOptions & { readonly env?: Readonly<Record<string, string>> } = {},
+  options: EmulatorOptions & {
+    readonly env?: Readonly<Record<string, string>>;
+    /** Before anything of this build touches the database. */
+    readonly before?: (stage: Pick<FleetStage, "cwd" | "env" | "services" | "database">) => Promise<void>;
+  } = {},
 ): Promise<FleetStage> {
-  const { env: more = {}, ...emulated } = options;
+  const { env: more = {}, before, ...emulated } = options;
   const server = await startPostgres();
   const emulator = await startEmulator({ timeScale: 20, with: everything, ...emulated });
   const cwd = makeFolder({
@@ -69,6 +77,8 @@ export async function openFleetStage(
     RECONCILE_TOKEN: stageToken,
     ...more,
   };
+  const services = `services: { here: { base_url: "${emulator.url}", dialect: ./here.dialect.yaml } }`;
+  await before?.({ cwd, env, services, database });
   const session = await openFleet(server.url, { sendsOnly: true });
   const workers = new Set<WorkerProcess>();
 
@@ -93,6 +103,27 @@ export async function openFleetStage(
     );
   }
 
+  async function start(program: string, flags: readonly string[]): Promise<WorkerProcess> {
+    const started = startCli(["fleet", "work", "--listen", "none", "--cache", join(cwd, "cache"), ...flags], {
+      cwd,
+      env,
+      program,
+    });
+    await eventually("a worker that works", () =>
+      /^Working on/m.test(started.output().stderr + started.output().stdout) || started.child.exitCode !== null
+        ? true
+        : undefined,
+    );
+    if (started.child.exitCode !== null) throw new Error(started.output().stderr);
+    return adopt(started);
+  }
+
+  function adopt(started: ReturnType<typeof startCli>): WorkerProcess {
+    const worker = { ...started, name: `${hostname()}:${started.child.pid}` };
+    workers.add(worker);
+    return worker;
+  }
+
   const write: FleetStage["write"] = (file, text) => {
     mkdirSync(join(cwd, file, ".."), { recursive: true });
     writeFileSync(join(cwd, file), text);
@@ -105,7 +136,7 @@ export async function openFleetStage(
     cwd,
     env,
     database,
-    services: `services: { here: { base_url: "${emulator.url}", dialect: ./here.dialect.yaml } }`,
+    services,
     session,
     workers,
     until,
@@ -116,21 +147,9 @@ export async function openFleetStage(
       const { exitCode, stderr, stdout } = await run("fleet", "sync", "fleet.yaml", "--auto-approve");
       if (exitCode !== 0) throw new Error(stdout + stderr);
     },
-    async worker(...flags) {
-      const started = startCli(["fleet", "work", "--listen", "none", "--cache", join(cwd, "cache"), ...flags], {
-        cwd,
-        env,
-      });
-      await eventually("a worker that works", () =>
-        /^Working on/m.test(started.output().stderr + started.output().stdout) || started.child.exitCode !== null
-          ? true
-          : undefined,
-      );
-      if (started.child.exitCode !== null) throw new Error(started.output().stderr);
-      const worker = { ...started, name: `${hostname()}:${started.child.pid}` };
-      workers.add(worker);
-      return worker;
-    },
+    worker: (...flags) => start(cliPath, flags),
+    workerOf: (program, ...flags) => start(program, flags),
+    adopt,
     async kill(worker) {
       worker.child.kill("SIGKILL");
       workers.delete(worker);
