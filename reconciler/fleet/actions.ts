@@ -115,6 +115,7 @@ export async function approve(
   const approval = {
     digest: plan.digest,
     by: who,
+    ...(why === undefined ? {} : { why }),
     at: now.toISOString(),
     until: new Date(now.getTime() + forMs).toISOString(),
   };

@@ -26,6 +26,8 @@ export interface PlanFacts {
 export interface Approval {
   readonly digest: string;
   readonly by: string;
+  /** A word why. */
+  readonly why?: string;
   readonly at: string;
   readonly until: string;
 }

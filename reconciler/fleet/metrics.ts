@@ -1,11 +1,11 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
-import type { StackRecord } from "./database/stacks";
+import type { StackTally } from "./database/pages";
 import type { BudgetRecord, WorkerRecord } from "./database/workers";
 import { conditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 
 export interface FleetMetrics {
-  readonly stacks: readonly StackRecord[];
+  readonly tallies: readonly StackTally[];
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
   readonly budgets: readonly BudgetRecord[];
   readonly workers: readonly WorkerRecord[];
@@ -14,7 +14,7 @@ export interface FleetMetrics {
   readonly now: Date;
 }
 
-const conditions = [
+export const conditions = [
   "Ready",
   "Reconciling",
   "Stalled",
@@ -26,7 +26,7 @@ const conditions = [
   "New",
 ] as const;
 
-export function metricsText({ stacks, load, budgets, workers, counts, now }: FleetMetrics): string {
+export function metricsText({ tallies, load, budgets, workers, counts, now }: FleetMetrics): string {
   const lines: string[] = [];
   const metric = (
     name: string,
@@ -45,24 +45,20 @@ export function metricsText({ stacks, load, budgets, workers, counts, now }: Fle
     "Stacks by condition.",
     conditions.map((condition) => [
       label("condition", condition),
-      stacks.filter((stack) => conditionOf(stack) === condition).length,
+      tallies.reduce((sum, tally) => sum + (conditionOf(tally) === condition ? tally.count : 0), 0),
     ]),
   );
   metric(
     "reconcile_fleet_stack_condition",
     "gauge",
     "1: this stack needs attention, by its condition.",
-    stacks.flatMap((stack) => {
-      const condition = conditionOf(stack);
-      return condition === "Ready" || condition === "Reconciling" || condition === "New"
-        ? []
-        : [[`${label("stack", stack.name)},${label("condition", condition)}`, 1] as const];
-    }),
+    tallies.flatMap((tally) =>
+      tally.names.map((name) => [`${label("stack", name)},${label("condition", conditionOf(tally))}`, 1] as const),
+    ),
   );
-  const late = stacks.flatMap(({ paused, nextAt }) =>
-    paused || nextAt === undefined ? [] : [Math.max(0, now.getTime() - nextAt.getTime()) / 1000],
-  );
-  metric("reconcile_fleet_lag_seconds", "gauge", "How late the latest round is.", [["", Math.max(0, ...late)]]);
+  metric("reconcile_fleet_lag_seconds", "gauge", "How late the latest round is.", [
+    ["", Math.max(0, ...tallies.map(({ lateS }) => lateS))],
+  ]);
   metric(
     "reconcile_fleet_waiting",
     "gauge",

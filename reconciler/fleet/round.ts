@@ -46,6 +46,8 @@ export interface RoundOutcome {
   readonly drifted: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly plan?: { readonly digest: string; readonly body: PlanBody };
+  /** The plan was begun to be carried out. */
+  readonly begun?: true;
   readonly approval?: Approval;
   /** Absent: they are as they were. */
   readonly outputs?: Readonly<Record<string, unknown>>;
@@ -206,6 +208,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     counts: { ...planned.counts, ...report.counts },
     gone: input.stack.leaving && isDone,
     plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
+    ...(planned.facts.steps > 0 ? { begun: true as const } : {}),
     outputs,
     // What was not got done is still to be seen as it was.
     picture: isDone ? picture : planned.picture,

@@ -43,7 +43,7 @@ export async function settle(
       ...(revision === undefined ? {} : { revision }),
       ...(plan === undefined ? {} : { plan: plan.digest }),
       ...(approval === undefined ? {} : { approval }),
-      ...(result.end === "applied" && plan !== undefined ? { report: reportOf(plan.body) } : {}),
+      ...(outcome.begun === true && plan !== undefined ? { report: reportOf(plan.body) } : {}),
     },
     status,
     next.at,
@@ -97,10 +97,11 @@ const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "hande
 /** A plan of it may be waiting, or an approval of one. */
 const mayWait = ({ status, approval }: StackRecord): boolean => status.plan !== null || approval !== undefined;
 
-const reportOf = ({ text, consents, opens }: PlanBody): RunReport => ({
+const reportOf = ({ text, consents, opens, exposure }: PlanBody): RunReport => ({
   plan: text,
   consents: consents.map(({ detail }) => detail),
   opens,
+  ...(exposure === undefined ? {} : { exposure }),
 });
 
 export const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });

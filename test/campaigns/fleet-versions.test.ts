@@ -30,7 +30,7 @@ if (older === "") console.warn("NOT SHOWN: a worker of an older build beside one
 describe.skipIf(postgresMissing !== undefined || older === "" || !existsSync(program))(
   "workers of two versions",
   () => {
-    const names = Array.from({ length: 12 }, (_, index) => `s${index}`);
+    const names = Array.from({ length: 12 }, (_, index) => `two-${index}`);
     const flags = ["--concurrency", "3"];
     let stage: FleetStage;
     let first: WorkerProcess;
@@ -61,6 +61,8 @@ groups:
     const expectNoTwins = (generation: number): void => {
       const world = readDump(stage.emulator.dump());
       const wanted = names.flatMap((name) => [
+        // Each machine brings a volume of its own.
+        `${name}-web-data`,
         `${name}-data`,
         ...Array.from({ length: generation }, (_, index) => `${name}-more-${index}`),
       ]);
@@ -80,7 +82,7 @@ groups:
             join(cwd, "fleet.yaml"),
             `version: 1
 ${services}
-defaults: { service: here, interval: 1h, approve: auto, consents: [data_loss, flush, removal], state: "${database}?state=\${stack}", retry: { first: 1s, max: 1s } }
+defaults: { service: here, interval: 1h, state: "${database}?state=\${stack}", retry: { first: 1s, max: 1s } }
 stacks:
 ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")}
 `,

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { metricsText } from "../../reconciler/fleet/metrics";
 import { newStatus } from "../../reconciler/fleet/status";
-import { stackSpec } from "../support/fleet-stage";
 
 const file = (name: string): string => readFileSync(join(__dirname, "..", "..", "examples", "fleet", name), "utf8");
 
@@ -28,19 +27,7 @@ const asked: readonly (readonly [string, string])[] = [
 
 /** One of everything that there may be. */
 const told = metricsText({
-  stacks: [
-    {
-      name: "a",
-      spec: stackSpec("a"),
-      status: { ...newStatus, stalled: true },
-      paused: false,
-      jitter: 0,
-      outputs: {},
-      outputsUsed: {},
-      files: [],
-      leaving: false,
-    },
-  ],
+  tallies: [{ status: { ...newStatus, stalled: true }, paused: false, count: 1, names: ["a"], lateS: 0 }],
   load: [{ tenant: "default", waiting: 1, running: 1 }],
   budgets: [{ service: "in-west", perSecond: 50, refusals: 1, used: 2, reserved: 0 }],
   workers: [],

@@ -235,6 +235,46 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     expect(await tab.locator("main").innerText()).toContain("read it");
   });
 
+  test("a run shows the plan that it carried out, who permitted it with their word, and who reaches what since", async () => {
+    const stack = await records.stack("prod-shop");
+    if (stack?.approval === undefined) throw new Error("nothing is approved");
+    const { id } = await records.startRun({
+      stack: "prod-shop",
+      cause: "approval",
+      worker: "w:1",
+      status: stack.status,
+    });
+    const { text, consents, exposure } = (await records.waitingPlan("prod-shop"))?.body ?? {};
+    const report = {
+      plan: text ?? "",
+      consents: (consents ?? []).map(({ detail }) => detail),
+      opens: [],
+      ...(exposure === undefined ? {} : { exposure }),
+    };
+    await records.finishRun(
+      id,
+      { result: "applied", reason: null, plan: planDigest, approval: stack.approval, counts: { replace: 1 }, report },
+      stack.status,
+      stack.nextAt ?? null,
+    );
+    await tab.goto(`${base}/history`);
+    await tab.getByRole("link", { name: String(id), exact: true }).click();
+    await tab.getByRole("heading", { name: "What was permitted" }).waitFor();
+    const shown = await tab.locator("main").innerText();
+    expect(shown).toContain("Approved by otto");
+    expect(shown).toContain("“read it”");
+    expect(shown).toContain("volume.data loses its data");
+    expect(await tab.locator("#plan-lines .bad").allInnerTexts()).toContain(
+      "  ± volume.data  replaced: its data is lost",
+    );
+    expect(await tab.locator("#exposure-lines").innerText()).toContain("0.0.0.0/0 reaches vm.web on tcp 22");
+    // What changed nothing is not among it.
+    await tab.goto(`${base}/history`);
+    expect(await tab.locator("#main table").innerText()).not.toContain("in sync");
+    await tab.getByRole("link", { name: "All runs" }).click();
+    expect(await tab.locator("#main table").innerText()).toContain("in sync");
+  });
+
   const shown = [
     "/",
     "/?group=condition",

@@ -1,12 +1,16 @@
 /** The pages of a fleet of thousands: what one look at them costs, in statements and bytes. On a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMetrics } from "../../reconciler/cli/fleet/work";
+import { hashOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
+import { conditions, metricsText } from "../../reconciler/fleet/metrics";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { newStatus } from "../../reconciler/fleet/status";
+import { conditionOf } from "../../reconciler/fleet/views";
 import { idleQueue, stackSpec } from "../support/fleet-stage";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 
@@ -57,7 +61,7 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
       provider: createProvider(),
       pushed: async () => ({ fetched: false, woken: [] }),
       hooks: {},
-      metrics: async () => "",
+      metrics: async () => metricsText(await readMetrics({ records: createRecords(database), queue: idleQueue })),
       say: () => undefined,
     });
 
@@ -69,6 +73,8 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
     ["/stacks/stack-00042", 9, 20_000],
     ["/services", 5, 10_000],
     ["/history", 5, 80_000],
+    ["/history?runs=all", 5, 80_000],
+    ["/metrics", 3, 10_000],
   ];
   test.each(looks)("%s takes at most %i statements and %i bytes", async (path, most, bytes) => {
     const app = pages();
@@ -85,5 +91,52 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
     expect(seen.status).toBe(200);
     expect(seen.statements).toBeLessThanOrEqual(most);
     expect(seen.length).toBeLessThan(bytes);
+  });
+
+  test("thirty open pages ask the database once a second, and one look reads next to nothing", async () => {
+    const app = pages();
+    const stop = new AbortController();
+    const [all, one] = [createRecords(database), "stack-00042"];
+    const mark = (text: string | undefined) => hashOf(text ?? "gone").slice(0, 16);
+    const marks = [mark(await all.moment()), mark((await all.moments([one])).get(one))];
+    const said = Array.from({ length: 30 }, async (_, index) => {
+      const stack = index % 2 === 0 ? "" : `&stack=${one}`;
+      const answer = await app.request(`/events?mark=${marks[index % 2]}${stack}`, {
+        headers: { host: "127.0.0.1" },
+        signal: stop.signal,
+      });
+      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+        text += read.value;
+        if (text.includes("event: changed")) break;
+      }
+      await reader?.cancel();
+      return text;
+    });
+    statements = 0;
+    const began = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    // A look for what lists show and one for single stacks, however many watch.
+    const seconds = Math.ceil((Date.now() - began) / 1000) + 1;
+    if (process.env["FIGURES"] !== undefined)
+      console.log(`30 open pages: ${statements} statements in ${seconds - 1} s`);
+    expect(statements).toBeGreaterThan(0);
+    expect(statements).toBeLessThanOrEqual(2 * seconds);
+    await all.saveStatus(one, { ...newStatus, reason: "changed" });
+    for (const text of await Promise.all(said)) expect(text).toContain("event: changed");
+    stop.abort();
+  });
+
+  test("metrics count as conditions do", async () => {
+    const records = createRecords(database);
+    const [stacks, tallies] = [await records.stacks(), await records.tallies()];
+    const count = (list: readonly string[]) => conditions.map((one) => list.filter((other) => other === one).length);
+    expect(count(tallies.flatMap((tally) => Array<string>(tally.count).fill(conditionOf(tally))))).toEqual(
+      count(stacks.map(conditionOf)),
+    );
+    expect(tallies.flatMap(({ names }) => names).length).toBe(
+      stacks.filter((stack) => !["Ready", "New", "Reconciling"].includes(conditionOf(stack))).length,
+    );
   });
 });

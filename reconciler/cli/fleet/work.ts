@@ -75,15 +75,18 @@ export async function serveHealth(
   });
 }
 
-export async function readMetrics({ records, queue }: FleetSession, worker?: Worker): Promise<FleetMetrics> {
-  const [stacks, load, budgets, workers] = await Promise.all([
-    records.stacks(),
+export async function readMetrics(
+  { records, queue }: Pick<FleetSession, "records" | "queue">,
+  worker?: Worker,
+): Promise<FleetMetrics> {
+  const [tallies, load, budgets, workers] = await Promise.all([
+    records.tallies(),
     queue.load(),
     records.budgets(),
     records.workers(),
   ]);
   return {
-    stacks,
+    tallies,
     load,
     budgets,
     workers,

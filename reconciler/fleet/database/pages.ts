@@ -13,7 +13,23 @@ export interface StackOutline extends Pick<StackRecord, "name" | "status" | "pau
   readonly lastRun?: true;
 }
 
-const written = columnsOf<{ readonly body: Picture; readonly status: Partial<Status> }>();
+/** Stacks that stand alike. */
+export interface StackTally extends Pick<StackOutline, "status" | "paused" | "lastRun"> {
+  readonly count: number;
+  /** None of those that are as they should be, or on their way there. */
+  readonly names: readonly string[];
+  /** How late the latest round of them is. */
+  readonly lateS: number;
+}
+
+const written = columnsOf<{
+  readonly body: Picture;
+  readonly names: string[];
+  readonly status: Partial<Status>;
+}>();
+
+/** What tells conditions apart, as a column each. */
+const isSo = (name: keyof Status): string => `coalesce(status ->> '${name}' = 'true', false)`;
 
 export const pageStatements = ({ query }: Database) => ({
   async outlines(): Promise<readonly StackOutline[]> {
@@ -33,6 +49,30 @@ export const pageStatements = ({ query }: Database) => ({
         ...(row["ran"] === true ? { lastRun: true } : {}),
       };
     });
+  },
+  /** Of all stacks at once: as many rows as there are ways to stand. */
+  async tallies(): Promise<readonly StackTally[]> {
+    const rows = await query(
+      `SELECT paused, status, ran, count(*)::int AS count, coalesce(max(late), 0)::double precision AS late,
+         coalesce(array_agg(name ORDER BY name) FILTER (WHERE paused OR troubled), '{}') AS names
+       FROM (SELECT name, paused, greatest(0, extract(epoch FROM now() - next_at)) * (NOT paused)::int AS late,
+           jsonb_build_object('ready', ${isSo("ready")}, 'reconciling', ${isSo("reconciling")}, 'stalled', ${isSo("stalled")},
+             'drifted', ${isSo("drifted")}, 'awaitingApproval', ${isSo("awaitingApproval")}, 'blocked', ${isSo("blocked")},
+             'failures', least(1, coalesce((status ->> 'failures')::int, 0))) AS status,
+           ${isSo("stalled")} OR ${isSo("drifted")} OR ${isSo("awaitingApproval")} OR ${isSo("blocked")}
+             OR coalesce((status ->> 'failures')::int, 0) > 0 AS troubled,
+           CASE WHEN ${isSo("ready")} THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran
+         FROM ${schema}.stacks s) one
+       GROUP BY paused, status, ran`,
+    );
+    return rows.map((row) => ({
+      status: { ...newStatus, ...written(row, "status") },
+      paused: row["paused"] === true,
+      count: Number(row["count"]),
+      names: written(row, "names"),
+      lateS: Number(row["late"]),
+      ...(row["ran"] === true ? { lastRun: true } : {}),
+    }));
   },
   async savePicture(name: string, digest: string, picture: Picture): Promise<void> {
     await query(

@@ -3,7 +3,7 @@ import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Status } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
-import { schema } from "./tables";
+import { schema, telling } from "./tables";
 
 export interface RunRecord {
   readonly id: number;
@@ -27,7 +27,12 @@ export interface RunReport {
   readonly plan: string;
   readonly consents: readonly string[];
   readonly opens: readonly string[];
+  /** Who can reach what, before and after; absent: it stayed as it was. */
+  readonly exposure?: string;
 }
+
+/** What changed nothing: most runs, and the least of what a history tells. */
+const quiet: readonly RunResult[] = ["in_sync", "blocked", "awaiting_approval", "observed"];
 
 export type RunResult = "in_sync" | "applied" | "failed" | "taken_over" | "observed" | "awaiting_approval" | "blocked";
 
@@ -165,6 +170,14 @@ export const runStatements = ({ query }: Database) => ({
     );
     return rows.map(runOf);
   },
+  /** Those that carried something out, tried to, or still do. */
+  async tellingRuns(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
+    const rows = await query(
+      `SELECT * FROM ${schema}.runs WHERE ($1::text[] IS NULL OR stack = ANY($1)) AND ${telling} ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
+    );
+    return rows.map(runOf);
+  },
   async run(id: number): Promise<RunRecord | undefined> {
     return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
   },
@@ -175,7 +188,7 @@ export const runStatements = ({ query }: Database) => ({
   async forget({ quietMs, changesMs }: History): Promise<boolean> {
     const rows = await query(
       `WITH old AS (SELECT r.id FROM ${schema}.runs r WHERE r.ended_at < now() - $1 * interval '1 millisecond'
-           AND (r.result = ANY ('{in_sync,blocked,awaiting_approval,observed}') OR r.ended_at < now() - $2 * interval '1 millisecond')
+           AND (r.result = ANY ('{${quiet.join(",")}}') OR r.ended_at < now() - $2 * interval '1 millisecond')
            AND (EXISTS (SELECT FROM ${schema}.runs later WHERE later.stack = r.stack AND later.id > r.id)
              OR NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = r.stack))
            ORDER BY r.ended_at LIMIT ${mostForgotten}),

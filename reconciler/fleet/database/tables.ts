@@ -6,6 +6,9 @@ import type { Database } from "./database";
 
 export const schema = "reconcile_fleet";
 
+/** Of runs: the index that finds them has it as well. */
+export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
+
 /** Never changed once released; a new version adds one. */
 const migrations: readonly string[] = [
   `CREATE TABLE ${schema}.documents (name text PRIMARY KEY, body jsonb NOT NULL, changed_at timestamptz NOT NULL DEFAULT now());
@@ -71,6 +74,7 @@ const migrations: readonly string[] = [
    ALTER TABLE ${schema}.stacks ADD COLUMN picture text;`,
   `CREATE INDEX runs_ended ON ${schema}.runs (ended_at) WHERE ended_at IS NOT NULL;
    CREATE INDEX decisions_at ON ${schema}.decisions (at);`,
+  `CREATE INDEX runs_telling ON ${schema}.runs (id) WHERE (result IS NULL OR result IN ('applied', 'failed', 'taken_over'));`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

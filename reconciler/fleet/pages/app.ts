@@ -147,9 +147,10 @@ export function createPages(setting: PagesSetting): Hono {
     const mark = await marked({ stack: name });
     const stack = await records.stack(name);
     if (stack === undefined) return undefined;
-    const [plan, runs, decisions, picture, dependents] = await Promise.all([
+    const [plan, runs, changes, decisions, picture, dependents] = await Promise.all([
       records.waitingPlan(name),
-      records.runs(name, 30),
+      records.runs(name, 20),
+      records.tellingRuns(name, 10),
       records.decisions(name, 30),
       records.picture(name),
       records.dependents(name),
@@ -160,6 +161,7 @@ export function createPages(setting: PagesSetting): Hono {
       stack,
       plan,
       runs,
+      changes,
       lines,
       decisions,
       picture,
@@ -219,14 +221,18 @@ export function createPages(setting: PagesSetting): Hono {
     }));
     return { title: "Workers", body: workersPage(workers, new Date()), ...mark };
   });
-  shown("/history", "/history", async (_, visitor) => {
+  shown("/history", "/history", async (context, visitor) => {
+    const isAll = context.req.query("runs") === "all";
     const seen = ({ stack }: { readonly stack?: string }): boolean =>
       stack === undefined ? maySeeAll(visitor) : may(visitor, "see", stack);
     const mark = await marked({});
     // Whoever sees a few stacks gets the newest of those, and not what is left of the newest of all.
     const names = maySeeAll(visitor) ? undefined : (await outlinesSeenBy(visitor)).map(({ name }) => name);
-    const [runs, decisions] = await Promise.all([records.runs(names, 100), records.decisions(names, 100)]);
-    return { title: "History", body: historyPage(runs.filter(seen), decisions.filter(seen)), ...mark };
+    const [runs, decisions] = await Promise.all([
+      isAll ? records.runs(names, 100) : records.tellingRuns(names, 100),
+      records.decisions(names, 100),
+    ]);
+    return { title: "History", body: historyPage(runs.filter(seen), decisions.filter(seen), isAll), ...mark };
   });
 
   app.get("/events", async (context) => {

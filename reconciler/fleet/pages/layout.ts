@@ -85,3 +85,19 @@ export const time = (at: Date | undefined): Part =>
   at === undefined
     ? html`–`
     : html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")} UTC</time>`;
+
+const signs: Readonly<Record<string, string>> = { "+": "good", "~": "wait", "-": "bad", "±": "bad", "!": "bad" };
+
+/** A plan's text, with the signs that a terminal colours as well. */
+export const coloured = (text: string): Part[] =>
+  text.split("\n").map((line, index) => {
+    const hue = signs[/^\s*([+~±!-]) /.exec(line)?.[1] ?? ""];
+    const end = index === 0 ? "" : "\n";
+    return hue === undefined ? html`${end}${line}` : html`${end}<span class="${hue}">${line}</span>`;
+  });
+
+/** A text as in a terminal, behind its title. */
+export const printed = (id: string, title: string, text: string): Part =>
+  html`<details open id="${id}"><summary>${title}</summary><pre tabindex="0" id="${id}-lines" role="region" aria-label="${title}">${coloured(text)}</pre></details>`;
+
+export const reachTitle = "Who can reach what, before and after";

@@ -77,8 +77,15 @@ ${worker.doing.length === 0 ? "" : html`<ul>${worker.doing.map(({ stack, since }
 export const historyPage = (
   runs: readonly RunRecord[],
   decisions: readonly DecisionRecord[],
+  isAll: boolean,
 ): Part => html`<h1>History</h1>
 <h2>Decisions</h2>
 ${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.stack === undefined ? "" : html`<a href="/stacks/${encodeURIComponent(one.stack)}">${one.stack}</a>`} ${one.detail ?? ""}</li>`)}</ul>`}
-<h2>Runs</h2>
+<h2 id="runs">Runs</h2>
+<p class="pages">${(
+  [
+    ["/history#runs", "Changes and failures", !isAll],
+    ["/history?runs=all#runs", "All runs", isAll],
+  ] as const
+).map(([path, words, isHere]) => html`<a href="${path}"${isHere ? html` aria-current="true"` : ""}>${words}</a>`)}</p>
 ${runsTable(runs, true)}`;

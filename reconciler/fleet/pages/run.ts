@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import type { RunRecord } from "../database/runs";
 import { logText, span } from "../views";
-import { type Part, time } from "./layout";
+import { type Part, printed, reachTitle, time } from "./layout";
 
 export interface Line {
   readonly at: Date;
@@ -57,11 +57,34 @@ ${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" 
 <dl class="facts"><dt>Started</dt><dd>${time(run.startedAt)}</dd><dt>Ended</dt><dd>${time(run.endedAt)}</dd>
 <dt>Took</dt><dd>${span((run.endedAt ?? now).getTime() - run.startedAt.getTime())}${run.endedAt === undefined ? " so far" : ""}</dd>
 <dt>Cause</dt><dd>${causeOf(run)}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd class="revision">${run.revision ?? "–"}</dd>
-<dt>Plan</dt><dd>${run.plan ?? "–"}</dd>${run.approval === undefined ? "" : html`<dt>Approved by</dt><dd>${run.approval.by}</dd>`}
-<dt>Changes</dt><dd>${countsOf(run)}</dd></dl>
+<dt>Plan</dt><dd>${run.plan ?? "–"}</dd><dt>Changes</dt><dd>${countsOf(run)}</dd></dl>
+${run.result === "awaiting_approval" ? html`<p>Whether it is carried out is decided on <a href="/stacks/${encodeURIComponent(run.stack)}">the page of its stack</a>.</p>` : ""}
+${carriedOut(run)}
 ${timeline(lines, run.endedAt ?? now)}
 <h2>Log</h2>
 ${logOf(lines, "log-lines")}`;
+
+/** What it was permitted to do, by whom, and the plan as it was then. */
+function carriedOut({ report, approval }: RunRecord): Part {
+  if (report === undefined && approval === undefined) return html``;
+  const { consents = [], opens = [] } = report ?? {};
+  const permitted = [...consents, ...opens.map((opening) => `it opens to the whole world: ${opening}`)];
+  return html`<h2>What was permitted</h2>
+<p>${
+    approval === undefined
+      ? permitted.length === 0
+        ? "It loses nothing and opens nothing to the world: nobody had to permit it."
+        : "By the fleet's file, which lists these consents for the stack:"
+      : html`Approved by <strong>${approval.by}</strong> at ${time(new Date(approval.at))}${approval.why === undefined ? "" : html`: “${approval.why}”`}. The approval stood until ${time(new Date(approval.until))}.`
+  }</p>
+${permitted.length === 0 ? "" : html`<ul>${permitted.map((one) => html`<li>${one}</li>`)}</ul>`}
+${
+  report === undefined
+    ? ""
+    : html`<h2>What it carried out</h2>${printed("plan", "The plan", report.plan)}
+${report.exposure === undefined ? html`<p class="quiet">Who can reach what stayed as it was.</p>` : printed("exposure", reachTitle, report.exposure)}`
+}`;
+}
 
 function countsOf({ counts }: RunRecord): string {
   const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));

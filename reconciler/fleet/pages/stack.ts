@@ -8,7 +8,7 @@ import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
 import { conditionOf, reasonOf, span } from "../views";
-import { type Part, tag, time } from "./layout";
+import { type Part, printed, reachTitle, tag, time } from "./layout";
 import { type Line, logOf, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
@@ -16,6 +16,8 @@ export interface StackView {
   readonly stack: StackRecord;
   readonly plan: WaitingPlan | undefined;
   readonly runs: readonly RunRecord[];
+  /** Those of all its runs that carried something out, or failed. */
+  readonly changes: readonly RunRecord[];
   /** Of the run that is under way. */
   readonly lines: readonly Line[];
   readonly decisions: readonly DecisionRecord[];
@@ -27,7 +29,7 @@ export interface StackView {
 }
 
 export function stackPage(view: StackView): Part {
-  const { stack, plan, runs, decisions, visitor } = view;
+  const { stack, plan, runs, changes, decisions, visitor } = view;
   const { name, status } = stack;
   return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
 ${reasonOf(stack) === null ? "" : html`<p class="said ${status.stalled || status.failures > 0 ? "bad" : ""}">${reasonOf(stack)}</p>`}
@@ -38,6 +40,7 @@ ${sidesOf(view)}
 ${graphOf(view)}
 ${standing(view)}
 ${outputsOf(stack)}
+${changes.some(({ id }) => !runs.some((run) => run.id === id)) ? html`<h2>Changes</h2>${runsTable(changes)}` : ""}
 <h2 id="runs">Runs</h2>
 ${runsTable(runs)}
 <h2>Decisions</h2>
@@ -114,8 +117,8 @@ function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, vis
 <p>Made ${time(madeAt)}. It waits because ${body.why}.</p>
 ${body.consents.length === 0 ? "" : html`<h3>Approving it permits</h3><ul>${body.consents.map(({ detail }) => html`<li>${detail}</li>`)}</ul>`}
 ${body.opens.length === 0 ? "" : html`<p class="said bad">It opens to the whole world: ${body.opens.join(", ")}</p>`}
-<details open id="plan-text"><summary>The plan</summary><pre tabindex="0" id="plan-lines" role="region" aria-label="The plan">${coloured(body.text)}</pre></details>
-${body.exposure === undefined ? "" : html`<details open id="plan-exposure"><summary>Who can reach what, before and after</summary><pre tabindex="0" role="region" aria-label="Who can reach what, before and after">${coloured(body.exposure)}</pre></details>`}
+${printed("plan", "The plan", body.text)}
+${body.exposure === undefined ? "" : printed("exposure", reachTitle, body.exposure)}
 ${body.graph === undefined ? "" : html`<details id="plan-graph"><summary>Its steps and their order, as a picture</summary>${pictured(`${path}/plan.svg?v=${digest}`, body.graph.description)}</details>`}
 ${isApproved ? html`<p class="said">Approved by ${stack.approval?.by} until ${time(new Date(stack.approval?.until ?? 0))}. The next free worker carries it out, if it is still the plan then.</p>` : ""}
 <div class="acts">${may(visitor, "approve", stack.name) && !isApproved ? decide("approve", "Approve", "primary") : ""}${may(visitor, "reject", stack.name) ? decide("reject", "Reject", "danger") : ""}${
@@ -124,16 +127,6 @@ ${isApproved ? html`<p class="said">Approved by ${stack.approval?.by} until ${ti
       : html`<p class="quiet">Approving this stack's plans needs the role approver.</p>`
   }</div></section>`;
 }
-
-const hues: Readonly<Record<string, string>> = { "+": "good", "~": "wait", "-": "bad", "±": "bad", "!": "bad" };
-
-/** The signs that a terminal colours as well. */
-const coloured = (text: string): Part[] =>
-  text.split("\n").map((line, index) => {
-    const hue = hues[/^\s*([+~±!-]) /.exec(line)?.[1] ?? ""];
-    const end = index === 0 ? "" : "\n";
-    return hue === undefined ? html`${end}${line}` : html`${end}<span class="${hue}">${line}</span>`;
-  });
 
 const pictured = (path: string, text: string): Part =>
   html`<div class="picture" tabindex="0" role="region" aria-label="A picture"><img src="${path}" alt="${text}"></div>`;

@@ -38,7 +38,7 @@ rect.good { fill: var(--good); } rect.bad { fill: var(--bad); } rect.wait { fill
 ul.plain { list-style: none; padding: 0; margin: 0; } ul.plain li { padding: 6px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 .acts { display: flex; flex-wrap: wrap; gap: 10px 24px; align-items: end; margin: 10px 0; } .acts form { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; }
 .quiet { color: var(--quiet); } .said { border-left: 4px solid var(--accent); padding: 6px 12px; background: var(--calm-bg); overflow-wrap: anywhere; margin: 10px 0; } .said.bad { border-color: var(--bad); background: var(--bad-bg); }
-.pages { display: flex; gap: 16px; align-items: center; }
+.pages { display: flex; gap: 16px; align-items: center; } .pages a[aria-current] { font-weight: 600; color: var(--ink); text-decoration: none; }
 @media (max-width: 760px) { main { padding: 12px 14px 48px; } header { padding: 10px 14px; } header .who { margin-left: 0; } table, tbody, tr, td, th[scope=row] { display: block; width: 100%; } thead { position: absolute; left: -9999px; }
   tr { border-bottom: 1px solid var(--line); padding: 10px 0; } td, th[scope=row], table.sides th[scope=row] { border: 0; padding: 1px 0; width: 100%; } td:empty { display: none; } td.short { white-space: normal; } form.filter input, form.filter select { max-width: none; } td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); font-size: 13px; }
   .differs { padding-left: 8px; padding-right: 8px; } .differs > * { padding-left: 0; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dt { margin-top: 8px; font-size: 13px; } tr.group { padding: 0; } .group th { display: block; } .bars li { grid-template-columns: minmax(0, 1fr); gap: 2px; } form.filter > div { flex: 1 1 40%; } form.filter input, form.filter select { width: 100%; } .acts form > div, .acts form input:not([type=hidden]) { flex: 1 1 auto; } }
@@ -56,7 +56,7 @@ const note = document.getElementById("stale");
 let busy = false, again = false, later = false, opened = false;
 const isWriting = () => document.activeElement !== null && document.activeElement.matches("main input, main textarea, main select");
 async function renew() {
-  if (isWriting()) { later = true; return; }
+  if (isWriting() || document.hidden) { later = true; return; }
   if (busy) { again = true; return; }
   busy = true;
   try {
@@ -88,6 +88,7 @@ if (topic) {
   seen.addEventListener("hello", () => { if (opened) renew(); opened = true; });
   seen.addEventListener("error", () => { note.hidden = false; });
   seen.addEventListener("open", () => { note.hidden = true; });
+  document.addEventListener("visibilitychange", () => { if (later && !document.hidden) { later = false; renew(); } });
   document.addEventListener("focusout", () => { if (later) setTimeout(() => { if (!isWriting()) { later = false; renew(); } }, 50); });
 }
 document.addEventListener("submit", (event) => {
