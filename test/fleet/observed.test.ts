@@ -1,4 +1,5 @@
 /** The alerts and the dashboard ask for nothing that the fleet does not tell. */
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -69,3 +70,18 @@ test("every alert says what to do, and every command that it names is one", () =
   }
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
+
+const promtoolMissing = spawnSync("promtool", ["--version"]).error !== undefined;
+if (promtoolMissing) console.warn("NOT SHOWN: the alerts as Prometheus reads them: promtool is not on PATH");
+
+test.skipIf(promtoolMissing)(
+  "Prometheus takes the rules, the alerts fire when they should, and the metrics are as it wants them",
+  () => {
+    const cwd = join(__dirname, "..", "..", "examples", "fleet");
+    expect(execFileSync("promtool", ["check", "rules", "alerts.yaml"], { cwd, encoding: "utf8" })).toContain("9 rules");
+    expect(execFileSync("promtool", ["test", "rules", "alerts_test.yaml"], { cwd, encoding: "utf8" })).toContain(
+      "SUCCESS",
+    );
+    expect(execFileSync("promtool", ["check", "metrics"], { input: told, encoding: "utf8" })).toBe("");
+  },
+);

@@ -119,7 +119,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-function nobody(): { uid: number; gid: number } {
+export function nobody(): { uid: number; gid: number } {
   const id = (flag: string): number => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }
@@ -139,7 +139,7 @@ async function onFreePort(start: (port: number) => ChildProcess): Promise<{ serv
   }
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);
