@@ -12,6 +12,7 @@ import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openState } from "./plan";
 import type { Clock, Ports } from "./ports";
+import { listsOf } from "./reads-by-kind";
 import { failedBy } from "./run";
 
 interface Listed {
@@ -60,18 +61,10 @@ export async function awaitInterrupted(
 
 const kinds = ["vm", "volume", "group"] as const;
 
-function lister(kind: Kind, client: ServiceClient, signal: AbortSignal): () => Promise<Outcome<readonly Listed[]>> {
-  switch (kind) {
-    case "vm":
-      return () => client.listVms({ signal });
-    case "volume":
-      return () => client.listVolumes({ signal });
-    case "group":
-      return () => client.listGroups({ signal });
-    default:
-      return kind satisfies never;
-  }
-}
+const lister =
+  (kind: Kind, client: ServiceClient, signal: AbortSignal): (() => Promise<Outcome<readonly Listed[]>>) =>
+  () =>
+    listsOf[kind](client, { signal });
 
 /** A clock that was set back must not make the wait longer than the window. */
 const endOf = (since: string, windowMs: number, clock: Clock): number =>

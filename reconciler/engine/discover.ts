@@ -3,10 +3,12 @@
  * knows how each kind is looked for.
  */
 import type { Kind } from "../core/model/address";
+import { hasPlainNames } from "../core/model/fields";
 import type { LiveOf, LiveVm } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
+import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { blindAfter } from "./poller";
+import { listsOf } from "./reads-by-kind";
 import type { Run } from "./run";
 
 export interface Search<L> {
@@ -30,20 +32,8 @@ export const discover = <K extends Kind>(kind: K, search: Search<LiveOf[K]>, run
 
 const lookers: { readonly [K in Kind]: Looker<LiveOf[K]> } = {
   vm: watchVms,
-  volume: (search, run) =>
-    lookThrough(
-      (proves) => run.ports.client.listVolumes({ signal: run.signal, proves }),
-      (volume) => volume.name === search.name,
-      search,
-      run,
-    ),
-  group: (search, run) =>
-    lookThrough(
-      (proves) => run.ports.client.listGroups({ signal: run.signal, proves }),
-      (group) => group.name?.toLowerCase() === search.name,
-      search,
-      run,
-    ),
+  volume: (search, run) => lookThrough("volume", search, run),
+  group: (search, run) => lookThrough("group", search, run),
 };
 
 /** Everybody who waits for a VM shares one list. */
@@ -71,18 +61,18 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
 }
 
 /** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
-async function lookThrough<L>(
-  list: (proves: boolean) => Promise<Outcome<readonly L[]>>,
-  isNamed: (live: L) => boolean,
-  { isEnough, windowMs }: Search<L>,
+async function lookThrough<K extends Kind>(
+  kind: K,
+  { name, isEnough, windowMs }: Search<LiveOf[K]>,
   run: Run,
-): Promise<Looked<L>> {
-  const { clock, timing } = run.ports;
+): Promise<Looked<LiveOf[K]>> {
+  const { client, clock, timing } = run.ports;
+  const isNamed = (live: LiveOf[K]): boolean => (hasPlainNames[kind] ? live.name?.toLowerCase() : live.name) === name;
   const deadline = clock.now() + windowMs;
   for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
     const isOver = clock.now() >= deadline;
-    const listed = await list(isOver);
+    const listed = await listsOf[kind](client, { signal: run.signal, proves: isOver });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;

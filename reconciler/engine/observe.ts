@@ -6,6 +6,7 @@ import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Look, notFoundTwice, notInList, notLookedAt, type Unobserved } from "../core/model/evidence";
+import { kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
@@ -229,7 +230,7 @@ export async function observeEach<T>(
   into: Map<string, Look<T>>,
   findings: Diagnostic[],
 ): Promise<readonly string[]> {
-  const what = wordOf[kind];
+  const what = kindRows[kind].fullNoun;
   // One wrong answer must make nothing anew: "not found" is believed when it is said twice.
   const readTwice = async (id: string): Promise<Outcome<T>> => {
     const outcome = await read(id);
@@ -258,8 +259,6 @@ export async function observeEach<T>(
   }
   return forbidden;
 }
-
-export const wordOf: Record<Kind, string> = { vm: "VM", volume: "volume", group: "security group" };
 
 const unobservedBy = (failure: Failure): Unobserved => ({
   seen: "unobserved",

@@ -7,14 +7,14 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
-import { type Kind, kinds, perKind } from "../core/model/kinds";
+import { type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
 import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
-import { cannotLook, type Options, observeEach, wordOf } from "./observe";
+import { cannotLook, type Options, observeEach } from "./observe";
 import { askAhead, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
@@ -95,11 +95,7 @@ export async function refresh(
     volumesListed: volumes.listed,
     groups: weighAll(groups.looks),
     groupsListed: groups.listed,
-    unlisted: {
-      vm: weigh(vms.unlisted, verdict),
-      volume: weigh(volumes.unlisted, verdict),
-      group: weigh(groups.unlisted, verdict),
-    },
+    unlisted: perKind((kind) => weigh(seen[kind].unlisted, verdict)),
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
@@ -211,13 +207,13 @@ function importsUnseen(
         {
           severity: "error",
           code: "plan/import-unseen",
-          summary: `${cannot} ${wordOf[kind]} ${id} may not be looked at with this credential`,
+          summary: `${cannot} ${kindRows[kind].fullNoun} ${id} may not be looked at with this credential`,
           fix: forbiddenFix,
           ...at,
         },
       ];
     if (!isDoubted || seen[kind].looks.get(id)?.seen !== "absent") return [];
-    const summary = `${cannot} the service shows no ${wordOf[kind]} ${id}`;
+    const summary = `${cannot} the service shows no ${kindRows[kind].fullNoun} ${id}`;
     return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
   });
 }

@@ -1,13 +1,13 @@
 /** What the engine says in the words of a file, in the words of a program: `dstPort`, and no addresses of its own. */
-import { groupFields, vmFields, volumeFields } from "../core/model/fields";
+import { fieldsOf } from "../core/model/fields";
+import { type Kind, kindRows, kinds } from "../core/model/kinds";
 
 const fields: ReadonlySet<string> = new Set([
-  ...[vmFields, volumeFields, groupFields].flatMap((rows) => Object.values(rows).map(({ field }) => field)),
+  ...Object.values(fieldsOf).flatMap((rows) => Object.values(rows).map(({ field }) => field)),
   ...["on_image_change", "snapshot_before", "delete_floating_ip", "preserved_volumes", "verify_resize", "on_failure"],
   ...["dst_port", "remote_ip", "remote_group", "rules_mode", "on_rule_removal", "flush_confirmed", "attach_to"],
 ]);
 
-const kinds: Readonly<Record<string, string>> = { vm: "VM", volume: "volume", group: "group" };
 /** Names that this package gives where the program gives none. */
 const ownNames: Readonly<Record<string, string>> = {
   "vm.host": "the VM",
@@ -28,9 +28,11 @@ const operations: ReadonlySet<string> = new Set(
   ]),
 );
 
+const resourceAddress = new RegExp(`(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`, "g");
+
 export const inProgramWords = (text: string): string =>
   text
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
-    .replace(/(?<![\w.])(vm|volume|group)\.([\w-]+)(?![\w.])/g, (whole, kind: string, name: string) =>
-      operations.has(name) ? whole : (ownNames[whole] ?? `${kinds[kind]} ${name}`),
+    .replace(resourceAddress, (whole, kind: Kind, name: string) =>
+      operations.has(name) ? whole : (ownNames[whole] ?? `${kindRows[kind].noun} ${name}`),
     );

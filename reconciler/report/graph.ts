@@ -7,6 +7,7 @@ import { describeRule } from "../core/canonical/rules";
 import { type Address, blockOf, componentPath, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
+import { kindRows, perKind } from "../core/model/kinds";
 import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
@@ -59,9 +60,7 @@ export const tones: Readonly<Record<Tone, ToneRow>> = {
   wait: { sign: "…", colour: "#6e7781", onDark: "#8b949e" },
   plain: { colour: "#6e7781", onDark: "#8b949e" },
   outside: { colour: "#bf3989", onDark: "#db61a2" },
-  vm: { colour: "#0969da", onDark: "#58a6ff" },
-  volume: { colour: "#9a6700", onDark: "#d29922" },
-  group: { colour: "#8250df", onDark: "#bc8cff" },
+  ...perKind((kind) => kindRows[kind].tone),
 };
 
 export function planGraph(plan: Plan): Graph {

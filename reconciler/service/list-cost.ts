@@ -3,20 +3,20 @@
  * many times as long as a read a page takes. Before anything is measured a page shows a hundred and costs one read.
  */
 import type { Kind } from "../core/model/address";
+import { kinds } from "../core/model/kinds";
 import { type ListCost, usualListCost } from "../core/model/list-cost";
 import type { Operation } from "../core/model/operation";
+import { mustGet } from "../core/text/invariant";
 import type { PagedOperation } from "../dialect/records";
 
 /** A page is one request for whoever counts requests, so that its time never makes it the dearer of the two alone. */
 const mostReads = 5;
 
-const oneReads = { "vm.get": "vm", "volume.get": "volume", "group.get": "group" } as const satisfies Partial<
-  Record<Operation, Kind>
->;
+type OneRead = `${Kind}.get`;
 
-type OneRead = keyof typeof oneReads;
+const oneReads = new Map<Operation, Kind>(kinds.map((kind) => [`${kind}.get`, kind]));
 
-export const isOneRead = (operation: Operation): operation is OneRead => Object.hasOwn(oneReads, operation);
+export const isOneRead = (operation: Operation): operation is OneRead => oneReads.has(operation);
 
 export function measureLists(sizeAsked: (operation: PagedOperation) => number | undefined) {
   const pageMs = new Map<PagedOperation, number>();
@@ -26,7 +26,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
     before === undefined ? ms : 0.8 * before + 0.2 * ms;
   return {
     one(operation: OneRead, ms: number): void {
-      const kind = oneReads[operation];
+      const kind = mustGet(oneReads, operation);
       oneMs.set(kind, later(oneMs.get(kind), ms));
     },
     page(operation: PagedOperation, ms: number): void {

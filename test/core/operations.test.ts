@@ -15,9 +15,10 @@ const without =
   (...lacking: Operation[]) =>
   (operation: Operation): boolean =>
     !lacking.includes(operation);
-const shown = ({ canFindCreated, ...rest }: Abilities) => ({
+const shown = ({ canFindCreated, readsOne, ...rest }: Abilities) => ({
   ...rest,
   finds: (["vm", "volume", "group"] as const).filter((kind) => canFindCreated(kind)),
+  reads: (["vm", "volume", "group"] as const).filter((kind) => readsOne(kind)),
 });
 
 describe("the table of operations", () => {
@@ -73,6 +74,7 @@ describe("abilities", () => {
       listsImages: true,
       listsRegions: true,
       finds: ["vm", "volume", "group"],
+      reads: ["vm", "volume", "group"],
     });
   });
 

@@ -12,7 +12,7 @@ import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
-import { type LiveGroup, type LiveVm, type LiveVolume, sight } from "../../core/model/live";
+import { comparedOf, type LiveGroup, type LiveVm, type LiveVolume, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -222,18 +222,11 @@ function unseenOf(kind: Kind, sighting: Sighting<LiveVm | LiveVolume | LiveGroup
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
   if (sighting.seen === "gone") return undefined;
   const shown = new Map<string, unknown>(Object.entries(sighting.value));
-  const missing = Object.entries(rowsOf[kind])
+  const missing = Object.entries(comparedOf[kind])
     .filter(([key]) => shown.get(key) === undefined)
     .map(([, field]) => field);
   return missing.length === 0 ? undefined : `The service does not show its ${missing.join(", ")}: there ${says}.`;
 }
-
-/** What a plan compares, as the file calls it. */
-const rowsOf = {
-  vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
-  volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
-  group: { name: "name", description: "description", rules: "rules" },
-} as const satisfies Readonly<Record<Kind, Readonly<Record<string, string>>>>;
 
 /** Whether a create of it was sent and never settled: its block may be gone by now. */
 const isOpen = (state: State, address: Address): boolean =>

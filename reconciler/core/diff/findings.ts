@@ -1,11 +1,12 @@
 /** Findings that every kind can have, worded once. */
 import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import type { Kind, kindRows } from "../model/kinds";
 import type { Intent } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
 import type { Pair } from "./pair";
 
-export type What = "VM" | "volume" | "security group";
+export type What = (typeof kindRows)[Kind]["fullNoun"];
 
 /** What a record manages and the service proved not to have any more. */
 export interface Vanished {

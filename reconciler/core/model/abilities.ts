@@ -16,6 +16,8 @@ export interface Abilities {
   readonly readsOneGroup: boolean;
   /** By its name, after a create whose answer was lost or names no id. */
   canFindCreated(kind: Kind): boolean;
+  /** By its id. */
+  readsOne(kind: Kind): boolean;
   readonly confirmsResize: boolean;
   readonly revertsResize: boolean;
   readonly deletesVolumes: boolean;
@@ -27,8 +29,8 @@ export interface Abilities {
 
 export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
   const listed = perKind((kind) => has(`${kind}.list`));
-  const readsOneVm = has("vm.get");
-  const readsOneGroup = has("group.get");
+  const readsOne = (kind: Kind): boolean => has(`${kind}.get`);
+  const [readsOneVm, readsOneGroup] = [readsOne("vm"), readsOne("group")];
   return {
     seesVms: listed.vm ? "list" : readsOneVm ? "each" : "never",
     readsOneVm,
@@ -36,6 +38,7 @@ export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
     seesGroups: listed.group ? "list" : readsOneGroup ? "each" : "rules",
     readsOneGroup,
     canFindCreated: (kind) => listed[kind],
+    readsOne,
     confirmsResize: has("vm.resize.confirm"),
     revertsResize: has("vm.resize.revert"),
     deletesVolumes: has("volume.delete"),

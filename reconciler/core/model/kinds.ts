@@ -20,6 +20,8 @@ interface KindRow {
   /** What goes with it when it is replaced or deleted, in the words of a plan. */
   readonly whenReplaced: readonly string[];
   readonly whenDeleted: readonly string[];
+  /** In a picture, on light and dark and in the shade for dark alone. */
+  readonly tone: { readonly colour: string; readonly onDark: string };
 }
 
 /** In the order in which a file has its sections. */
@@ -31,6 +33,7 @@ export const kindRows = {
     attributes: ["id", "name", "private_ip", "floating_ip"],
     whenReplaced: ["new id, new address"],
     whenDeleted: ["with its root disk"],
+    tone: { colour: "#0969da", onDark: "#58a6ff" },
   },
   volume: {
     section: "volumes",
@@ -39,6 +42,7 @@ export const kindRows = {
     attributes: ["id", "name", "size"],
     whenReplaced: ["an empty one takes its place"],
     whenDeleted: ["with its data"],
+    tone: { colour: "#9a6700", onDark: "#d29922" },
   },
   group: {
     section: "groups",
@@ -47,6 +51,7 @@ export const kindRows = {
     attributes: ["id", "name"],
     whenReplaced: ["new id, without a gap in what it admits"],
     whenDeleted: [],
+    tone: { colour: "#8250df", onDark: "#bc8cff" },
   },
 } as const satisfies Record<Kind, KindRow>;
 

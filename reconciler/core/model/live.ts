@@ -83,6 +83,13 @@ export interface LiveOf {
   readonly group: LiveGroup;
 }
 
+/** What a plan compares of it, as the file calls it. */
+export const comparedOf: { readonly [K in Kind]: { readonly [F in keyof LiveOf[K]]?: string } } = {
+  vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
+  volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
+  group: { name: "name", description: "description", rules: "rules" },
+};
+
 /** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
 export interface CatalogueEntry {
   readonly id: string;

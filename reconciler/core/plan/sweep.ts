@@ -116,16 +116,9 @@ function unitsOf(
   { can, pageItems }: Sight,
   since: number,
 ): Unit[] {
-  const requestsOf: Readonly<Record<Kind, number>> = {
-    vm: 1,
-    volume: 1,
-    group: can.seesGroups === "rules" ? 1 : 2,
-  };
-  const isListed: Readonly<Record<Kind, boolean>> = {
-    vm: can.seesVms === "list",
-    volume: can.seesVolumes === "list",
-    group: false,
-  };
+  // The rules of a group are a request of their own, in a list as well.
+  const requestsOf = (kind: Kind): number => (kind === "group" && can.seesGroups !== "rules" ? 2 : 1);
+  const isSeenInList = (kind: Kind): boolean => kind !== "group" && can.canFindCreated(kind);
   const units: Unit[] = [];
   for (const kind of kinds) {
     if (kind === "vm" && can.seesVms === "never") continue;
@@ -133,9 +126,9 @@ function unitsOf(
     const seenAt = (record: Identified): number => at.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
     const due = all.filter((record) => seenAt(record) <= since);
     const requests = Math.ceil(all.length / pageItems(kind));
-    if (isListed[kind] && due.length > requests)
+    if (isSeenInList(kind) && due.length > requests)
       units.push({ kind, ids: due.map(({ id }) => id), requests, seenAt: Math.min(...due.map(seenAt)) });
-    else for (const one of due) units.push({ kind, ids: [one.id], requests: requestsOf[kind], seenAt: seenAt(one) });
+    else for (const one of due) units.push({ kind, ids: [one.id], requests: requestsOf(kind), seenAt: seenAt(one) });
   }
   return units.sort((a, b) => a.seenAt - b.seenAt);
 }

@@ -1,10 +1,13 @@
 /** Which lines of a dialect do not hold for the service that was looked at. */
 import type { Kind } from "../../core/model/address";
+import { kindRows } from "../../core/model/kinds";
 import { isList, type Operation, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
+import { keysOf } from "../../core/text/objects";
 import { showPlace } from "../../dialect/places";
 import type { ServiceClient } from "../../service/client";
+import { listsOf, readsOf } from "../reads-by-kind";
 import type { DoctorReport } from "./report";
 
 export interface Misfit {
@@ -73,13 +76,9 @@ export async function readByDialect(client: ServiceClient, recorded: readonly Re
       fix: line ?? `correct operations.${operation}`,
     });
   };
-  const idsOf = async (
-    kind: Kind,
-    operation: Operation,
-    list: () => Promise<Outcome<readonly { readonly id: string }[]>>,
-    read: ((id: string) => Promise<Outcome<unknown>>) | undefined,
-  ): Promise<void> => {
-    const listed = client.can.canFindCreated(kind) ? await list() : undefined;
+  const tryReads = async (kind: Kind): Promise<void> => {
+    const operation = `${kind}.list` as const;
+    const listed = client.can.canFindCreated(kind) ? await listsOf[kind](client) : undefined;
     if (listed !== undefined) complain(operation, listed);
     const known = recorded.filter((one) => one.kind === kind).flatMap(({ id }) => id ?? []);
     const ids = listed?.status === "accepted" ? new Set(listed.value.map(({ id }) => id)) : undefined;
@@ -91,21 +90,9 @@ export async function readByDialect(client: ServiceClient, recorded: readonly Re
           fix: "it may be gone (reconcile drift tells), or the list shows less than all: its path, query or pagination",
         });
     const one = known[0] ?? (ids === undefined ? undefined : [...ids][0]);
-    if (one !== undefined && read !== undefined) complain(`${kind}.get`, await read(one));
+    if (one !== undefined && client.can.readsOne(kind)) complain(`${kind}.get`, await readsOf[kind](client, one));
   };
-  await idsOf("vm", "vm.list", () => client.listVms(), client.can.readsOneVm ? (id) => client.getVm(id) : undefined);
-  await idsOf(
-    "volume",
-    "volume.list",
-    () => client.listVolumes(),
-    (id) => client.getVolume(id),
-  );
-  await idsOf(
-    "group",
-    "group.list",
-    () => client.listGroups(),
-    client.can.readsOneGroup ? (id) => client.getGroup(id) : undefined,
-  );
+  for (const kind of keysOf(kindRows)) await tryReads(kind);
   if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());
   if (client.can.listsImages) complain("image.list", await client.listImages());
   if (client.can.listsRegions) complain("region.list", await client.listRegions());

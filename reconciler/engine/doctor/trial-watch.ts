@@ -2,6 +2,7 @@
  * What a trial has made and what it has seen of it: looks until a thing rests, keeps the words it goes through, and finds
  * the way to a write that nobody has told. What is done with the things is for trial.ts and trial-away.ts.
  */
+import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
 import { isGone, type Outcome } from "../../core/model/outcome";
 import type { Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
@@ -358,7 +359,7 @@ export class TrialProblem extends Error {}
 
 export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => live?.kind === "vm";
 
-export const nounOf = (kind: Made["kind"]): string => (kind === "vm" ? "VM" : kind);
+export const nounOf = (kind: Made["kind"]): string => kindRows[kind].noun;
 
 export const wordsOf = (outcome: Outcome<unknown>): string =>
   outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
