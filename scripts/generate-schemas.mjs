@@ -1,5 +1,5 @@
 // Writes the fields of VMs, volumes and groups into the schemas of desired states, states and plans, from the one table
-// in reconciler/core/model/fields.ts. What a schema says beside them (lifecycle, what only a record knows, steps) is
+// in reconciler/core/model/fields.ts, and the operations that a dialect may name, from operation.ts. What a schema says beside them (lifecycle, what only a record knows, steps) is
 // written by hand and left as it is; a field that leaves the table leaves a record's schema by hand. `--check` fails
 // when a schema does not match the table, and is part of `npm run lint`.
 import { execFileSync } from "node:child_process";
@@ -22,6 +22,7 @@ function load(path) {
 }
 
 const { fieldsOf, ignorable } = load(join(root, "reconciler/core/model/fields.ts"));
+const { assumedOperations, rowOf } = load(join(root, "reconciler/core/model/operation.ts"));
 const ref = (name) => ({ $ref: `#/$defs/${name}` });
 const refs = { text: "text", remark: "text", name: "name", size: "size", flag: "boolean", reference: "reference" };
 
@@ -96,7 +97,22 @@ function fillCreate({ $defs }) {
   create.properties.vm.required = rows.filter(([, { absent }]) => absent !== "unset").map(([key]) => key);
 }
 
-const fills = { "desired-state": [fillDesired], state: [fillRecords], plan: [fillRecords, fillCreate] };
+/** What a dialect may say of: every operation beyond the documented ones. */
+function fillOperations({ properties }) {
+  properties.operations.properties = Object.fromEntries(
+    assumedOperations.map((operation) => {
+      const { assumed, items } = rowOf(operation);
+      return [operation, { description: assumed.about, ...ref(items === undefined ? "route" : "listRoute") }];
+    }),
+  );
+}
+
+const fills = {
+  "desired-state": [fillDesired],
+  state: [fillRecords],
+  plan: [fillRecords, fillCreate],
+  dialect: [fillOperations],
+};
 
 /** The file of a component has the blocks of a desired state, and parameters in place of everything that is said once. */
 function componentSchema(desired) {
@@ -157,7 +173,7 @@ if (!existsSync(componentPath) || JSON.stringify(JSON.parse(readFileSync(compone
 }
 if (check && stale.length > 0) {
   for (const path of stale)
-    console.error(`${path} does not match reconciler/core/model/fields.ts; run: npm run generate`);
+    console.error(`${path} does not match the tables in reconciler/core/model; run: npm run generate`);
   process.exit(1);
 }
 if (!check && stale.length > 0)

@@ -59,9 +59,7 @@ export interface RecordReaders {
   isGone(live: LiveVm | LiveVolume): boolean;
   /** The payload of a body: what the envelope holds, and in it the record of this operation. */
   payload(operation: Operation, body: unknown): unknown;
-  /** The array of a list's payload. */
-  items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]>;
-  /** The same from the whole body, with what it says about the pages of the list. */
+  /** The array of a list, from the whole body, with what that says about the pages of the list. */
   page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage>;
   /** What leads to the next page, from the whole body or a header. */
   nextPage(operation: PagedOperation, body: unknown, headers?: Page["headers"]): string | undefined;
@@ -240,11 +238,6 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       : accepted(found);
   }
 
-  function items(operation: ListOperation, payload: unknown): Reading<readonly unknown[]> {
-    const found = findItems(operation, payload);
-    return found.status === "accepted" ? accepted(found.value.items) : found;
-  }
-
   function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
     const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
     const found = operation === "group.rule.list" ? ruleItems(held) : findItems(operation, held);
@@ -267,7 +260,6 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       return found !== undefined && "id" in found ? found.id : undefined;
     },
     payload,
-    items,
     page,
     paging: (operation) => pagingOf(operation).paging,
     marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
@@ -326,11 +318,6 @@ function readId(
   const found = findId(record, paths);
   if (found === undefined) return unreadable(what, "id", setting, pointers, record);
   return "id" in found ? accepted(found.id) : unusableId(what, found.problem, setting);
-}
-
-export function readRules(payload: unknown): Reading<readonly LiveRule[]> {
-  const found = ruleItems(payload);
-  return found.status === "accepted" ? readAll(found.value.items, readRule) : found;
 }
 
 function ruleItems(payload: unknown): Reading<{ items: readonly unknown[]; tokens: readonly string[] }> {

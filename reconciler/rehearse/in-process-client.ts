@@ -6,10 +6,10 @@ import { type ListOperation, type Operation, operations } from "../core/model/op
 import { accepted, type Outcome } from "../core/model/outcome";
 import { builtInDialect } from "../dialect/built-in";
 import { judgeAnswer } from "../dialect/conditions";
-import { createRecordReaders, payloadOf, type Reading, readAll, readRule, readRules } from "../dialect/records";
-import { readDeletedVm } from "../dialect/reports";
-import type { RequestOptions, ServiceClient } from "../service/client";
-import { createVmBody, isRejection, ruleBody } from "../service/request-bodies";
+import { createRecordReaders, type PagedOperation, type Reading, readAll } from "../dialect/records";
+import type { Ids } from "../dialect/requests";
+import { callsOver, type OneRequest } from "../service/calls";
+import type { ServiceClient } from "../service/client";
 
 /** A world that takes calls: one is one decision. */
 export interface WorldCalls {
@@ -57,9 +57,15 @@ export function inProcessClient(
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
 
+  const send = <T>(
+    operation: Operation,
+    request: OneRequest,
+    reader: (payload: unknown) => Reading<T>,
+  ): Promise<Outcome<T>> => call(operation, request, (body) => reader(read.payload(operation, body)));
+
   async function call<T>(
     operation: Operation,
-    request: { readonly id?: string; readonly ruleId?: string; readonly body?: unknown; readonly query?: string },
+    request: OneRequest,
     reader: (body: unknown) => Reading<T>,
   ): Promise<Outcome<T>> {
     if (!has(operation)) return { status: "rejected", condition: "unsupported", message: `no ${operation}` };
@@ -67,7 +73,8 @@ export function inProcessClient(
     const body = request.body === undefined ? undefined : JSON.parse(JSON.stringify(request.body));
     const fate = /list|get$/.test(operation) ? "arrives" : (fates.shift() ?? "arrives");
     if (fate === "lost-before") return { status: "unknown", reason: "connection lost" };
-    const decision = emulated.call(operation, body, request);
+    const { id, rule_id: ruleId } = request.ids ?? {};
+    const decision = emulated.call(operation, body, { id, ruleId, query: request.query?.replace(/^\?/, "") });
     if (decision.holdUntil !== undefined) await holdUntil(decision.holdUntil);
     if (fate === "lost-after") return { status: "unknown", reason: "connection lost" };
     const outcome = judgeAnswer(
@@ -78,25 +85,24 @@ export function inProcessClient(
     sent.push({
       operation,
       status: decision.status,
-      ...(request.id === undefined ? {} : { id: request.id }),
+      ...(id === undefined ? {} : { id }),
       body,
       ...(outcome.status === "rejected" ? { message: outcome.message } : {}),
     });
     return outcome.status === "accepted" ? reader(outcome.value) : outcome;
   }
-  const tell = (operation: Operation, request: Parameters<typeof call>[1]) =>
-    call<void>(operation, request, () => accepted(undefined));
   const list = async <T extends { readonly id: string }>(
-    operation: Parameters<typeof read.items>[0],
+    operation: PagedOperation,
+    ids: Ids,
     readRecord: (record: unknown) => Reading<T>,
   ): Promise<Outcome<readonly T[]>> => {
     const all: T[] = [];
     for (let page: string | undefined = ""; page !== undefined; ) {
       let next: string | undefined;
-      const outcome: Outcome<readonly T[]> = await call(operation, { query: page }, (body) => {
+      const outcome: Outcome<readonly T[]> = await call(operation, { ids, query: page }, (body) => {
         next = read.nextPage(operation, body);
-        const items = read.items(operation, payloadOf(body));
-        return items.status === "accepted" ? readAll(items.value, readRecord) : items;
+        const found = read.page(operation, body, {});
+        return found.status === "accepted" ? readAll(found.value.items, readRecord) : found;
       });
       if (outcome.status !== "accepted") return outcome;
       all.push(...outcome.value);
@@ -104,7 +110,6 @@ export function inProcessClient(
     }
     return accepted(all);
   };
-  type O = RequestOptions | undefined;
   return {
     origin: "embedded",
     sent,
@@ -119,54 +124,6 @@ export function inProcessClient(
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,
-    listVms: () => list("vm.list", read.vm),
-    getVm: (id) => call("vm.get", { id }, (body) => read.vm(payloadOf(body))),
-    createVm: (input, _: O) => tell("vm.create", { body: createVmBody(input) }),
-    renameVm: (id, name) => tell("vm.rename", { id, body: { name } }),
-    rebuildVm: (id, image) => tell("vm.rebuild", { id, body: { image } }),
-    resizeVm: (id, flavor) => tell("vm.resize", { id, body: { flavor } }),
-    confirmResize: (id) => tell("vm.resize.confirm", { id }),
-    revertResize: (id) => tell("vm.resize.revert", { id }),
-    snapshotVm: (id, name) => call("vm.snapshot", { id, body: { name } }, () => accepted({})),
-    stopVm: (id) => tell("vm.stop", { id }),
-    startVm: (id) => tell("vm.start", { id }),
-    rebootVm: (id) => tell("vm.reboot", { id }),
-    deleteVm: (id, ip) =>
-      call("vm.delete", { id, query: ip === undefined ? "" : `delete_floating_ip=${ip}` }, (body) =>
-        accepted(readDeletedVm(payloadOf(body))),
-      ),
-    listVolumes: () => list("volume.list", read.volume),
-    getVolume: (id) => call("volume.get", { id }, (body) => read.volume(payloadOf(body))),
-    createVolume: (name, sizeGb) =>
-      call("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(payloadOf(body))),
-    attachVolume: (volume, vm) => tell("volume.attach", { body: { vm_id: vm, volume_id: volume } }),
-    detachVolume: (volume, vm, flushed) =>
-      tell("volume.detach", { body: { vm_id: vm, volume_id: volume, flush_confirmed: flushed } }),
-    resizeVolume: (id, sizeGb) => tell("volume.resize", { id, body: { size: String(sizeGb) } }),
-    deleteVolume: (id) => tell("volume.delete", { id }),
-    listGroups: () => list("group.list", read.group),
-    getGroup: (id) => call("group.get", { id }, (body) => read.group(payloadOf(body))),
-    createGroup: async ({ name, description, rules }) => {
-      const bodies = rules.map((rule) => ruleBody(rule, dialect.rules));
-      const refused = bodies.find(isRejection);
-      if (refused !== undefined) return refused;
-      return call("group.create", { body: { name, description, rules: bodies } }, (body) =>
-        read.group(payloadOf(body)),
-      );
-    },
-    updateGroup: (id, changes) => tell("group.update", { id, body: changes }),
-    deleteGroup: (id) => tell("group.delete", { id }),
-    listRules: (id) => call("group.rule.list", { id }, (body) => readRules(payloadOf(body))),
-    createRule: async (id, rule) => {
-      const body = ruleBody(rule, dialect.rules);
-      return isRejection(body)
-        ? body
-        : call("group.rule.create", { id, body }, (answer) => readRule(payloadOf(answer)));
-    },
-    deleteRule: (id, ruleId) => tell("group.rule.delete", { id, ruleId }),
-    importGroups: () => Promise.reject(new Error("not part of these tests")),
-    listFlavors: () => list("flavor.list", read.flavor),
-    listImages: () => list("image.list", read.image),
-    listRegions: () => list("region.list", read.region),
+    ...callsOver({ send, list }, read, dialect.rules),
   };
 }

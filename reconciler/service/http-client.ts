@@ -1,19 +1,18 @@
 /**
- * The service's client over HTTP: each operation of client.ts as route, body and reader of the answer. How a request
- * gets there is caller.ts and transport.ts; what records mean is dialect/records.ts.
+ * The service's client over HTTP: routes, lists with all their pages, and what an answer counts as. What each operation
+ * sends and reads is calls.ts; how a request gets there is caller.ts and transport.ts; what records mean is
+ * dialect/records.ts.
  */
 
 import { abilitiesOf } from "../core/model/abilities";
-import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
-import { isAssumed, type ListOperation, type Method, type Operation, rowOf } from "../core/model/operation";
+import { isAssumed, type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import type { Dialect, Route } from "../dialect/dialect";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
-import { createRecordReaders, type PagedOperation, type Reading, readAll, readRule } from "../dialect/records";
-import { readDeletedVm, readImportReport } from "../dialect/reports";
+import { createRecordReaders, type PagedOperation, type Reading, readAll } from "../dialect/records";
 import { fillRoute, type Ids } from "../dialect/requests";
 import {
   cutSilently,
@@ -25,12 +24,12 @@ import {
   waysToAskForMore,
 } from "../dialect/whole-list";
 import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
-import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
+import { callsOver } from "./calls";
+import type { RequestOptions, ServiceClient } from "./client";
 import { type Clock, systemClock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
-import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 import { retryPolicy } from "./retry";
 import { checkBaseUrl, createTransport } from "./transport";
 
@@ -130,14 +129,6 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       ? caller.scrub(settle(operation, reader(read.payload(operation, outcome.value.body))))
       : outcome;
   }
-
-  /** An acknowledgement: its text says nothing that the status did not. */
-  const acknowledge = (
-    operation: Operation,
-    ids: Ids,
-    body: unknown,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<void>> => send(operation, { ids, body }, () => accepted(undefined), requestOptions);
 
   /** All pages of a list, and once more from the start when it changed while it was read. */
   async function list<T extends { readonly id: string }>(
@@ -274,24 +265,6 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     }
   }
 
-  const listOf =
-    <T extends { readonly id: string }>(operation: ListOperation, readRecord: (record: unknown) => Reading<T>) =>
-    (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
-      list(operation, {}, readRecord, requestOptions);
-
-  /** What is listed in a state of being gone is not there: its name is free, and nothing waits for it. */
-  const thoseThere =
-    <T extends LiveVm | LiveVolume>(listAll: (requestOptions?: RequestOptions) => Promise<Outcome<readonly T[]>>) =>
-    async (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> => {
-      const listed = await listAll(requestOptions);
-      return listed.status === "accepted" ? accepted(listed.value.filter((live) => !read.isGone(live))) : listed;
-    };
-
-  const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> =>
-    reading.status === "accepted" && read.isGone(reading.value)
-      ? { status: "rejected", condition: "not_found", message: `the service shows it as ${reading.value.status}` }
-      : reading;
-
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null),
     origin: options.origin ?? origin + basePath,
@@ -299,72 +272,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
-    listVms: thoseThere(listOf("vm.list", read.vm)),
-    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(body)), o),
-    createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
-    renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
-    rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
-    resizeVm: (id, flavor, o) => acknowledge("vm.resize", { id }, { flavor }, o),
-    confirmResize: (id, o) => acknowledge("vm.resize.confirm", { id }, undefined, o),
-    revertResize: (id, o) => acknowledge("vm.resize.revert", { id }, undefined, o),
-    snapshotVm: (id, name, o) =>
-      send(
-        "vm.snapshot",
-        { ids: { id }, body: { name } },
-        (body) => {
-          const imageId = read.snapshotImage(body);
-          return accepted(imageId === undefined ? {} : { imageId });
-        },
-        o,
-      ),
-    stopVm: (id, o) => acknowledge("vm.stop", { id }, undefined, o),
-    startVm: (id, o) => acknowledge("vm.start", { id }, undefined, o),
-    rebootVm: (id, o) => acknowledge("vm.reboot", { id }, undefined, o),
-    deleteVm: (id, deleteFloatingIp, o) => {
-      const query = deleteFloatingIp === undefined ? "" : `?delete_floating_ip=${deleteFloatingIp}`;
-      return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(body)), o);
-    },
-
+    ...callsOver({ send, list }, read, dialect.rules),
     listCost: (kind) => costs().of(kind),
-
-    listVolumes: thoseThere(listOf("volume.list", read.volume)),
-    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(body)), o),
-    createVolume: (name, sizeGb, o) =>
-      send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(body), o),
-    attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),
-    detachVolume: (volumeId, vmId, flushConfirmed, o) =>
-      acknowledge("volume.detach", {}, { vm_id: vmId, volume_id: volumeId, flush_confirmed: flushConfirmed }, o),
-    resizeVolume: (id, sizeGb, o) => acknowledge("volume.resize", { id }, { size: String(sizeGb) }, o),
-    deleteVolume: (id, o) => acknowledge("volume.delete", { id }, undefined, o),
-
-    listGroups: listOf("group.list", read.group),
-    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(body), o),
-    createGroup: async ({ name, description, rules }, o) => {
-      const bodies: RuleBody[] = [];
-      for (const rule of rules) {
-        const body = ruleBody(rule, dialect.rules);
-        if (isRejection(body)) return body;
-        bodies.push(body);
-      }
-      const body = { name, description, rules: bodies.length === 0 ? undefined : bodies };
-      return send("group.create", { body }, (answer) => read.group(answer), o);
-    },
-    updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
-    deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
-    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRule, o),
-    createRule: async (groupId, rule, o) => {
-      const body = ruleBody(rule, dialect.rules);
-      if (isRejection(body)) return body;
-      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(answer), o);
-    },
-    deleteRule: (groupId, ruleId, o) =>
-      acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),
-    importGroups: (listing, o): Promise<Outcome<GroupImportReport>> =>
-      send("group.import", { body: listing }, (body) => readImportReport(body), o),
-
-    listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),
-    listImages: listOf<LiveImage>("image.list", read.image),
-    listRegions: listOf<CatalogueEntry>("region.list", read.region),
 
     probe: ({ path, body, ...request }) =>
       caller.probe({ ...request, path: basePath + path, ...(body !== undefined && { body: JSON.stringify(body) }) }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
-import { createRecordReaders, payloadOf, readRule, readRules } from "../../reconciler/dialect/records";
+import { createRecordReaders, payloadOf, readRule } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
 
 const read = createRecordReaders(builtInDialect);
@@ -207,8 +207,8 @@ describe("a rule", () => {
     });
   });
   test("a null list has no rules, another value is unreadable", () => {
-    expect(readRules(null)).toEqual({ status: "accepted", value: [] });
-    expect(readRules("x")).toMatchObject({ condition: "unreadable" });
+    expect(value(read.page("group.rule.list", null, {}))).toMatchObject({ items: [] });
+    expect(read.page("group.rule.list", "x", {})).toMatchObject({ condition: "unreadable" });
   });
 });
 
@@ -226,10 +226,10 @@ describe("answers", () => {
   ])("the payload of %j is %j", (body, payload) => expect(payloadOf(body)).toEqual(payload));
 
   test("a list is where the first pointer finds an array; null is an empty one", () => {
-    expect(read.items("vm.list", [1])).toEqual({ status: "accepted", value: [1] });
-    expect(read.items("vm.list", { total: 1, items: [1] })).toEqual({ status: "accepted", value: [1] });
-    expect(read.items("vm.list", null)).toEqual({ status: "accepted", value: [] });
-    expect(read.items("vm.list", { machines: [] })).toMatchObject({
+    expect(value(read.page("vm.list", [1], {}))).toMatchObject({ items: [1] });
+    expect(value(read.page("vm.list", { total: 1, items: [1] }, {}))).toMatchObject({ items: [1] });
+    expect(value(read.page("vm.list", null, {}))).toMatchObject({ items: [] });
+    expect(read.page("vm.list", { machines: [] }, {})).toMatchObject({
       hint: expect.stringContaining("operations.vm.list.items: [/…]"),
     });
   });
@@ -295,9 +295,9 @@ describe("whatever the answer", () => {
           ...[read.vm, read.volume, read.group, read.flavor, read.image, read.region, readRule].map((each) =>
             each(payloadOf(body)),
           ),
-          readRules(body),
+          read.page("group.rule.list", body, {}),
           readImportReport(body),
-          read.items("vm.list", body),
+          read.page("vm.list", body, {}),
         ];
         for (const reading of readings)
           if (reading.status === "rejected") expect(reading.condition).toBe("unreadable");

@@ -27,8 +27,8 @@ interface Row {
   readonly call: string;
   /** How long it is expected to take with its wait; half a second where nothing is said. */
   readonly estimateMs?: number;
-  /** Beyond the contract. `builtIn`: taken to be there until a dialect says otherwise. */
-  readonly assumed?: { readonly builtIn: boolean } & Fallback;
+  /** Beyond the contract. `builtIn`: taken to be there until a dialect says otherwise; `about`: what it does, for its schema. */
+  readonly assumed?: { readonly builtIn: boolean; readonly about: string } & Fallback;
   /** Of a list: where its array is looked for. */
   readonly items?: readonly string[];
   /** Where else a read is commonly found. */
@@ -109,6 +109,7 @@ export const operations = {
     call: "listVms",
     assumed: {
       builtIn: true,
+      about: "Lists the VMs of the project. Without it the id of a created VM cannot be learnt.",
       cost: "The id of a created VM cannot be learnt, and the VMs that exist are known from the state alone.",
       instead:
         "A create waits as `id unknown` (exit 4) until `reconcile import ADDR ID` gives the id. Plans mark the VMs as unobserved.",
@@ -123,6 +124,7 @@ export const operations = {
     call: "getVm",
     assumed: {
       builtIn: false,
+      about: "Reads one VM; {id} in the path is the VM's id.",
       cost: "One VM cannot be read by itself.",
       instead: "VMs are read from the list, once for all of them.",
     },
@@ -136,6 +138,7 @@ export const operations = {
     estimateMs: 5 * second,
     assumed: {
       builtIn: true,
+      about: "Confirms a resize that waits in the verify state; {id} is the VM's id.",
       cost: "A resize cannot be made final from here.",
       instead:
         "It waits in the verify state and the run ends with exit 4. The next run goes on from there; a service that confirms by itself is success.",
@@ -149,6 +152,7 @@ export const operations = {
     estimateMs: 30 * second,
     assumed: {
       builtIn: true,
+      about: "Takes a resize back that waits in the verify state; {id} is the VM's id.",
       cost: "A resize whose check failed cannot be taken back from here.",
       instead: "It waits in the verify state and the run ends with exit 4, for someone to revert or confirm it.",
     },
@@ -160,6 +164,7 @@ export const operations = {
     call: "listVolumes",
     assumed: {
       builtIn: false,
+      about: "Lists the volumes of the project.",
       cost: "A volume whose create was not answered cannot be looked for.",
       instead:
         "Volumes are read one by one by the ids in the state. A create without an answer is reported as `outcome unknown` and never repeated silently.",
@@ -174,6 +179,7 @@ export const operations = {
     call: "deleteVolume",
     assumed: {
       builtIn: true,
+      about: "Deletes a volume; {id} is the volume's id.",
       cost: "A volume cannot be deleted.",
       instead: "It is detached and listed among the orphans.",
     },
@@ -185,6 +191,7 @@ export const operations = {
     call: "listGroups",
     assumed: {
       builtIn: false,
+      about: "Lists the security groups of the project.",
       cost: "A group whose create was not answered cannot be looked for, nor a group by its name.",
       instead:
         "Groups are known by the ids in the state. A create without an answer is reported as `outcome unknown` and never repeated silently.",
@@ -199,6 +206,7 @@ export const operations = {
     call: "getGroup",
     assumed: {
       builtIn: false,
+      about: "Reads one security group; {id} is the group's id.",
       cost: "Without group.list as well, a name or description changed by others is not seen.",
       instead: "Rules are read by the group's id, and the plan says once that names and descriptions are not observed.",
     },
@@ -211,6 +219,7 @@ export const operations = {
     call: "deleteRule",
     assumed: {
       builtIn: false,
+      about: "Deletes one rule; {id} is the group's id, {rule_id} the rule's.",
       cost: "A rule cannot be taken out of a group.",
       instead:
         "The group is replaced without a gap: the old one is renamed aside, a new one is created with its rules under the name, rules that named the old one are pointed at the new one, and the old one is deleted. While VMs still use it the replacement waits (exit 4). `lifecycle.on_rule_removal: keep` leaves the rules and lists them as exposure instead.",
@@ -221,7 +230,12 @@ export const operations = {
     path: "/api/v1/flavor/list",
     kind: "read",
     call: "listFlavors",
-    assumed: { builtIn: true, cost: "A flavor's name cannot be resolved to its id.", instead: uncheckedNames },
+    assumed: {
+      builtIn: true,
+      about: "Lists the flavors (instance sizes).",
+      cost: "A flavor's name cannot be resolved to its id.",
+      instead: uncheckedNames,
+    },
     items: ["", "/items", "/flavors", "/results"],
     alsoAt: ["/api/v1/flavor", "/api/v1/flavors"],
   },
@@ -230,7 +244,12 @@ export const operations = {
     path: "/api/v1/image/list",
     kind: "read",
     call: "listImages",
-    assumed: { builtIn: true, cost: "An image's name cannot be resolved to its id.", instead: uncheckedNames },
+    assumed: {
+      builtIn: true,
+      about: "Lists the base images.",
+      cost: "An image's name cannot be resolved to its id.",
+      instead: uncheckedNames,
+    },
     items: ["", "/items", "/images", "/results"],
     alsoAt: ["/api/v1/image", "/api/v1/images"],
   },
@@ -239,7 +258,12 @@ export const operations = {
     path: "/api/v1/region/list",
     kind: "read",
     call: "listRegions",
-    assumed: { builtIn: true, cost: "A region's name cannot be checked.", instead: uncheckedNames },
+    assumed: {
+      builtIn: true,
+      about: "Lists the regions.",
+      cost: "A region's name cannot be checked.",
+      instead: uncheckedNames,
+    },
     items: ["", "/items", "/regions", "/results"],
     alsoAt: ["/api/v1/region", "/api/v1/regions"],
   },

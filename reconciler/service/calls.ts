@@ -1,0 +1,134 @@
+/**
+ * Each operation of client.ts as the ids it names, the body it carries and the reader of its answer, over whatever sends
+ * it: HTTP (http-client.ts), or a world in this process (rehearse/in-process-client.ts).
+ */
+import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
+import type { ListOperation, Operation, operations } from "../core/model/operation";
+import { accepted, type Outcome } from "../core/model/outcome";
+import type { Dialect } from "../dialect/dialect";
+import { type PagedOperation, type Reading, type RecordReaders, readRule } from "../dialect/records";
+import { readDeletedVm, readImportReport } from "../dialect/reports";
+import type { Ids } from "../dialect/requests";
+import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
+import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
+
+export interface OneRequest {
+  readonly ids?: Ids;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+export interface Sender {
+  /** `reader` is given the payload of an answer that was accepted. */
+  send<T>(
+    operation: Operation,
+    request: OneRequest,
+    reader: (payload: unknown) => Reading<T>,
+    options: RequestOptions | undefined,
+  ): Promise<Outcome<T>>;
+  /** All pages of a list. */
+  list<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    options: RequestOptions | undefined,
+  ): Promise<Outcome<readonly T[]>>;
+}
+
+/** What a client does, beside what it is. */
+export type Calls = Pick<ServiceClient, (typeof operations)[Operation]["call"]>;
+
+export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm: Dialect["rules"]): Calls {
+  /** An acknowledgement: its text says nothing that the status did not. */
+  const acknowledge = (
+    operation: Operation,
+    ids: Ids,
+    body: unknown,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<void>> => send(operation, { ids, body }, () => accepted(undefined), requestOptions);
+
+  const listOf =
+    <T extends { readonly id: string }>(operation: ListOperation, readRecord: (record: unknown) => Reading<T>) =>
+    (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
+      list(operation, {}, readRecord, requestOptions);
+
+  /** What is listed in a state of being gone is not there: its name is free, and nothing waits for it. */
+  const thoseThere =
+    <T extends LiveVm | LiveVolume>(listAll: (requestOptions?: RequestOptions) => Promise<Outcome<readonly T[]>>) =>
+    async (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> => {
+      const listed = await listAll(requestOptions);
+      return listed.status === "accepted" ? accepted(listed.value.filter((live) => !read.isGone(live))) : listed;
+    };
+
+  const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> =>
+    reading.status === "accepted" && read.isGone(reading.value)
+      ? { status: "rejected", condition: "not_found", message: `the service shows it as ${reading.value.status}` }
+      : reading;
+
+  return {
+    listVms: thoseThere(listOf("vm.list", read.vm)),
+    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(body)), o),
+    createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
+    renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
+    rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
+    resizeVm: (id, flavor, o) => acknowledge("vm.resize", { id }, { flavor }, o),
+    confirmResize: (id, o) => acknowledge("vm.resize.confirm", { id }, undefined, o),
+    revertResize: (id, o) => acknowledge("vm.resize.revert", { id }, undefined, o),
+    snapshotVm: (id, name, o) =>
+      send(
+        "vm.snapshot",
+        { ids: { id }, body: { name } },
+        (body) => {
+          const imageId = read.snapshotImage(body);
+          return accepted(imageId === undefined ? {} : { imageId });
+        },
+        o,
+      ),
+    stopVm: (id, o) => acknowledge("vm.stop", { id }, undefined, o),
+    startVm: (id, o) => acknowledge("vm.start", { id }, undefined, o),
+    rebootVm: (id, o) => acknowledge("vm.reboot", { id }, undefined, o),
+    deleteVm: (id, deleteFloatingIp, o) => {
+      const query = deleteFloatingIp === undefined ? "" : `?delete_floating_ip=${deleteFloatingIp}`;
+      return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(body)), o);
+    },
+
+    listVolumes: thoseThere(listOf("volume.list", read.volume)),
+    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(body)), o),
+    createVolume: (name, sizeGb, o) =>
+      send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(body), o),
+    attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),
+    detachVolume: (volumeId, vmId, flushConfirmed, o) =>
+      acknowledge("volume.detach", {}, { vm_id: vmId, volume_id: volumeId, flush_confirmed: flushConfirmed }, o),
+    resizeVolume: (id, sizeGb, o) => acknowledge("volume.resize", { id }, { size: String(sizeGb) }, o),
+    deleteVolume: (id, o) => acknowledge("volume.delete", { id }, undefined, o),
+
+    listGroups: listOf("group.list", read.group),
+    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(body), o),
+    createGroup: async ({ name, description, rules }, o) => {
+      const bodies: RuleBody[] = [];
+      for (const rule of rules) {
+        const body = ruleBody(rule, ruleForm);
+        if (isRejection(body)) return body;
+        bodies.push(body);
+      }
+      const body = { name, description, rules: bodies.length === 0 ? undefined : bodies };
+      return send("group.create", { body }, (answer) => read.group(answer), o);
+    },
+    updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
+    deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
+    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRule, o),
+    createRule: async (groupId, rule, o) => {
+      const body = ruleBody(rule, ruleForm);
+      if (isRejection(body)) return body;
+      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(answer), o);
+    },
+    deleteRule: (groupId, ruleId, o) =>
+      acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),
+    importGroups: (listing, o): Promise<Outcome<GroupImportReport>> =>
+      send("group.import", { body: listing }, (body) => readImportReport(body), o),
+
+    listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),
+    listImages: listOf<LiveImage>("image.list", read.image),
+    listRegions: listOf<CatalogueEntry>("region.list", read.region),
+  };
+}
