@@ -49,30 +49,37 @@ export function expandForEach(
     : Object.keys(value).map((key) => [key, value[key], key]);
   for (const [item, itemValue, step] of all) {
     if (item === undefined) continue;
-    if (typeof item === "object") {
-      fail(
-        `a key of for_each cannot be ${shown(item)}`,
-        "expected text or a number",
-        [step],
-        "use a map: its values are ${each.value}",
-      );
-      continue;
-    }
+    const problem = keyProblem(item, seen);
     const key = String(item);
-    const problem = eachKeyProblem(key);
-    if (key.includes("${"))
-      fail(
-        `the for_each key ${shown(key)} holds an interpolation`,
-        "one may stand in values, not in keys",
-        [step],
-        "use a list, or a variable that is the whole map: for_each: ${var.NAME}",
-      );
-    else if (problem !== undefined) fail(`the for_each key ${shown(key)} ${problem}`, undefined, [step]);
-    else if (seen.has(key)) fail(`the for_each key ${key} is given twice`, undefined, [step], "keep one of the two");
+    if (problem !== undefined) fail(problem.summary, problem.detail, [step], problem.fix);
     else items.push(isList ? { key, hasValue: false } : { key, value: itemValue, hasValue: true });
-    seen.add(key);
+    if (typeof item !== "object") seen.add(key);
   }
   if (items.length <= room) return items;
   tooMany();
   return [];
+}
+
+/** Why a key makes no instance. `seen`: the keys before it. */
+function keyProblem(
+  item: unknown,
+  seen: ReadonlySet<string>,
+): { readonly summary: string; readonly detail?: string; readonly fix?: string } | undefined {
+  if (typeof item === "object")
+    return {
+      summary: `a key of for_each cannot be ${shown(item)}`,
+      detail: "expected text or a number",
+      fix: "use a map: its values are ${each.value}",
+    };
+  const key = String(item);
+  if (key.includes("${"))
+    return {
+      summary: `the for_each key ${shown(key)} holds an interpolation`,
+      detail: "one may stand in values, not in keys",
+      fix: "use a list, or a variable that is the whole map: for_each: ${var.NAME}",
+    };
+  const problem = eachKeyProblem(key);
+  if (problem !== undefined) return { summary: `the for_each key ${shown(key)} ${problem}` };
+  if (seen.has(key)) return { summary: `the for_each key ${key} is given twice`, fix: "keep one of the two" };
+  return undefined;
 }

@@ -141,14 +141,8 @@ export function externalValue(
       ),
     );
   const attributes: readonly string[] = found.kind === undefined ? [] : lookupAttributes[found.kind];
-  if (!isRead && (rest.length > 0 || !attributes.includes(second.name))) {
-    const near = nearestName(second.name, attributes);
-    return say({
-      summary: `\${${text}} is not known`,
-      detail: `of a ${found.kind} there is ${attributes.join(", ")}`,
-      ...(near === undefined ? {} : { fix: `write \${lookup.${first.name}.${near}}` }),
-    });
-  }
+  if (!isRead && (rest.length > 0 || !attributes.includes(second.name)))
+    return say(noAttribute(text, found, second.name, attributes));
   if (given === "later") return undefined;
   if (given === undefined)
     return say({
@@ -164,6 +158,20 @@ export function externalValue(
   if (inner === undefined)
     return say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
   return inner;
+}
+
+function noAttribute(
+  text: string,
+  { name, kind }: { readonly name: string; readonly kind?: LookupKind },
+  part: string,
+  attributes: readonly string[],
+): Omit<InterpolationProblem, "code"> {
+  const near = nearestName(part, attributes);
+  return {
+    summary: `\${${text}} is not known`,
+    detail: `of a ${kind} there is ${attributes.join(", ")}`,
+    ...(near === undefined ? {} : { fix: `write \${lookup.${name}.${near}}` }),
+  };
 }
 
 function undeclared(

@@ -103,21 +103,24 @@ function readPorts(subject: Subject, written: Values, path: Path, protocol: stri
     return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010");
   if (min > max)
     return reportValue(subject, at, value, "a range from the lower to the higher port", { fix: `write ${max}-${min}` });
-  if (protocol === "icmp" || protocol === "any") {
-    const isIcmp = protocol === "icmp";
-    // A protocol that could not be read says nothing about ports.
-    if (isIcmp || !isGiven(written, "protocol") || String(fieldOf(written, "protocol")).toLowerCase() === "any")
-      subject.problems.add({
-        code: "config/invalid-rule",
-        summary: isIcmp ? "a rule for icmp takes no port" : "a rule with a port needs a protocol",
-        detail: isIcmp ? undefined : "ports belong to tcp or udp",
-        fix: isIcmp ? "remove dst_port" : "add protocol: tcp or protocol: udp",
-        address: subject.address,
-        at: subject.place(at, "key"),
-      });
-    return undefined;
-  }
+  if (protocol === "icmp" || protocol === "any") return reportPort(subject, written, at, protocol);
   return canonicalPorts(protocol, min, max);
+}
+
+/** A port where the protocol has none. */
+function reportPort(subject: Subject, written: Values, at: Path, protocol: "icmp" | "any"): undefined {
+  const isIcmp = protocol === "icmp";
+  const isRead = !isGiven(written, "protocol") || String(fieldOf(written, "protocol")).toLowerCase() === "any";
+  // A protocol that could not be read is reported already, and says nothing about ports.
+  if (!isIcmp && !isRead) return;
+  subject.problems.add({
+    code: "config/invalid-rule",
+    summary: isIcmp ? "a rule for icmp takes no port" : "a rule with a port needs a protocol",
+    detail: isIcmp ? undefined : "ports belong to tcp or udp",
+    fix: isIcmp ? "remove dst_port" : "add protocol: tcp or protocol: udp",
+    address: subject.address,
+    at: subject.place(at, "key"),
+  });
 }
 
 function readRemote(
@@ -147,7 +150,15 @@ function readRemote(
   const text = readOpenText(subject, written, "remote_ip", path);
   if (typeof text === "object")
     return { remote: readOpenRemote(subject, text, stated, path), ethertype: stated ?? "IPv4" };
-  if (text === undefined) return { remote: any, ethertype: stated ?? "IPv4" };
+  return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated, path);
+}
+
+function readAddress(
+  subject: Subject,
+  text: string,
+  stated: Ethertype | undefined,
+  path: Path,
+): { remote: RuleRemote; ethertype: Ethertype } {
   const cidr = parseCidr(text);
   if (cidr === undefined) {
     reportValue(subject, [...path, "remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
@@ -156,7 +167,7 @@ function readRemote(
           ? "leave remote_ip out to admit everyone"
           : undefined,
     });
-    return { remote: any, ethertype: stated ?? "IPv4" };
+    return { remote: { kind: "any" }, ethertype: stated ?? "IPv4" };
   }
   if (stated !== undefined && stated !== cidr.ethertype)
     subject.problems.add({

@@ -85,6 +85,43 @@ function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObje
   return inner;
 }
 
+/** What the errors of one place say, by what it is about. */
+function sorted<A extends Area>(errors: readonly ErrorObject[], words: SchemaWords<A>) {
+  const unknownKeys = new Set<string>();
+  const badNames = new Set<string>();
+  const missing = new Set<string>();
+  const expected: string[] = [];
+  const enums: string[] = [];
+  for (const { keyword, params, schemaPath } of errors)
+    switch (keyword) {
+      case "additionalProperties":
+      case "unevaluatedProperties":
+        unknownKeys.add(String(params.additionalProperty ?? params.unevaluatedProperty));
+        break;
+      case "propertyNames":
+        badNames.add(String(params.propertyName));
+        break;
+      case "required":
+        // Where one of several keys is required, the reader of the block says which.
+        if (!/\/(?:oneOf|not|if)\b/.test(schemaPath)) missing.add(String(params.missingProperty));
+        break;
+      case "dependentRequired":
+        missing.add(String(params.missingProperty));
+        break;
+      case "enum":
+        enums.push(...wordsIn(params.allowedValues));
+        break;
+      case "const":
+        expected.push(String(params.allowedValue));
+        break;
+      default: {
+        const expectation = expectationOf(keyword, params, words);
+        if (expectation !== undefined) expected.push(expectation);
+      }
+    }
+  return { unknownKeys, badNames, missing, expected, enums };
+}
+
 function findingsAt<A extends Area>(
   errors: readonly ErrorObject[],
   path: Path,
@@ -93,26 +130,7 @@ function findingsAt<A extends Area>(
   words: SchemaWords<A>,
 ): Finding<A>[] {
   const findings: Finding<A>[] = [];
-  const unknownKeys = new Set<string>();
-  const badNames = new Set<string>();
-  const missing = new Set<string>();
-  const expected: string[] = [];
-  const enums: string[] = [];
-  for (const { keyword, params, schemaPath } of errors) {
-    if (keyword === "additionalProperties" || keyword === "unevaluatedProperties")
-      unknownKeys.add(String(params.additionalProperty ?? params.unevaluatedProperty));
-    else if (keyword === "propertyNames") badNames.add(String(params.propertyName));
-    else if (keyword === "required") {
-      // Of several keys one: which, the reader says.
-      if (!/\/(?:oneOf|not|if)\b/.test(schemaPath)) missing.add(String(params.missingProperty));
-    } else if (keyword === "dependentRequired") missing.add(String(params.missingProperty));
-    else if (keyword === "enum") enums.push(...wordsIn(params.allowedValues));
-    else if (keyword === "const") expected.push(String(params.allowedValue));
-    else {
-      const expectation = expectationOf(keyword, params, words);
-      if (expectation !== undefined) expected.push(expectation);
-    }
-  }
+  const { unknownKeys, badNames, missing, expected, enums } = sorted(errors, words);
   for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words));
   for (const key of badNames)
     findings.push({

@@ -110,27 +110,33 @@ export function fitTo(value: unknown, declaration: Declaration, isText: boolean,
 
 const plainNumber = /^\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*$/;
 
+type Convert = (value: unknown, isText: boolean) => unknown;
+
+const structured =
+  (type: "list" | "map"): Convert =>
+  (value, isText) => {
+    const read = isText && typeof value === "string" ? parseValue(value) : value;
+    return typeof read === "object" && read !== null && typeOf(read) === type ? read : undefined;
+  };
+
+const converters: Readonly<Record<ValueType, Convert>> = {
+  text: (value) => (typeof value === "object" ? undefined : String(value)),
+  number(value) {
+    if (typeof value === "number") return value;
+    return typeof value === "string" && plainNumber.test(value) ? Number(value) : undefined;
+  },
+  boolean(value) {
+    if (typeof value === "boolean") return value;
+    return value === "true" || value === "false" ? value === "true" : undefined;
+  },
+  cidr: (value) => (typeof value === "string" && parseCidr(value) !== undefined ? value.trim() : undefined),
+  port: (value) => (isPort(value) ? value : undefined),
+  list: structured("list"),
+  map: structured("map"),
+};
+
 /** `undefined` when it is no such value. */
-function convert(value: unknown, type: ValueType, isText: boolean): unknown {
-  switch (type) {
-    case "text":
-      return typeof value === "object" ? undefined : String(value);
-    case "number":
-      if (typeof value === "number") return value;
-      return typeof value === "string" && plainNumber.test(value) ? Number(value) : undefined;
-    case "boolean":
-      if (typeof value === "boolean") return value;
-      return value === "true" || value === "false" ? value === "true" : undefined;
-    case "cidr":
-      return typeof value === "string" && parseCidr(value) !== undefined ? value.trim() : undefined;
-    case "port":
-      return isPort(value) ? value : undefined;
-    default: {
-      const read = isText && typeof value === "string" ? parseValue(value) : value;
-      return typeof read === "object" && read !== null && typeOf(read) === type ? read : undefined;
-    }
-  }
-}
+const convert = (value: unknown, type: ValueType, isText: boolean): unknown => converters[type](value, isText);
 
 function isPort(value: unknown): boolean {
   const match = /^\s*([0-9]{1,5})\s*(?:-\s*([0-9]{1,5})\s*)?$/.exec(String(value));
@@ -146,6 +152,15 @@ function limit(value: unknown, declaration: Declaration, isText: boolean): Fitte
     const misfit = wordMisfit(value, declaration);
     return misfit === undefined ? { value } : { misfit };
   }
+  return limitItems(value, items, declaration, isText);
+}
+
+function limitItems(
+  value: unknown,
+  items: readonly (readonly [string, unknown])[],
+  declaration: Declaration,
+  isText: boolean,
+): Fitted {
   const { of, type } = declaration;
   const changed = new Map<string, unknown>();
   for (const [key, item] of items) {

@@ -90,6 +90,9 @@ export interface DeclaredAs {
   readonly use?: Place;
 }
 
+const defaultOf = ({ declared }: VarDeclaration): unknown =>
+  isMap(declared) && Object.hasOwn(declared, "default") ? declared["default"] : undefined;
+
 /** Each is worked out when it is first asked for, so that defaults can use each other in any order; then all are. */
 export function resolveVars(
   as: DeclaredAs,
@@ -138,10 +141,7 @@ export function resolveVars(
   const work = (declaration: VarDeclaration): unknown => {
     const { name } = declaration;
     const type = types.get(name) ?? { sensitive: false };
-    const fallback =
-      isMap(declaration.declared) && Object.hasOwn(declaration.declared, "default")
-        ? declaration.declared["default"]
-        : undefined;
+    const fallback = defaultOf(declaration);
     const own = given.get(name);
     if (own?.isBroken === true) return undefined;
     if (own?.isSensitive === true) sensitive.add(name);
@@ -165,11 +165,7 @@ export function resolveVars(
           isTemplate: true,
           within: (path) => placeOf(declaration, ["default", ...path], "value"),
         };
-    const worth = found.isTemplate
-      ? interpolate(found.value, { ...scope, onSensitive: () => sensitive.add(name) }, (problem, path) =>
-          problems.add({ ...problem, at: found.within?.(path) ?? found.at }),
-        )
-      : found.value;
+    const worth = worthOf(found, () => sensitive.add(name));
     if (worth === undefined) return undefined;
     const fitted = fitTo(worth, type, found.isText, fallback);
     if ("value" in fitted) return fitted.value;
@@ -177,6 +173,12 @@ export function resolveVars(
     reportMisfit(fitted.misfit, `the ${as.what} ${name}`, type, { at, from: found.from }, problems);
     return undefined;
   };
+  const worthOf = (found: GivenValue, onSensitive: () => void): unknown =>
+    found.isTemplate
+      ? interpolate(found.value, { ...scope, onSensitive }, (problem, path) =>
+          problems.add({ ...problem, at: found.within?.(path) ?? found.at }),
+        )
+      : found.value;
   for (const declaration of declarations) {
     const type = readDeclaration(declaration.declared, (path) => placeOf(declaration, path), problems);
     types.set(declaration.name, type);

@@ -4,7 +4,7 @@
  */
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
 import type { LiveVm } from "../core/model/live";
-import { isGone } from "../core/model/outcome";
+import { isGone, type Outcome } from "../core/model/outcome";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../core/model/recorded";
 import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
@@ -74,12 +74,9 @@ async function lookAgain(
     if (read.status === "accepted") vm = read.value;
     else if (!isGone(read)) return { ...failedBy(read), end: "failed" };
   }
-  const hanging = new Set((vm?.volumes ?? []).map((disk) => disk.id));
-  if (run.ports.client.can.seesVolumes === "list") {
-    const listed = await run.listVolumes();
-    if (listed.status !== "accepted") return { ...failedBy(listed), end: "failed" };
-    for (const volume of listed.value) if (volume.attachedTo === id) hanging.add(volume.id);
-  }
+  const listed = await volumesListedOn(id, run);
+  if (listed.status !== "accepted") return { ...failedBy(listed), end: "failed" };
+  const hanging = new Set([...(vm?.volumes ?? []).map((disk) => disk.id), ...listed.value]);
   const known = new Set([...action.hanging, record?.dataVolumeId]);
   const unknown = [...hanging].filter((volume) => !known.has(volume)).sort();
   if (unknown.length === 0) return undefined;
@@ -90,6 +87,14 @@ async function lookAgain(
     message: `nothing was sent: ${what} ${unknown.join(", ")} ${verb} on VM ${vm?.name ?? record?.name ?? id}, and did not when the plan was made`,
     fix: "run the same command again: it plans on what hangs there now, and names what will stay behind",
   };
+}
+
+/** None where the service has no list of volumes. */
+async function volumesListedOn(id: string, run: Run): Promise<Outcome<readonly string[]>> {
+  if (run.ports.client.can.seesVolumes !== "list") return { status: "accepted", value: [] };
+  const listed = await run.listVolumes();
+  if (listed.status !== "accepted") return listed;
+  return { status: "accepted", value: listed.value.flatMap((volume) => (volume.attachedTo === id ? [volume.id] : [])) };
 }
 
 /** What hangs on it and no address manages, as it is seen now or was when the plan was made. */

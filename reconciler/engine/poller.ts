@@ -5,7 +5,7 @@
  */
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
-import type { Failure } from "../core/model/outcome";
+import type { Failure, Outcome } from "../core/model/outcome";
 import { mayBeLate, mayLookSoon, togetherAfter, untilNextLook } from "../core/schedule/pace";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
@@ -117,28 +117,34 @@ export function createPoller(
       if (seen.status === "accepted") failures = 0;
       else failures++;
       for (const watcher of [...watchers]) {
-        if (seen.status === "accepted" && watcher.since <= asked) {
-          const value = watcher.look(seen.value);
-          if (value !== undefined) {
-            if (watcher.soon !== undefined) took.set(watcher.soon, askedAt - watcher.from);
-            isEarly ||= askedAt - watcher.from < intervalMs;
-            finish(watcher, { ended: "found", value });
-            continue;
-          }
+        const waited = endOf(watcher, seen, asked, askedAt);
+        if (waited === undefined) continue;
+        if (waited.ended === "found") {
+          if (watcher.soon !== undefined) took.set(watcher.soon, askedAt - watcher.from);
+          isEarly ||= askedAt - watcher.from < intervalMs;
         }
-        const isOver = askedAt >= watcher.deadline;
-        // That it did not show in time is only said by a list that was asked for when the time was over.
-        if (seen.status !== "accepted") {
-          if (isOver || seen.status === "rejected" || failures >= blindAfter)
-            finish(watcher, { ended: "blind", failure: seen });
-        } else if (isOver && watcher.since <= asked) finish(watcher, { ended: "timeout" });
+        finish(watcher, waited);
       }
       if (isEarly) looks.early++;
     }
     running = false;
   }
 
-  async function look() {
+  /** How a wait ends with what was just seen; `undefined`: it goes on. */
+  function endOf(watcher: Watcher, seen: Outcome<Seen>, asked: number, askedAt: number): Waited<unknown> | undefined {
+    const isOver = askedAt >= watcher.deadline;
+    if (seen.status !== "accepted") {
+      const isBlind = isOver || seen.status === "rejected" || failures >= blindAfter;
+      return isBlind ? { ended: "blind", failure: seen } : undefined;
+    }
+    // A list that was asked for before the wait began proves nothing, neither that it shows nor that it does not.
+    if (watcher.since > asked) return undefined;
+    const value = watcher.look(seen.value);
+    if (value !== undefined) return { ended: "found", value };
+    return isOver ? { ended: "timeout" } : undefined;
+  }
+
+  async function look(): Promise<Outcome<Seen>> {
     const vms = new Map<string, LiveVm>();
     if (client.can.seesVms === "list") {
       const listed = await client.listVms();

@@ -6,7 +6,15 @@ import { type Address, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
-import { isDoubt, judgeScope, type Look, type Sighting, weigh } from "../core/model/evidence";
+import {
+  isDoubt,
+  judgeScope,
+  type Look,
+  type ScopeDoubt,
+  type ScopeProof,
+  type Sighting,
+  weigh,
+} from "../core/model/evidence";
 import { type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
@@ -43,10 +51,7 @@ export async function refresh(
   options: RefreshOptions = {},
 ): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
-  const young = new Set<string>();
-  for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined)
-      if (options.isYoung?.(record.createdAt) === true) young.add(record.id);
+  const young = youngVms(state, options);
   const { part } = options;
   const known = knownIds(desired, state);
   const lists = catalogueLists(client, signalOf(options));
@@ -84,11 +89,30 @@ export async function refresh(
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
-  const { vm: vms, volume: volumes, group: groups } = seen;
   findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), isDoubt(verdict)));
+  const live = liveOf(seen, verdict);
+  findings.push(...addressNotes(wanted.vm, live.vmById));
+  const { before } = options;
+  const meant = part === undefined || before !== undefined ? desired : within(desired, part);
+  const { vmById } = before === undefined ? live : laidOver(live, before);
+  const catalogue = await readCatalogue(lists, meant, state, live.vms, vmById, findings);
+  return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
+}
+
+/** The ids of VMs that may not be in a list yet. */
+function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {
+  const young = new Set<string>();
+  for (const record of state.resources.values())
+    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined)
+      if (isYoung?.(record.createdAt) === true) young.add(record.id);
+  return young;
+}
+
+function liveOf(seen: Seen, verdict: ScopeProof | ScopeDoubt): Live {
   const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
     new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
-  const live: Live = {
+  const { vm: vms, volume: volumes, group: groups } = seen;
+  return {
     vmById: weighAll(vms.looks),
     ...(vms.listed === undefined ? {} : { vms: vms.listed }),
     volumes: weighAll(volumes.looks),
@@ -99,12 +123,6 @@ export async function refresh(
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
-  findings.push(...addressNotes(wanted.vm, live.vmById));
-  const { before } = options;
-  const meant = part === undefined || before !== undefined ? desired : within(desired, part);
-  const { vmById } = before === undefined ? live : laidOver(live, before);
-  const catalogue = await readCatalogue(lists, meant, state, live.vms, vmById, findings);
-  return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
 }
 
 /** Two looks may have the same to say. */
@@ -228,32 +246,8 @@ async function witnessesOf(
   part: Part | undefined,
   options: Options,
 ) {
-  const isLooked = (kind: Kind | "image", id: string): boolean =>
-    part === undefined || (kind !== "image" && looks[kind].has(id));
-  const seen = new Set<string>();
-  for (const kind of kinds) for (const [id, look] of looks[kind]) if (look.seen === "yes") seen.add(`${kind}:${id}`);
-  for (const look of looks.vm.values())
-    if (look.seen === "yes") for (const { id } of look.value.volumes ?? []) seen.add(`volume:${id}`);
-  const absent: string[] = [];
-  const recorded: string[] = [];
-  const dataVolumes: string[] = [];
-  for (const record of state.resources.values()) {
-    if (record.id === undefined) continue;
-    if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
-    // That it does not show what a run has sent the delete of says nothing against the service or the credential.
-    if (record.deleting !== true && isLooked(record.kind, record.id)) recorded.push(`${record.kind}:${record.id}`);
-    if (record.kind !== "vm" || record.dataVolumeId === undefined || !isLooked("vm", record.id)) continue;
-    if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
-  }
-  // An open create that does not show counts as never sent, and is sent again.
-  for (const { address } of state.intents.values())
-    if (part === undefined || part.addresses.has(address)) absent.push(`the create of ${address}`);
-  recorded.push(...dataVolumes.map((id) => `volume:${id}`));
-  const present = [...state.orphans.values()].filter(
-    ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
-  );
-  recorded.push(...present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
-  const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const seen = idsSeen(looks);
+  const { recorded, absent, dataVolumes, left } = remembered(state, looks, part, seen);
   // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.
   if (absent.length > 0 && !recorded.some((one) => seen.has(one)))
     for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses))
@@ -262,6 +256,41 @@ async function witnessesOf(
         break;
       }
   return { recorded, absent, seen };
+}
+
+function idsSeen(looks: LooksOf): Set<string> {
+  const seen = new Set<string>();
+  for (const kind of kinds) for (const [id, look] of looks[kind]) if (look.seen === "yes") seen.add(`${kind}:${id}`);
+  for (const look of looks.vm.values())
+    if (look.seen === "yes") for (const { id } of look.value.volumes ?? []) seen.add(`volume:${id}`);
+  return seen;
+}
+
+/** What the state remembers of all that was looked at, and what of it the service does not show. */
+function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: ReadonlySet<string>) {
+  const isLooked = (kind: Kind | "image", id: string): boolean =>
+    part === undefined || (kind !== "image" && looks[kind].has(id));
+  const absent: string[] = [];
+  const recorded: string[] = [];
+  const dataVolumes: string[] = [];
+  for (const record of state.resources.values()) {
+    if (record.id === undefined) continue;
+    if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
+    // A run has sent the delete of this resource: its absence says nothing against the service or the credential.
+    if (record.deleting !== true && isLooked(record.kind, record.id)) recorded.push(`${record.kind}:${record.id}`);
+    if (record.kind !== "vm" || record.dataVolumeId === undefined || !isLooked("vm", record.id)) continue;
+    if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
+  }
+  // An open create that the service does not show counts as never sent, and is sent again.
+  for (const { address } of state.intents.values())
+    if (part === undefined || part.addresses.has(address)) absent.push(`the create of ${address}`);
+  recorded.push(...dataVolumes.map((id) => `volume:${id}`));
+  const present = [...state.orphans.values()].filter(
+    ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
+  );
+  recorded.push(...present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
+  const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  return { recorded, absent, dataVolumes, left };
 }
 
 const mostWitnesses = 3;

@@ -19,10 +19,16 @@ export interface Misfit {
 }
 
 /** What the doctor found to be otherwise than the dialect says. */
-export function misfitsOf(report: DoctorReport): Misfit[] {
+export const misfitsOf = (report: DoctorReport): Misfit[] => [
+  ...routesElsewhere(report),
+  ...fieldsElsewhere(report),
+  ...wordsWithoutMeaning(report),
+];
+
+function routesElsewhere({ operations, given }: DoctorReport): Misfit[] {
   const misfits: Misfit[] = [];
-  for (const { operation, verdict, route, tried } of report.operations) {
-    const said = report.given.operations[operation];
+  for (const { operation, verdict, route, tried } of operations) {
+    const said = given.operations[operation];
     if (said === null || rowOf(operation).kind !== "read") continue;
     if (verdict === "missing")
       misfits.push({
@@ -38,7 +44,12 @@ export function misfitsOf(report: DoctorReport): Misfit[] {
         fix: `write path: ${route.path}`,
       });
   }
-  for (const { record, fields } of report.records)
+  return misfits;
+}
+
+function fieldsElsewhere({ records }: DoctorReport): Misfit[] {
+  const misfits: Misfit[] = [];
+  for (const { record, fields } of records)
     for (const { field, place, learnt, shows } of fields)
       if (learnt === true && place !== undefined && !field.includes("."))
         misfits.push({
@@ -47,20 +58,21 @@ export function misfitsOf(report: DoctorReport): Misfit[] {
           ...(shows !== undefined && { detail: `it shows ${shows}` }),
           fix: `write ${field}: ${showPlace(place)}`,
         });
-  for (const [phase, words] of Object.entries(report.likelyStates))
-    misfits.push({
-      path: ["states", "vm", phase],
-      summary: `states.vm gives no meaning to ${words.join(", ")}`,
-      fix: `add ${words.join(", ")} to ${phase}, if that is what is meant`,
-    });
-  for (const word of report.unknownVmStates)
-    misfits.push({
-      path: ["states", "vm"],
-      summary: `states.vm gives no meaning to ${word}`,
-      fix: `put ${word} under running, stopped, verify_resize, failed or gone; without, it is a VM on its way`,
-    });
   return misfits;
 }
+
+const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): Misfit[] => [
+  ...Object.entries(likelyStates).map(([phase, words]) => ({
+    path: ["states", "vm", phase],
+    summary: `states.vm gives no meaning to ${words.join(", ")}`,
+    fix: `add ${words.join(", ")} to ${phase}, if that is what is meant`,
+  })),
+  ...unknownVmStates.map((word) => ({
+    path: ["states", "vm"],
+    summary: `states.vm gives no meaning to ${word}`,
+    fix: `put ${word} under running, stopped, verify_resize, failed or gone; without, it is a VM on its way`,
+  })),
+];
 
 /** Reads each list to its end and one record of each as every command does, and compares with what the state knows. */
 export async function readByDialect(client: ServiceClient, recorded: readonly RecordedResource[]): Promise<Misfit[]> {
