@@ -35,7 +35,8 @@ export function diffAll(
   const standingsWith = (groups: readonly GroupDifference[]): Standings =>
     standingsOf({ differences: [groups, vms, volumes], pairs, state, context, isYoung });
   const groupPairs = pairs.filter((pair) => pair.kind === "group");
-  // A rule may have the address of a VM, and a remark the id of a group, which the groups themselves decide.
+  // A rule may name the IP address of a VM, and a rule's remark the id of a group. What becomes of the groups
+  // themselves decides what both are.
   let filled = fillGroups(groupPairs, standingsWith([]));
   let groups = diffGroups(filled.pairs, context, state);
   const standings = standingsWith(groups);

@@ -27,10 +27,10 @@ export type Reason =
   | "declared"
   | "changed"
   | "drifted"
-  /** Something that it refers to gets another id. */
+  /** A resource that this one refers to gets another id. */
   | "follows"
   | "removed"
-  /** A removed entry lets it go and leaves it alive. */
+  /** A `removed` entry takes the resource out of the state and leaves it alive in the service. */
   | "let_go"
   | "gone"
   | "failed"
@@ -54,7 +54,7 @@ export interface Change {
   readonly because: string;
   /** What is lost for good; empty when nothing is. */
   readonly losses: readonly Loss[];
-  /** What outlives it with nobody to manage it, one sentence each. */
+  /** What outlives the resource with no address to manage it, one sentence each. */
   readonly leaves?: readonly string[];
   readonly movedFrom?: Address;
   readonly source?: SourcePosition;

@@ -16,14 +16,17 @@ import type { What } from "./findings";
 export interface PlanOptions {
   /** Delete everything the state knows, whatever the file says. */
   readonly destroy?: boolean;
-  /** Only these and what they stand on. */
+  /** Plan only these addresses and what they depend on. */
   readonly targets?: readonly Address[];
-  /** Without these and what stands on them. */
+  /** Plan everything but these addresses and what depends on them. */
   readonly excludes?: readonly Address[];
   readonly replace?: readonly Address[];
   /** Take over VMs found by name. */
   readonly adopt?: boolean;
-  /** The service, project and credential are the right ones, although the state remembers others or is shown nothing. */
+  /**
+   * The user says that service, project and credential are the right ones, although the state remembers others or the
+   * service shows nothing of it.
+   */
   readonly acceptService?: boolean;
   /**
    * Look only at what changed, at what an open create names, and at what was not seen for so long; the rest is taken as
@@ -39,16 +42,19 @@ export interface DiffContext {
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
   readonly regions: Index | undefined;
-  /** Where the volume was seen and shows it. */
+  /** The size, where the volume was seen and its record shows one. */
   readonly volumeSize: (id: string) => number | undefined;
   /** Of each kind, by the name in lower case: of what a list shows, and VMs without a list as well. */
   readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
   /** Which address manages an id. */
   readonly addressOfId: ReadonlyMap<string, Address>;
   readonly replace: ReadonlySet<Address>;
-  /** Whether the last run was to do what is declared here, and did not get it done. */
+  /** Whether the last run had to make this resource as it is declared now, and did not finish that. */
   readonly leftOpen: (desired: DesiredResource) => LeftOpen | undefined;
-  /** By VM id: the volumes that hang on it by their own records, or by this state's where those do not show it. */
+  /**
+   * By VM id: the volumes that hang on the VM, by the volumes' own records or, where those do not show it, by the
+   * state.
+   */
   readonly volumesOn: ReadonlyMap<string, readonly Hanging[]>;
   /** Whether `volumesOn` would show every volume of the project. */
   readonly hostsShown: boolean;
@@ -59,7 +65,7 @@ export interface Hanging {
   readonly id: string;
   readonly name?: string;
   readonly sizeGb?: number;
-  /** Absent: no record tells. */
+  /** Whether this is the root disk. Absent: no record tells. */
   readonly root?: boolean;
 }
 
@@ -131,7 +137,9 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
   return { volumesOn, hostsShown };
 }
 
-/** Whether no other address manages the live thing with this id, so that it can be what this address is looking for. */
+/**
+ * Whether no other address manages the live resource with this id: then it may be the one that this address looks for.
+ */
 export const isUnclaimed = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
   (addressOfId.get(id) ?? address) === address;
 

@@ -18,7 +18,7 @@ export interface Facts<K extends Kind> {
   readonly desired?: DesiredOf<K>;
   readonly recorded?: RecordedOf<K>;
   readonly live?: Extract<LiveVm | LiveVolume | LiveGroup, { kind: K }>;
-  /** An interrupted run created it or this plan takes it over: its id is known now. */
+  /** An interrupted run created the resource, or this plan takes it over: its id is known now. */
   readonly adopts?: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -36,7 +36,7 @@ export interface Created<K extends Kind> {
   readonly desired: DesiredOf<K>;
 }
 
-/** There already, and made as desired. */
+/** The resource is there already, and is made as desired. */
 interface Kept<K extends Kind, A extends Action> {
   readonly action: A;
   readonly change: ChangeTo<A>;
@@ -71,7 +71,10 @@ export type Acted<F extends Facts<K>, K extends Kind, A extends Outcome<K>["acti
 
 export const unchanged: Unchanged = { action: "none" };
 
-/** The change of something that is there already, or that nothing changes: what nobody asks for is not put into words. */
+/**
+ * The change of a resource that is there already, or no change. The words for it are made only when somebody asks for
+ * them.
+ */
 export function kept<K extends Kind>(
   action: "update" | "import" | "replace" | undefined,
   id: string,
@@ -92,7 +95,7 @@ export function kept<K extends Kind>(
   }
 }
 
-/** Why something that is declared is not there. */
+/** Why a declared resource is not there yet. */
 export const creationReason = (what: What, gone: Vanished | undefined): Pick<Change, "reason" | "because"> =>
   gone === undefined
     ? { reason: "declared", because: "it is declared and does not exist yet" }
@@ -103,7 +106,7 @@ export const removalReason = (destroys: boolean): Pick<Change, "reason" | "becau
     ? { reason: "destroy", because: "everything in the state is to be destroyed" }
     : { reason: "removed", because: "it is no longer declared" };
 
-/** Why the record of something that is not there, or that a removed entry lets go, is dropped. */
+/** Why a record is dropped: the resource is not in the service any more, or a `removed` entry lets it go. */
 export const forgettingReason = (
   what: What,
   { forget, recorded }: { readonly forget: boolean; readonly recorded?: { readonly deleting?: boolean } },
@@ -130,7 +133,7 @@ export const forgotten = (
   losses: [],
 });
 
-/** `otherwise`: what leads to the change where no field does. */
+/** `otherwise`: the reason where no field changes. */
 export function updateReason(options: {
   readonly isRequested: boolean;
   readonly adopted: Reason | undefined;

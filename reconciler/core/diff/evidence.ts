@@ -36,7 +36,7 @@ export interface Stranger<L> {
 
 export interface Judged<L> {
   readonly ours: readonly L[];
-  /** Nothing but the name speaks for them. */
+  /** Only their name says that the create made them. */
   readonly doubtful: readonly L[];
   readonly strangers: readonly Stranger<L>[];
 }
@@ -83,12 +83,13 @@ export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
   }
   if (live.kind === "volume" && sent?.kind === "volume") {
     compare("size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
-    // What the create made was attached to nothing: attaching it comes after its id is written down.
+    // A volume hangs on nothing when it is created. It is attached after its id is written down.
     if (typeof live.attachedTo === "string") evidence.differs.push(`it is attached to ${live.attachedTo}`);
   }
   if (live.kind === "group" && sent?.kind === "group") {
     const [shown, wanted] = [live.description, sent.description].map((text) => text && JSON.stringify(text));
-    // Where none was sent the service may have put in one of its own, or somebody else did: it speaks for nobody.
+    // When the create sent no description, the service may have written one, or somebody else did: a description then
+    // proves nothing.
     if (sent.description !== undefined) compare("description", shown ?? live.description, wanted, shown === wanted);
     else if (live.description === "") evidence.agrees.push("description");
     compareRules(live, sent.rules, evidence);
@@ -96,7 +97,7 @@ export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
   return evidence;
 }
 
-/** `undefined`: nothing brings the two together. */
+/** Whether both mean the same entry; `undefined`: one is a name, one an id, and no list tells. */
 function sameEntry(shown: string | undefined, wanted: string | undefined, index: Index | undefined) {
   if (shown === undefined || wanted === undefined) return undefined;
   if (shown === wanted) return true;
@@ -111,7 +112,7 @@ function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: Lookup): number | u
   return data.length === 1 ? volumeSize?.(data[0]?.id ?? "") : undefined;
 }
 
-/** A group is made together with its rules; what lets everything out is the service's own. */
+/** A group is created together with its rules. The rule that lets everything out is the service's own. */
 function compareRules(
   { rules }: LiveGroup,
   sent: readonly Rule[],
@@ -126,7 +127,7 @@ function compareRules(
   const extra = shown.find((rule) => rule.direction === "ingress" && !wanted.has(ruleKey(rule)));
   if (missing !== undefined) evidence.differs.push(`it lacks the rule ${describeRule(missing)}`);
   if (extra !== undefined) evidence.differs.push(`it has the rule ${describeRule(extra)}`);
-  // That there are no rules where none were sent is said of any new group.
+  // A create without rules is no evidence: every new group would agree with it.
   if (missing === undefined && extra === undefined && wanted.size > 0) evidence.agrees.push("rules");
 }
 

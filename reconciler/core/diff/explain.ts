@@ -2,7 +2,7 @@
 import type { Inherited } from "../model/desired";
 import type { FieldChange, Reason } from "./changes";
 
-/** The last run was to do it: it was stopped before, or it came to it and did not get it done. */
+/** The last run had to do this change: it was stopped first, or it began the change and did not finish. */
 export type LeftOpen = "stopped" | "unfinished";
 
 export function explain(
@@ -34,7 +34,7 @@ export function explain(
   }
 }
 
-/** What the block does not say itself is looked for in vain at its own line. */
+/** Names the line of each value that comes from the defaults: a reader does not find it in the block. */
 function fromDefaults(fields: readonly FieldChange[], inherited: Inherited = {}): string {
   const lines = new Map<string, Set<string>>();
   for (const { field } of fields) {

@@ -49,7 +49,10 @@ function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
   return { how: "known", id, adopted: "imported", ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
 }
 
-/** Nothing is recorded and nothing was sent: a VM of this name is taken over only where the user says so. */
+/**
+ * For an address without a record and without an open create. A VM of the name is taken over only where the user says
+ * so.
+ */
 function findByName(pair: VmPair, name: string, candidates: readonly LiveVm[], context: DiffContext): FoundVm {
   if (candidates.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, candidates) };
   const only = candidates[0];
@@ -81,9 +84,10 @@ const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): 
   accepted: true,
 });
 
-/** What an open create made: what bears its name, was not there before, and is what was sent. */
+/** What an open create made: a VM that bears its name, was not there before, and is what was sent. */
 function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly LiveVm[], context: DiffContext): FoundVm {
-  // Beside a record without an id, what bore the name before the create is not known, so the name alone is not enough.
+  // Beside a record without an id nobody knows which VMs bore the name before the create, so the name alone proves
+  // nothing.
   const isNameEnough = pair.intent !== undefined && intent.accepted === true;
   const judged = judgeMade({ ...intent, accepted: isNameEnough || undefined }, candidates, context, pair.desired);
   const unclear = unclearCreate(pair, intent, "VM", judged);
@@ -97,7 +101,7 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
   return former === undefined ? { how: "absent" } : findKnown(pair, former, context);
 }
 
-/** By the id in its record; what stands in its place by now, when it is gone, is somebody else's. */
+/** By the id in the record. A VM that bears the name when that one is gone is somebody else's. */
 function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
   const found = fromSighting(id, sightVm(context.live, id));
   if (found.how !== "absent" || pair.desired === undefined) return found;

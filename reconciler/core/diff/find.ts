@@ -1,4 +1,6 @@
-/** Which live thing an address means: a volume or a group found by its record, an open create, an import, or nothing. */
+/**
+ * Which live resource an address means: a volume or a group found by its record, an open create, an import, or none.
+ */
 import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { notLookedAt } from "../model/evidence";
@@ -30,7 +32,7 @@ export interface Known<L> {
   readonly how: "known";
   readonly id: string;
   readonly live?: L;
-  /** Why it belongs to an address that has no record of it. */
+  /** Why the resource belongs to this address although no record of the address names it. */
   readonly adopted?: Reason;
 }
 
@@ -122,7 +124,7 @@ const namesake = <L extends LiveOf[ByList]>(pair: Pair, seen: KindSeen<L>, conte
 const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>
   name !== undefined && live.name?.toLowerCase() === name.toLowerCase();
 
-/** An open create where no list was read: because the service has none, or because this plan did not look. */
+/** Says of an open create that no list was read: the service has none, or this plan did not look. */
 export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {
   const unlisted = context.live.unlisted[kindOf(pair.address)];
   return unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason
@@ -130,7 +132,7 @@ export function unseenCreate(pair: Pair, intent: Intent, what: What, context: Di
     : unsettledIntent(pair, intent, what);
 }
 
-/** Why nobody can say which live thing an open create made, or that it made none. */
+/** Why nobody can say which live resource an open create made, or that it made none. */
 export function unclearCreate(
   pair: Pair,
   intent: Intent,

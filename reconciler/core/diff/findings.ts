@@ -8,7 +8,7 @@ import type { Pair } from "./pair";
 
 export type What = (typeof kindRows)[Kind]["fullNoun"];
 
-/** What a record manages and the service proved not to have any more. */
+/** A recorded resource of which the service proved that it does not exist any more. */
 export interface Vanished {
   readonly id: string;
   /** The evidence, as a clause. */
@@ -82,11 +82,11 @@ export const goneNote = (pair: Pair, what: What, { id, because }: Vanished, then
   source: pair.desired?.source,
 });
 
-/** The two answers to an outcome that nothing can tell. */
+/** The two commands with which a person settles a create of which nothing tells the outcome. */
 export const outcomeUnknownFix = (address: Address): string =>
   `reconcile import ${address} ID (it exists), or reconcile state resolve ${address} --not-created (it does not)`;
 
-/** A create of which nothing tells what became. `evidence`: what was seen instead. */
+/** A create of which nothing tells the outcome. `evidence`: what was seen instead. */
 export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence?: string): Diagnostic {
   const became = intent.accepted === true ? "the service accepted it" : "its answer was lost";
   const why = intent.accepted === true ? "The service does not show it" : "This service gives no way to look it up";

@@ -47,7 +47,7 @@ type GroupPair = PairOf<"group">;
 type FoundGroup = Found<LiveGroup>;
 type ActedGroup<A extends GroupDifference["action"]> = Partial<GroupFacts> & Extract<Outcome<"group">, { action: A }>;
 
-/** What is wanted and there, compared. */
+/** Groups that are desired and exist, with their comparison. */
 interface ComparedGroup {
   readonly pair: GroupPair;
   readonly desired: DesiredGroup;
@@ -61,7 +61,8 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
-  // First who is replaced, then everything else again with that known: a rule to a replaced group points at the new one.
+  // First decides which groups are replaced, then compares all of them again: a rule towards a replaced group has to
+  // name the new one.
   let identify = identifyBy(ids, new Set());
   let compared = compareGroups(found, context, identify, dying);
   const replaced = new Set<Address>();
@@ -94,7 +95,7 @@ interface FoundPair {
   readonly entry: FoundGroup;
 }
 
-/** All groups that are wanted and there. */
+/** All groups that are desired and exist. */
 function compareGroups(
   found: readonly FoundPair[],
   context: DiffContext,
@@ -116,7 +117,7 @@ function dyingIds(found: readonly FoundPair[], state: State): Set<string> {
   const dying = new Set<string>();
   for (const { pair, entry } of found) {
     if (pair.desired === undefined && !pair.forget && entry.how === "known") dying.add(entry.id);
-    // Gone already: rules that still name it are the service's to drop.
+    // The group is gone already. The service drops the rules that still name it.
     if (entry.how === "absent" && entry.gone !== undefined) dying.add(entry.gone.id);
     for (const retired of pair.recorded?.retired ?? []) dying.add(retired.id);
   }
@@ -125,7 +126,7 @@ function dyingIds(found: readonly FoundPair[], state: State): Set<string> {
   return dying;
 }
 
-/** An address is its id, but for a group that gets a new one in this plan. */
+/** An address stands for the id of its group, except where this plan gives the group a new id. */
 const identifyBy =
   (ids: ReadonlyMap<Address, string>, renewed: ReadonlySet<Address>): GroupIdentity =>
   (group: Reference) =>
@@ -184,7 +185,7 @@ function updateGroup(
 /** What is recorded in place of the group that was made to replace it. */
 const formerSelf = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({ id, name: name ?? otherwise });
 
-/** The file says what was applied last, whatever became of the groups that the rules name. */
+/** Whether the file says what was applied last, whatever became of the groups that the rules name. */
 const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: DiffContext): boolean =>
   sameRules(desired.rules, recorded.rules, byAddress(context)) &&
   (recorded.name ?? desired.name) === desired.name &&
@@ -203,7 +204,8 @@ function removeGroup(
   const { recorded } = pair;
   const known = entry.how === "known" ? entry : undefined;
   if (recorded === undefined) {
-    // Its block is gone, and it was created all the same: the intent says what it was to be.
+    // The block is gone from the file, and an interrupted run created the group: its intent says what the group was to
+    // be.
     return known === undefined
       ? unchanged
       : { adopts: true, ...removeKnown(pair, createdBy(pair, known), entry, context) };
@@ -313,7 +315,8 @@ function descriptionChange(
 
 function ruleChanges(compared: Comparison, label: GroupIdentity): FieldChange[] {
   const fields: FieldChange[] = [];
-  // A rule that falls with the group it names and is wanted towards the one that takes its place is neither new nor gone.
+  // A rule may fall together with the group that it names and be wanted again towards the group that replaces it. Such
+  // a rule is neither new nor gone.
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
   const added = compared.added.map((rule) => describeRule(rule, label));
   for (const text of added) {
@@ -390,11 +393,11 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
 
 const follows = "point at the new group";
 
-/** It says of the fields why they differ. */
+/** A reason that says why the fields differ. */
 const isOfFields = (reason: Reason): boolean =>
   reason === "changed" || reason === "drifted" || reason === "interrupted";
 
-/** The file says what it said; a VM that it names gets another address. */
+/** The file has not changed: a VM that a rule names gets another address. */
 function newAddresses(reason: Reason, fields: readonly FieldChange[], added: readonly Rule[]): string | undefined {
   if (reason !== "changed" || fields.some(({ field }) => field !== groupFields.rules.field)) return undefined;
   const texts = added.flatMap(({ remote }) => (remote.kind === "computed" ? [remote.text] : []));
@@ -415,7 +418,7 @@ function why(
   return explain(reason, fields, left, inherited);
 }
 
-/** What an intent says of a group that was created all the same. */
+/** What the intent says of a group that an interrupted run created. */
 const createdBy = (pair: GroupPair, entry: Known<LiveGroup>): RecordedGroup => ({
   kind: "group",
   name: entry.live?.name ?? pair.intent?.name ?? entry.id,

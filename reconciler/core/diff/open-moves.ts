@@ -1,4 +1,7 @@
-/** An attach or a detach that no answer came to: what the service shows of it, and the question where it shows nothing. */
+/**
+ * An attach or a detach whose answer was lost: what the service shows of it, and the question to a person where it
+ * shows nothing.
+ */
 import type { Address } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { type LiveVolume, sightVm } from "../model/live";
@@ -18,7 +21,7 @@ export function isCarriedBy(
   return sighting.seen === "yes" ? sighting.value.volumes?.some((disk) => disk.id === volume) : undefined;
 }
 
-/** Of a volume with an address of its own. */
+/** The question, for a volume that has an address. */
 export function openMoves(
   address: Address,
   source: SourcePosition | undefined,

@@ -28,9 +28,9 @@ export interface PairOf<K extends Kind> {
   readonly intent?: Intent;
   readonly import?: ImportRequest;
   readonly movedFrom?: Address;
-  /** Let go without deleting it. */
+  /** A `removed` entry takes the resource out of the state without deleting it. */
   readonly forget: boolean;
-  /** Its record cannot be read; it is left alone. */
+  /** The record cannot be read: the resource is left as it is. */
   readonly quarantined: boolean;
 }
 
@@ -135,7 +135,10 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
   return current;
 }
 
-/** What may be said of it: by itself, as one of its block (`volume.scratch` covers `volume.scratch[a]`), or in a component. */
+/**
+ * The names that may mean an address: the address itself, its block (`volume.scratch` covers `volume.scratch[a]`), or a
+ * component around it.
+ */
 const namesOf = (address: Address): string[] => [address, blockOf(address), ...componentsAround(address)];
 
 /** What is declared in place of an address: an instance of its block, or the block itself where that has no for_each. */
@@ -146,7 +149,10 @@ function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResourc
   return undefined;
 }
 
-/** Which instance it becomes, nobody has said; left to itself it would be deleted. */
+/**
+ * The block has a for_each now, and no `moved` entry says which instance the old resource becomes. Without one it would
+ * be deleted.
+ */
 const formChanged = (from: Address, to: Address, meant: Address): Diagnostic => ({
   severity: "error",
   code: "plan/move-needs-key",
@@ -167,13 +173,13 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   });
 }
 
-/** What nothing manages is no resource of the plan: damage to what was noted of it holds nothing up. */
+/** A damaged orphan or intent of something that no address manages does not hold the plan up. */
 const isOrphanKey = (address: string): boolean => /^(vm|volume|group|image):/.test(address);
 
 function unreadableRecord(address: string, problem: string): Diagnostic {
   const isOrphan = isOrphanKey(address);
   return {
-    // What cannot even be told apart may be anything, a lost create included.
+    // A damaged piece without an address may be anything, a lost create included.
     severity: parseAddress(address) === undefined && !isOrphan ? "error" : "warning",
     code: "state/quarantined",
     summary: `the ${isOrphan ? "note" : "record"} of ${address} in the state is damaged and was set aside`,

@@ -1,6 +1,6 @@
 /**
- * What becomes of a volume on its VM: one answer a case, and for each answer what the plan does and says. Its table test
- * is test/core/placement.test.ts.
+ * What becomes of a volume on its VM: one answer for each case, and for each answer what the plan does and says. The
+ * table test is test/core/placement.test.ts.
  */
 import type { Address } from "../model/address";
 
@@ -43,16 +43,16 @@ export type Becomes = "stays" | "attached" | "reattached" | "detached" | "moved"
 
 export interface Placement {
   readonly becomes: Becomes;
-  /** The VM that it hangs on after the plan, as far as the file says so. */
+  /** The VM that the volume hangs on after the plan, where the file names one. */
   readonly target?: Target;
 }
 
 interface Consequence {
-  /** `undefined`: nothing is done. */
+  /** `undefined`: no request is sent. */
   readonly verb: "attach" | "detach" | "move" | "follow" | undefined;
-  /** What happens to the VM is the reason, where nothing else about the volume changes. */
+  /** The reason where nothing else about the volume changes: what happens to the VM. */
   readonly cause?: "vm_renewed" | "vm_deleted";
-  /** The file or the record asked for it; else it happens because the VM goes. */
+  /** The file or the record asked for this. False: it happens because the VM goes. */
   readonly isAsked: boolean;
 }
 

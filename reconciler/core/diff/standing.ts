@@ -1,7 +1,7 @@
 /**
- * What is known of the values that only the service knows, by what this plan does with the things they are of: known
- * where nothing changes it, open where this plan makes it or the service does not show it yet, missing where nobody will
- * ever tell. Never a guess, and never what was there before a replacement.
+ * What is known of a value that only the service knows (an id, an address), by what this plan does with its resource.
+ * Known: nothing changes the value. Open: this plan makes the resource, or the service does not show the value yet.
+ * Missing: nobody will ever tell. A value is never guessed, and never taken from a resource that this plan replaces.
  */
 
 import { type Address, kindOf } from "../model/address";
@@ -19,7 +19,7 @@ import type { VolumeDifference } from "./volume";
 export type Standing =
   | { readonly is: "known"; readonly text: string }
   | { readonly is: "open"; readonly computed: Computed }
-  /** `quiet`: something else is said about the resource already. */
+  /** `quiet`: another diagnostic speaks of the resource already. `leftOut`: the targets leave it out. */
   | {
       readonly is: "missing";
       readonly why: string;
@@ -39,7 +39,7 @@ export interface StandingInput {
 export type Standings = (computed: Computed) => Standing;
 
 export function standingsOf({ differences, pairs, state, context, isYoung }: StandingInput): Standings {
-  // Most plans ask for none.
+  // Made only when a value is asked for: most plans ask for none.
   const byAddress = lazily(() => new Map(differences.flat().map((difference) => [difference.address, difference])));
   const pairAt = lazily(() => new Map(pairs.map((pair) => [pair.address, pair])));
   const known = (text: string): Standing => ({ is: "known", text });
@@ -64,7 +64,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
   };
 }
 
-/** Of what this plan makes. */
+/** A value of a resource that this plan creates or replaces. */
 function ofNew(
   computed: Computed,
   difference: VmDifference | VolumeDifference | GroupDifference,
@@ -100,7 +100,7 @@ function sizeOf(address: Address, live: ReturnType<typeof seen>, recorded: Recor
     : { is: "known", text: String(told) };
 }
 
-/** What the file itself says of it, and this plan makes true. */
+/** Whether the file itself says the value, and this plan makes it true. */
 const isWritten = ({ attribute }: Computed, { lifecycle }: DesiredResource): boolean =>
   (attribute === "name" || attribute === "size") && !lifecycle.ignoreChanges.includes(attribute);
 
@@ -126,7 +126,8 @@ function addressOf(
   if (shown !== undefined) return { is: "known", text: shown };
   const before = vm?.[key];
   if (before !== undefined && (live === undefined || !showsAddresses(live))) return { is: "known", text: before };
-  // What was shown once and is no more does not come late: this dialect does not say where it is.
+  // An address that was recorded and is not shown any more will not come later: the dialect does not say where the
+  // record has it.
   const young =
     before === undefined && (vm?.building === true || (vm?.createdAt !== undefined && isYoung(vm.createdAt)));
   if (live?.phase === "changing" || (live !== undefined && young))

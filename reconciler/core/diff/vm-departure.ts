@@ -18,9 +18,9 @@ export interface Departure {
    * be no other. Absent: nothing shows what hangs there.
    */
   readonly hanging?: readonly string[];
-  /** The data volume that goes with it. */
+  /** The data volume that is deleted with the VM. */
   readonly deletes?: { readonly id: string; readonly sizeGb: number };
-  /** What lives on and has no address. */
+  /** Volumes that live on and have no address. */
   readonly leaves: readonly Hanging[];
 }
 
@@ -36,7 +36,7 @@ export interface Leaving {
   readonly recorded: RecordedVm | undefined;
   readonly desired: DesiredVm | undefined;
   readonly dataVolumeId: string | undefined;
-  /** It is still being built: its record does not show its disks yet, and nothing was ever in use on it. */
+  /** The VM is still being built: its record does not show its disks yet, and nothing was ever in use on them. */
   readonly young: boolean;
 }
 
@@ -48,7 +48,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   const strangers = (hanging ?? []).filter(
     (disk) => disk.root !== true && disk.id !== dataVolumeId && !isManaged(disk.id),
   );
-  // Where no record tells the root disk from the others, it may be any of them.
+  // Where no record tells the root disk from the others, each of them may be it.
   const maybeRoot = hanging?.every((disk) => disk.root === undefined) === true ? ", unless it is its root disk" : "";
   const own = ownVolume(leaving, hanging, context);
   const notes: Diagnostic[] = [];
@@ -104,9 +104,9 @@ export function hangingOn(id: string, live: LiveVm | undefined, context: DiffCon
 interface Own {
   readonly deletes?: { readonly id: string; readonly sizeGb: number };
   readonly stays?: Hanging;
-  /** What becomes of it, when it lives on. */
+  /** What becomes of the data volume, when it lives on. */
   readonly fate?: string;
-  /** Why it lives on although the file says that it goes. */
+  /** Why the data volume lives on although the file says that it goes with its VM. */
   readonly keeps?: string;
 }
 
@@ -114,15 +114,15 @@ interface Own {
 interface OwnDisk {
   readonly id: string | undefined;
   readonly sizeGb: number | undefined;
-  /** The other VM that it hangs on. */
+  /** The volume hangs on another VM. */
   readonly elsewhere: string | undefined;
-  /** It hangs on no VM. */
+  /** The volume hangs on no VM. */
   readonly isOff: boolean;
 }
 
 function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
   const { name, recorded, desired, dataVolumeId: id } = leaving;
-  // Under an address of its own it is neither lost nor left.
+  // A volume with an address of its own is neither lost nor left behind here: its own steps decide.
   if (id !== undefined && context.addressOfId.has(id)) return {};
   const disk = ownDisk(leaving, hanging, context);
   if (disk === undefined) return {};
@@ -142,7 +142,7 @@ function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, co
   return "keeps" in mine ? { ...stays, ...mine } : { deletes: mine };
 }
 
-/** `undefined`: it is gone. */
+/** `undefined`: the volume is gone. */
 function ownDisk(
   { id: vm, recorded, dataVolumeId: id }: Leaving,
   hanging: readonly Hanging[] | undefined,
@@ -161,7 +161,10 @@ function ownDisk(
   };
 }
 
-/** Only what is known to be the volume that was made with the VM, and hangs where it was made, or why not. */
+/**
+ * The volume that is deleted with the VM, or why none is: it has to be known as the one created with the VM, and to
+ * hang where it was made.
+ */
 function mayGoAlong(
   { id, sizeGb, elsewhere, isOff }: OwnDisk,
   recorded: RecordedVm | undefined,
@@ -198,7 +201,7 @@ const unseen = ({ address, desired }: Pair, name: string): Diagnostic => ({
   source: desired?.source,
 });
 
-/** What hangs on each VM that a plan changes, by address: a plan that was saved holds only while it is so. */
+/** The volumes on each VM that a plan changes, by address: a saved plan holds only while they are the same. */
 export function attachmentsOf(
   vms: readonly { readonly address: string; readonly id: string | undefined }[],
   context: DiffContext,

@@ -21,7 +21,7 @@ export interface Comparison {
   readonly verify?: "confirm" | "revert";
 }
 
-/** Compared by the value that the service shows, or else by the one that was applied last. */
+/** Fields that are compared by the value that the service shows, or else by the one that was applied last. */
 const plainFields = keysWith(vmFields, { compare: "plain" });
 
 export function compareVm(
@@ -49,7 +49,7 @@ export function compareVm(
         differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
     },
     flavor() {
-      // A resize that is reverted leads back to the flavor it came from, and that is what is compared.
+      // A resize that is reverted leads back to the former flavor, so the former flavor is compared.
       const from = verify === "revert" ? recorded?.resizing?.from : undefined;
       const liveFlavor = verify === undefined ? live?.flavor : from;
       const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
@@ -97,11 +97,12 @@ function comparePower(
   differ: (field: FieldChange, recordedAgrees: boolean) => void,
   diagnostics: Diagnostic[],
 ): void {
-  // Where no power is shown, what was last done about it stands in; never done and not to be seen is not as wished.
+  // Where the service shows no power state, the last start or stop of this tool stands in. Without one the VM counts as
+  // not as desired.
   const isUnseen = live === undefined || live.status === undefined;
   const seen = live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined;
   const power = isUnseen ? recorded?.power : seen;
-  // An interrupted run stopped it for a flush and did not get to start it again.
+  // An interrupted run stopped the VM for a flush and did not start it again.
   const wantedPower = desired.power ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
   if (wantedPower !== undefined && power !== wantedPower && (power !== undefined || isUnseen))
     differ(
@@ -124,7 +125,7 @@ function powerUnobserved({ power, address, source }: DesiredVm): Diagnostic {
   };
 }
 
-/** The other one in the same words: by its name where the file names one. */
+/** The other flavor or image in the way the file writes them: by its name where the file uses names. */
 function nameLike(wanted: string, other: string, catalogue: DiffContext["flavors"]): string {
   const entry = resolveEntry(other, catalogue);
   return entry.found === "one" && entry.entry.name !== undefined && !isUuid(wanted) ? entry.entry.name : other;
@@ -143,9 +144,9 @@ function sameFlavor(
     const liveId = catalogueId(live, context.flavors);
     return liveId === wantedEntry.entry.id;
   }
-  // Nothing was applied last, and a name cannot be told from an id: no reason to take the VM down.
+  // No flavor was recorded, and a name cannot be told from an id: that is no reason to take the VM down.
   if (recorded === undefined || recorded === wanted) return true;
-  // Not seen, and recorded by id (an import) where the wish is a name, or the other way round.
+  // The VM was not seen, and its record has an id (after an import) where the file has a name, or the other way round.
   return (
     live === undefined && wantedEntry.found === "one" && catalogueId(recorded, context.flavors) === wantedEntry.entry.id
   );
@@ -157,7 +158,7 @@ function decideVerify(
   live: LiveVm | undefined,
   context: DiffContext,
 ): "confirm" | "revert" | undefined {
-  // One that is still on its way there is waited for first.
+  // A VM that is still on its way to VERIFY_RESIZE is waited for first.
   const waits =
     live?.phase === "verify_resize" ||
     (recorded?.resizing !== undefined && (live === undefined || live.phase === "changing"));
@@ -173,9 +174,12 @@ interface WantedImage {
   readonly id: string;
   /** The text has not changed since it was applied. */
   readonly sameText: boolean;
-  /** The id that the text meant when it was applied, where that is another one by now. */
+  /** The id that the text meant when it was applied, where the text means another id by now. */
   readonly appliedAs?: string;
-  /** Nothing to compare with: a name that nobody could resolve when it was applied, or can now where none was applied. */
+  /**
+   * Nothing to compare with: no list resolved the name when it was applied, or no image was recorded and no list
+   * resolves it now.
+   */
   readonly isUnknown: boolean;
 }
 
@@ -208,7 +212,8 @@ function compareImage(
   if (appliedAs !== undefined && resolveEntry(desired.image, images).found === "one")
     diagnostics.push(imageNameMoved(desired, appliedAs, id));
   const wanted = appliedAs ?? id;
-  // A name that no list turns into an id says nothing about the image wanted: a rebuild for it would come every time.
+  // A name in the VM's record that no list resolves proves nothing about the image: comparing it would rebuild the VM
+  // with every run.
   const shown = live?.image !== undefined && isEntry(live.image, wanted, images) !== undefined ? live.image : undefined;
   const before = shown === undefined ? (recorded?.imageId ?? recorded?.image) : catalogueId(shown, images);
   if (before === undefined || before === wanted || (sameText && shown === undefined)) return { wanted };
@@ -236,7 +241,7 @@ function sizeNow(recorded: RecordedVm | undefined, live: LiveVm | undefined, con
   return (sighting?.seen === "yes" ? sighting.value.sizeGb : undefined) ?? recorded?.sizeGb;
 }
 
-/** The one disk that is neither the root disk nor a volume managed by itself. */
+/** The one disk that is neither the root disk nor a volume with an address of its own. */
 export function findDataVolume(
   recorded: RecordedVm | undefined,
   live: LiveVm | undefined,

@@ -1,4 +1,4 @@
-/** What a plan has to say about a VM, and what of the file the service's lists speak against. */
+/** What a plan has to say about a VM, and which of its names the service's catalogue does not have. */
 import { isUuid, resolveEntry } from "../canonical/catalogue";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";

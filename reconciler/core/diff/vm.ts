@@ -39,25 +39,25 @@ import { type Comparison, compareVm, findDataVolume } from "./vm-fields";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, leftUntold } from "./vm-findings";
 
 interface VmFacts extends Facts<"vm"> {
-  /** What the interrupted create that made it had asked for. */
+  /** What the interrupted create that made this VM had asked for. */
   readonly made?: RecordedVm;
-  /** Nobody can tell its id; `import` has to. */
+  /** Nothing tells the VM's id: `reconcile import` has to. */
   readonly idUnknown?: boolean;
-  /** Still being built or otherwise in transition: wait before touching it. */
+  /** The VM is being built or otherwise in transition: wait before changing it. */
   readonly unsettled?: boolean;
-  /** The image id wanted, once resolved. */
+  /** The id of the desired image, where its name could be resolved. */
   readonly imageId?: string;
   /** The volume that grows when `size` does. */
   readonly dataVolumeId?: string;
-  /** It was taken off to be grown, and an interrupted run did not put it back. */
+  /** An interrupted run took the data volume off to grow it, and did not put it back. */
   readonly dataVolumeOff?: boolean;
-  /** What else may be its data volume, while nothing shows which is; absent: it was not looked at. */
+  /** Other disks that may be the data volume, while nothing shows which is. Absent: nobody looked. */
   readonly disks?: readonly Disk[];
-  /** It vanished, and these outlived it. */
+  /** The VM vanished, and these volumes outlived it. */
   readonly strands?: readonly Orphan[];
-  /** For one that goes: what it takes along and leaves. */
+  /** For a VM that goes: what it takes along and what it leaves. */
   readonly departure?: Departure;
-  /** It waits in VERIFY_RESIZE for a decision. */
+  /** The VM waits in VERIFY_RESIZE: what is to be decided. */
   readonly verify?: "confirm" | "revert";
 }
 
@@ -113,7 +113,10 @@ function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: D
   return recorded === undefined ? { ...base, ...unchanged } : { ...base, ...removeVm(pair, recorded, found, context) };
 }
 
-/** By the intent of its create, or where it was accepted before there was a list, by its record. */
+/**
+ * The record of a VM that an open create made: from the create's intent or, where the create was accepted before there
+ * was a list, from its record.
+ */
 const madeBy = (pair: VmPair, found: Known<LiveVm>): RecordedVm => ({
   ...(openCreate(pair) === undefined && pair.recorded !== undefined ? pair.recorded : createdBy(pair, found)),
   id: found.id,
@@ -135,7 +138,7 @@ function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pic
     const sighting = sightVolume(context.live, disk.id);
     if (sighting.seen === "gone" || context.addressOfId.has(disk.id)) return [];
     const seen = sighting.seen === "yes" ? sighting.value : undefined;
-    // Its own record may name the VM that is gone for a while. What hangs on another one is that one's.
+    // A volume's own record may go on naming the VM that is gone. A volume that hangs on another VM belongs to that VM.
     if (seen?.attachedTo != null && seen.attachedTo !== recorded.id) return [];
     const told = { ...disk, ...(seen?.sizeGb === undefined ? {} : { sizeGb: seen.sizeGb }) };
     return [orphanedDisk(told, recorded.name, seen?.name ?? disk.name ?? disk.id)];
@@ -143,7 +146,7 @@ function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pic
   return strands.length === 0 ? {} : { strands };
 }
 
-/** Nothing ever showed what hung on it. */
+/** Nothing ever showed what hung on the VM. */
 const isLeftUntold = (recorded: RecordedVm, context: DiffContext): boolean =>
   recorded.id !== undefined &&
   recorded.sizeGb !== undefined &&
@@ -228,22 +231,22 @@ function removeVm(
   };
 }
 
-/** Half-built it does not show its disks yet, and nothing was ever in use on it. */
+/** A half-built VM does not show its disks yet, and nothing was ever in use on them. */
 const isYoung = (live: LiveVm | undefined, building: boolean): boolean =>
   building && live?.phase === "changing" && (live.volumes ?? []).length === 0;
 
-/** A VM that is wanted and there, and what differs about it. */
+/** A VM that is desired and exists, and what differs about it. */
 interface PresentVm {
   readonly pair: VmPair;
   readonly desired: DesiredVm;
   readonly recorded: RecordedVm | undefined;
   readonly found: Known<LiveVm>;
-  /** As it is called now. */
+  /** The VM's name in the service. */
   readonly name: string;
-  /** Without what is to be ignored. */
+  /** Without the fields of `ignore_changes`. */
   readonly comparison: Comparison;
   readonly dataVolumeId: string | undefined;
-  /** It has not settled since its create. */
+  /** The VM has not settled since its create. */
   readonly isNew: boolean;
   readonly context: DiffContext;
 }
@@ -308,14 +311,14 @@ function factsOf(vm: PresentVm) {
   };
 }
 
-/** Not while its data volume is known: it alone is its own. */
+/** Not recorded once the data volume is known: it alone belongs to the VM. */
 function disksAt({ recorded, dataVolumeId, found: { live }, context }: PresentVm): readonly Disk[] | undefined {
   if (dataVolumeId !== undefined) return undefined;
   if (live?.volumes === undefined) return recorded?.disks;
   return tellDisks(live.volumes, (id) => context.addressOfId.has(id)).disks;
 }
 
-/** What every change of a VM that is there says. */
+/** What every change of an existing VM says. */
 const changeOf = ({ pair, desired, found, name, comparison, context }: PresentVm, reason: Reason) => ({
   address: desired.address,
   kind: "vm" as const,
@@ -347,7 +350,8 @@ function replaceVm(vm: PresentVm, reason: Reason): Replaced<"vm"> & Pick<VmFacts
       ...changeOf(vm, reason),
       action: "replace",
       id,
-      // A new VM has the new values from the start, whatever the service could have changed in place.
+      // The new VM is created with the new values: each field's verb is `replace`, even where the service could change
+      // the field in place.
       fields: [...movedField(pair), ...comparison.fields.map((field) => ({ ...field, verb: "replace" }))],
       losses: said.losses,
       ...(said.leaves === undefined ? {} : { leaves: said.leaves }),

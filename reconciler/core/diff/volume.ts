@@ -33,13 +33,13 @@ import type { PairOf } from "./pair";
 import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
 interface VolumeFacts extends Facts<"volume"> {
-  /** The VM id it hangs on now; `undefined`: on none, or not known. */
+  /** The id of the VM that the volume hangs on now; `undefined`: on none, or nobody knows. */
   readonly attachedTo?: string;
-  /** The VM it shall hang on. `undefined`: on none. */
+  /** The VM that the volume shall hang on; `undefined`: on none. */
   readonly wantedOn?: Target;
-  /** The VM id that it must come off. */
+  /** The id of the VM that the volume must come off. */
   readonly detachFrom?: string;
-  /** The VM that it must go on. */
+  /** The VM that the volume must be attached to. */
   readonly attachTo?: Target;
 }
 
@@ -62,8 +62,8 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
   const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
-    // Its block is gone, and it was created all the same: the intent says what it was to be. What it was to replace was
-    // written down as an orphan before.
+    // The block is gone from the file, and an interrupted run created the volume: its intent says what it was to be. A
+    // volume that it was to replace was written down as an orphan before.
     if (found.how === "known" && found.adopted === "interrupted")
       return { ...base, adopts: true, ...removeVolume(pair, createdBy(pair, found), found.live, context, fates) };
     if (recorded === undefined) return { ...base, ...unchanged };
@@ -153,7 +153,7 @@ function removeVolume(
   const sizeGb = live?.sizeGb ?? recorded.sizeGb;
   const { reason, because } = removalReason(context.options.destroy === true);
   const change = { address: pair.address, kind: "volume" as const, name, id, fields: [], reason };
-  // Deleting the VM takes the volume off without a flush to confirm, and this volume's data is not wanted any more.
+  // The VM's delete takes the volume off without a flush to confirm: the data of this volume is not wanted any more.
   const detachFrom = attachedTo === undefined || fates.deleted.has(attachedTo) ? undefined : attachedTo;
   if (context.can.deletesVolumes) {
     const lost = { id, name, sizeGb };
@@ -182,7 +182,7 @@ export function hangsOn(
 ): string | undefined {
   if (live?.attachedTo !== undefined) return live.attachedTo ?? undefined;
   if (recorded === undefined) return undefined;
-  // Sent and not answered, it is for the VM's own record to tell.
+  // After an attach or a detach whose answer was lost, the VM's own record tells where the volume is.
   const { id, attachedTo, attaching, detaching } = recorded;
   if (attaching !== undefined && isCarriedBy(attaching, id, live, context) === true) return attaching;
   if (attachedTo === undefined || sightVm(context.live, attachedTo).seen === "gone") return undefined;
@@ -250,11 +250,11 @@ function updateVolume(
 }
 
 interface ComparedValues {
-  /** Where the service shows it or the record remembers it. */
+  /** Both as the service shows them, or else as the record remembers them. */
   readonly name?: string;
   readonly sizeGb?: number;
   readonly fields: readonly FieldChange[];
-  /** The file changed; else the service did. */
+  /** True: the file changed. False: the service did. */
   readonly isIntended: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -305,7 +305,7 @@ function whereaboutsOf(
   };
 }
 
-/** Where the attachment is all that changes, what happens to the VM is the reason. */
+/** Where only the attachment changes, the reason is what happens to the VM. */
 function why(
   reason: Reason,
   fields: readonly FieldChange[],
