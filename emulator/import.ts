@@ -80,15 +80,10 @@ function shapesOfPermission(
   if (ranges.length === 0) return [];
 
   const protocol = protocolOf(permission.protocol);
-  if (protocol === undefined) {
-    const why = "this protocol cannot be represented";
-    for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
-    return [];
-  }
   const icmpType = protocol === "icmp" && (permission.from ?? -1) !== -1;
-  if (icmpType) {
-    for (const range of ranges)
-      skip(`${towards} ${range.cidr}${noted(range.description)}`, "ICMP type/code cannot be represented");
+  if (protocol === undefined || icmpType) {
+    const why = icmpType ? "ICMP type/code cannot be represented" : "this protocol cannot be represented";
+    for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
     return [];
   }
   const ports = protocol === "tcp" || protocol === "udp" ? portsOf(permission, what, failures) : allPorts;

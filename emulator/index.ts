@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { createClock } from "./clock";
 import type { Instruments } from "./control";
 import { errorBody, type Settings } from "./decision";
@@ -72,20 +73,27 @@ export interface RunningEmulator {
 
 /** What is wrong with the options, in words; empty when nothing is. */
 export function checkOptions(options: EmulatorOptions): string[] {
-  const problems: string[] = [];
   const { host, port, timeScale, pageSize, portRange, compactAfterBytes } = options;
-  if (host !== undefined && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host))
-    problems.push(`host must be a loopback address, not ${host}: the emulator is not for a network`);
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65535))
-    problems.push("port must be from 0 to 65535");
-  if (timeScale !== undefined && !(Number.isFinite(timeScale) && timeScale >= 0))
-    problems.push("the time scale must be a number, 0 or more");
-  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize >= 1))
-    problems.push("the page size must be a whole number, 1 or more");
-  if (compactAfterBytes !== undefined && !(Number.isInteger(compactAfterBytes) && compactAfterBytes >= 1))
-    problems.push("the journal's size before compaction must be a whole number of bytes, 1 or more");
-  if (portRange !== undefined && !/^\D*\{min\}\D+\{max\}\D*$/.test(portRange))
-    problems.push("the port range must hold {min} and {max} with something between them, such as {min}-{max}");
+  const check = <T>(value: T | undefined, isRight: (value: T) => boolean, problem: string): string[] =>
+    value === undefined || isRight(value) ? [] : [problem];
+  const isWhole = (from: number, to: number) => (value: number) =>
+    Number.isInteger(value) && value >= from && value <= to;
+  const problems = [
+    ...check(host, isLoopbackHost, `host must be a loopback address, not ${host}: the emulator is not for a network`),
+    ...check(port, isWhole(0, 65535), "port must be from 0 to 65535"),
+    ...check(timeScale, (value) => Number.isFinite(value) && value >= 0, "the time scale must be a number, 0 or more"),
+    ...check(pageSize, isWhole(1, Number.POSITIVE_INFINITY), "the page size must be a whole number, 1 or more"),
+    ...check(
+      compactAfterBytes,
+      isWhole(1, Number.POSITIVE_INFINITY),
+      "the journal's size before compaction must be a whole number of bytes, 1 or more",
+    ),
+    ...check(
+      portRange,
+      (value) => /^\D*\{min\}\D+\{max\}\D*$/.test(value),
+      "the port range must hold {min} and {max} with something between them, such as {min}-{max}",
+    ),
+  ];
   for (const name of [...(options.with ?? []), ...(options.without ?? [])])
     if (!isOperation(name)) problems.push(`${name} is not an operation; there are ${operationNames.join(", ")}`);
   return problems;

@@ -4,6 +4,7 @@
  * No answer, not even a read's, leaves before everything it shows is durable.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { authenticate } from "./access";
 import { type Body, hasBody, parseJson, readBody } from "./body";
 import type { Clock } from "./clock";
@@ -221,8 +222,8 @@ function decideControl(service: Service, request: IncomingMessage, body: Body, p
   });
 }
 
-const isLocalHost = (host: string | undefined): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? "");
+/** The Host header, with or without a port. A page that a name of its own leads here is not of this machine. */
+const isLocalHost = (host = ""): boolean => isLoopbackHost(host.replace(/:\d+$/, "").toLowerCase());
 
 const whenOf = (fault: FaultSpec): "before" | "after" =>
   fault.when ?? (["status", "html", "latency"].includes(fault.kind) ? "before" : "after");

@@ -94,14 +94,14 @@ function spoken(
   heard: Heard,
   base: string,
 ): Pick<SpokenAnswer, "body" | "headers"> {
-  const payload = isMap(own) && "data" in own ? own["data"] : own;
+  const payload = holdsData(own) ? own["data"] : own;
   const route = dialect.operations[operation];
   if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
     const kind = operation.slice(0, -5) as RecordKind;
     const records = payload.filter(isMap).map((one) => recordIn(dialect, kind, one));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
     const list = listAt(route?.items?.[0] ?? "", page.records);
-    const isBare = !Array.isArray(list) && !(isMap(list) && "data" in list);
+    const isBare = !Array.isArray(list) && !holdsData(list);
     return { body: merged(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
   }
   const kind = kinds[operation];
@@ -112,10 +112,12 @@ function spoken(
   const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);
   // The contract's bare strings, and what can be read as it stands.
-  const isBare = !(isMap(own) && "data" in own) || kind !== undefined;
-  const isClear = isMap(held) && !("data" in held) ? true : !isMap(held);
-  return { body: enveloped(dialect, held, isBare && isClear), headers: {} };
+  const isBare = !holdsData(own) || kind !== undefined;
+  return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers: {} };
 }
+
+/** A map that looks like the contract's envelope. */
+const holdsData = (value: unknown): value is Own => isMap(value) && "data" in value;
 
 function snapshotIn({ records }: SpokenDialect, operation: string, payload: unknown): unknown {
   if (operation !== "vm.snapshot" || !isMap(payload)) return payload;

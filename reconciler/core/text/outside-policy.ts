@@ -35,14 +35,16 @@ export const waits = {
   request: 120_000,
   /** Until an HTTP store has taken or given a whole state. */
   stateDocument: 60_000,
-  /** The same for an object of a bucket, which is asked for again by itself. */
+  /** The same for an object of a bucket. The client of the bucket sends a failed request again by itself. */
   bucketObject: 30_000,
   /** One statement of a database that keeps a state. A lease is a minute. */
   statement: 20_000,
-  /** A program that gives a credential or a key. */
+  /** One query of a fleet's database, which may search its whole history. */
+  fleetQuery: 30_000,
+  /** Until a program that gives a credential or a key has ended. */
   helper: 60_000,
-  /** A store that answered before and is away, as while it is started anew. */
+  /** For a store that answered before and is away, as while it is restarted. */
   restart: { http: 15_000, database: 30_000 },
-  /** One that has never answered: its address may be wrong. */
+  /** For a store that has never answered: its address may be wrong. */
   firstAnswer: 5_000,
 } as const;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode } from "../../core/text/errors";
+import { waits } from "../../core/text/outside-policy";
 import type { Database, Row } from "./database";
 
 /** What goes wrong on the way to the database, as one sentence and what to do. */
@@ -31,17 +32,14 @@ export async function openDatabase(location: string, folder: string): Promise<Da
   );
 }
 
-const connectMs = 10_000;
-const statementMs = 30_000;
-
 async function openPostgres(location: string): Promise<Database> {
   const pg = requirePackage<typeof import("pg")>("pg");
   const application_name = "reconcile fleet";
   const pool: Pool = new pg.Pool({
     connectionString: location,
     max: 3,
-    connectionTimeoutMillis: connectMs,
-    query_timeout: statementMs,
+    connectionTimeoutMillis: waits.connect,
+    query_timeout: waits.fleetQuery,
     keepAlive: true,
     application_name,
   });
@@ -87,7 +85,7 @@ async function listenOn(
     timer.unref();
   };
   const connect = async (): Promise<void> => {
-    const mine = new pg.Client({ connectionString: location, keepAlive: true, connectionTimeoutMillis: connectMs });
+    const mine = new pg.Client({ connectionString: location, keepAlive: true, connectionTimeoutMillis: waits.connect });
     mine.on("error", () => {
       mine.end().catch(() => undefined);
       again();
