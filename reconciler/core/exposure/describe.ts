@@ -56,7 +56,7 @@ function rectangles(slabs: readonly Slab[], family: Ethertype): Rectangle[] {
       return;
     }
     for (const peers of slab.peers) {
-      // The one before has the very same stretch: its rectangle reaches here.
+      // The slab before has the very same stretch of peers: its rectangle reaches over this slab too.
       const reached =
         before !== undefined &&
         before.to + 1 === slab.from &&
@@ -71,7 +71,7 @@ function rectangles(slabs: readonly Slab[], family: Ethertype): Rectangle[] {
   return found;
 }
 
-/** Nearly everybody is told by who is left out, where that is shorter. */
+/** Nearly everybody is described by who is left out, where that is shorter. */
 function exceptionText({ peers }: Slab, family: Ethertype): string | undefined {
   const last = lastAddress(bitsOf[family]);
   const ends = peers[0]?.from === 0n || peers.at(-1)?.to === last;

@@ -23,7 +23,7 @@ export interface OpenPort {
   readonly port: number;
   readonly service: string;
   readonly families: readonly Ethertype[];
-  /** It was open before this plan as well. */
+  /** The port was open before this plan as well. */
   readonly known: boolean;
 }
 
@@ -145,13 +145,15 @@ const openTo = (traffic: Traffic, port: number): Ethertype[] =>
     ),
   );
 
-/** Half of all addresses is the world as well: nobody means that by a list of friends. */
+/** Half of all addresses counts as the world: nobody writes half of all addresses to mean a few friends. */
 const isWorld = (peers: Intervals, family: Ethertype): boolean => {
   const admitted = peers.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
   return admitted * 2n > lastAddress(bitsOf[family]);
 };
 
-/** What becomes open to the world that was not, whatever the port; a group that could not be looked at may open anything. */
+/**
+ * Traffic that the plan opens to the world, whatever the port. A group that could not be looked at may open anything.
+ */
 export function opensToWorld({ groups }: Exposure): Address[] {
   return groups.filter(opensGroupToWorld).map(({ address }) => address);
 }
@@ -160,7 +162,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure): boolean {
   for (const [key, { space, slabs }] of ingress.gained) {
     if (space.group !== undefined) continue;
     if (unobserved) return true;
-    // What was gained may be the last bit that was missing to everything.
+    // The traffic gained may be small and yet complete what was open before to everything.
     const after = ingress.after.get(key)?.slabs ?? [];
     const opens = (gained: Slab): boolean =>
       after.some(({ from, to, peers }) => from <= gained.to && to >= gained.from && isWorld(peers, space.family));

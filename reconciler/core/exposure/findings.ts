@@ -14,7 +14,7 @@ export const violationText = ({ step, admits, traffic }: Violation): string =>
   `around ${step} it may for a while admit ${admits === "more" ? "more than before and after" : "less than both"}: ${listText(describeTraffic(traffic).map(admissionText))}`;
 
 export interface ExposureFindingOptions {
-  /** Only what the plan brings about; what was so before is told by `exposure`. */
+  /** Only what the plan itself changes: `exposure` tells what was so before. */
   readonly plannedOnly?: boolean;
   readonly sourceOf?: (address: Address) => SourcePosition | undefined;
 }

@@ -16,10 +16,10 @@ import type { Step } from "../plan/step";
 
 export interface Fact {
   readonly rule: Rule;
-  /** The step that brings it; left out: there from the start. */
+  /** The step that adds the rule; left out: the rule is there from the start. */
   readonly addedBy?: string;
   readonly removedBy: readonly string[];
-  /** The file asks for it. */
+  /** The file declares the rule. */
   readonly declared: boolean;
 }
 

@@ -80,7 +80,7 @@ function admitsLess(
       lasting.filter((fact) => fact.addedBy === undefined || done(fact.addedBy)),
       world,
     );
-  // Usually every removal comes after every addition, and one look is enough.
+  // Usually every removal comes after every addition, and then one comparison is enough.
   const always = (step: string): boolean => [...beforehand.values()].every((done) => done.has(step));
   if (covers(standing(always), atStake)) return [];
   return [...removers].flatMap(([step, its]) => {
@@ -103,7 +103,7 @@ function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string
   return groups;
 }
 
-/** Which of the wanted steps are done whenever this one has begun. */
+/** Which of the wanted steps are done whenever this step has begun. */
 export function stepsBefore(
   step: string,
   wanted: ReadonlySet<string>,

@@ -59,7 +59,7 @@ export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): Sp
   return { from: start + Math.min(min, max), to: start + Math.max(min, max) };
 }
 
-/** A record may say any number; what is no port reaches no farther than the last one. */
+/** A record may name any number. A number that is no port counts as the last port. */
 const portWithin = (port: number): number => Math.min(Math.max(Math.trunc(port) || 0, 0), portsPerProtocol - 1);
 
 export const portPoint = (protocol: "tcp" | "udp", port: number): number =>

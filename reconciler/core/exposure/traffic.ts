@@ -78,7 +78,7 @@ function partOf(rule: Rule, identify: (group: Reference) => string): { readonly 
     }
     case "group":
       return { space: { ...space, group: identify(remote.group) }, slab: { ...line, peers: everyMember } };
-    // A peer of its own: nobody knows whom it will be, and it is somebody.
+    // A VM whose address is not known yet is a peer of its own: it will be somebody, and nobody knows whom.
     case "computed":
       return { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
     default:
@@ -86,7 +86,7 @@ function partOf(rule: Rule, identify: (group: Reference) => string): { readonly 
   }
 }
 
-/** How a VM is called as a peer while its address is not known. */
+/** The name of a VM as a peer while its address is not known. */
 export const unknownAddressOf = (vm: string, floating: boolean): string =>
   `${vm}, ${floating ? "floating " : ""}address not known yet`;
 
@@ -174,7 +174,7 @@ export const intersectTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, 
 export const isNothing = (traffic: Traffic): boolean => traffic.size === 0;
 export const covers = (whole: Traffic, part: Traffic): boolean => isNothing(subtractTraffic(part, whole));
 
-/** One direction of it. */
+/** The traffic of one direction. */
 export const inDirection = (traffic: Traffic, direction: Direction): Traffic =>
   new Map([...traffic].filter(([, { space }]) => space.direction === direction));
 

@@ -8,7 +8,7 @@ import type { Finding } from "./finding";
 
 type Row = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
 
-/** What can be said of the file alone. */
+/** Findings about the file alone. */
 export function checkDeclared({ resources, checks }: Pick<Desired, "resources" | "checks">): Finding[] {
   if (checks === undefined) return [];
   return resources.flatMap((resource) =>
@@ -28,7 +28,10 @@ export interface PlanToCheck {
   readonly now: Date;
 }
 
-/** Of a plan: what it makes or changes is refused, what is so already is a warning. */
+/**
+ * For a plan: a breach by a resource that the plan creates or changes is an error, and one that exists already is a
+ * warning.
+ */
 export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Finding[] {
   const { checks } = desired;
   if (checks === undefined) return [];
@@ -130,7 +133,7 @@ function isWithin({ days, from, to }: Hours, now: Date): boolean {
   const minutes = now.getUTCHours() * 60 + now.getUTCMinutes();
   const overnight = to <= from;
   const inTime = overnight ? minutes >= from || minutes < to : minutes >= from && minutes < to;
-  // What began yesterday evening belongs to yesterday.
+  // A window that began yesterday evening belongs to yesterday's weekday.
   const day = overnight && minutes < to ? (now.getUTCDay() + 6) % 7 : now.getUTCDay();
   return inTime && (days.length === 0 || days.includes(day));
 }

@@ -6,7 +6,7 @@ import type { Denial } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 
 export interface Finding extends Diagnostic {
-  /** Why the plan is not carried out: `denied by --deny exposure/open-port`. Left out: it is carried out all the same. */
+  /** Why the plan is not carried out: `denied by --deny exposure/open-port`. Left out: the finding stops nothing. */
   readonly refused?: string;
   /** Of an assertion that does not hold: one flow that shows it, and the whole set. */
   readonly counterexample?: {
@@ -19,7 +19,7 @@ export interface Finding extends Diagnostic {
 
 export interface Strictness {
   readonly deny: readonly Denial[];
-  /** No warning passes, but for what has a consent of its own. */
+  /** With `--strict` every warning stops the plan, except those that have a consent of their own. */
   readonly strict: boolean;
 }
 
@@ -31,7 +31,7 @@ export function judge(findings: readonly Finding[], { deny, strict }: Strictness
     if (finding.refused !== undefined) return finding;
     const denial = deny.find(({ code }) => denies(code, finding.code));
     if (denial !== undefined) return { ...finding, severity: "error", refused: deniedBy(denial) };
-    // A consent has a flag of its own; to be strict takes nothing away from whoever gave it.
+    // A consent is given with a flag of its own, and `--strict` does not take that away.
     return strict && finding.severity === "warning" && !finding.code.startsWith("consent/")
       ? { ...finding, severity: "error", refused: "refused by --strict" }
       : finding;
@@ -44,7 +44,7 @@ const deniedBy = ({ code, source }: Denial): string =>
 export const isRefused = (findings: readonly Finding[]): boolean =>
   findings.some(({ refused }) => refused !== undefined);
 
-/** As a diagnostic, which says what the refusal comes from. */
+/** The finding as a diagnostic that names what refuses the plan. */
 export const asDiagnostic = ({ refused, counterexample: _, ...diagnostic }: Finding): Diagnostic =>
   refused === undefined || diagnostic.detail?.includes(refused) === true
     ? diagnostic

@@ -1,4 +1,7 @@
-/** All that a plan has for its reviewer, in one list: what is wrong or worth knowing, what it opens, and what it asks. */
+/**
+ * Everything a reviewer of a plan has to see, in one list: problems, what the plan opens to the network, and the
+ * consents it needs.
+ */
 import type { Exposure } from "../exposure/exposure";
 import { exposureFindings } from "../exposure/findings";
 import { type Diagnostic, sortDiagnostics } from "../model/diagnostic";
@@ -8,7 +11,7 @@ import { type Finding, judge, type Strictness } from "./finding";
 
 export interface PlanFindings {
   readonly plan: Plan;
-  /** Of the files, the service and the plan. */
+  /** Diagnostics of the files, the service and the plan. */
   readonly diagnostics: readonly Diagnostic[];
   /** Absent: the plan changes no group. */
   readonly exposure?: Exposure | undefined;
@@ -37,6 +40,6 @@ export function findingsOfPlan(
   return sortDiagnostics(judge([...diagnostics, ...opened, ...consents, ...more], strictness));
 }
 
-/** What a reader of the plan's own text has seen in its place: what it opens, and what it needs a consent for. */
+/** Findings that the plan's own text shows in another place: what it opens, and which consents it needs. */
 export const isInPlanText = ({ code, refused }: Finding): boolean =>
   refused === undefined && (code.startsWith("exposure/") || code.startsWith("consent/"));

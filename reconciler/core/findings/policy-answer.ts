@@ -57,7 +57,7 @@ const isFields = (value: unknown): value is Fields =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** `undefined`: a form that says nothing. */
+/** `undefined`: the answer has none of the known forms. */
 function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
   if (Array.isArray(value)) {
     const all = value.map((item: unknown) => flatten(item, severity));
@@ -114,7 +114,7 @@ function findingOf(fields: Fields, source: SourcePosition): Finding {
   };
 }
 
-/** The room is ours, the word is theirs. */
+/** The code's part before the slash is always `policy`; the part after it is the policy's own. */
 function codeOf(given: string | undefined): PolicyCode {
   const word = (given ?? "denied").replace(/^policy\//, "").replaceAll(/[^A-Za-z0-9_./-]/g, "-");
   return `policy/${word === "" ? "denied" : word}`;

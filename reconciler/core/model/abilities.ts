@@ -8,13 +8,13 @@ import type { Operation } from "./operation";
 export interface Abilities {
   /** `list`: all at once; `each`: one by its id; `never`: they are known from the state alone. */
   readonly seesVms: "list" | "each" | "never";
-  /** One VM by its id, whether or not there is a list. */
+  /** Whether one VM can be read by its id, with or without a list. */
   readonly readsOneVm: boolean;
   readonly seesVolumes: "list" | "each";
-  /** `rules`: of a group with a known id, and neither its name nor its description. */
+  /** `rules`: only the rules of a group with a known id can be read, and neither its name nor its description. */
   readonly seesGroups: "list" | "each" | "rules";
   readonly readsOneGroup: boolean;
-  /** By its name, after a create whose answer was lost or names no id. */
+  /** Whether a resource can be found by its name, after a create whose answer was lost or names no id. */
   canFindCreated(kind: Kind): boolean;
   /** By its id. */
   readsOne(kind: Kind): boolean;

@@ -9,7 +9,7 @@ export type { Kind } from "./kinds";
 export type Address = string;
 
 export interface AddressParts {
-  /** The components that it is in, from the outermost: `shop/`, `eu[a]/inner/`. Absent: none. */
+  /** The components that the resource is in, from the outermost: `shop/`, `eu[a]/inner/`. Absent: none. */
   readonly within?: string;
   readonly kind: Kind;
   readonly key: string;
@@ -88,16 +88,16 @@ export function renamed(address: Address, from: string, to: string): Address {
   return to.slice(0, -1) + address.slice(from.length - 1);
 }
 
-/** What it is called within its component. */
+/** The address within its component. */
 export const localAddress = (address: Address): string => address.slice(componentOf(address).length);
 
-/** As its file refers to it: its key, with the for_each key where there is one. */
+/** The name by which the file refers to the resource: its key, with the for_each key where there is one. */
 export function keyWithin(address: Address): string {
   const local = localAddress(address);
   return local.slice(local.indexOf(".") + 1);
 }
 
-/** Without its for_each key: what its block is called. */
+/** The address of the block: without the for_each key. */
 export const blockOf = (address: Address): Address =>
   address.endsWith("]") ? address.slice(0, address.lastIndexOf("[")) : address;
 
@@ -110,7 +110,7 @@ export function isMeant(address: Address, named: string): boolean {
   return address.startsWith(named) || (!component.endsWith("]") && componentOf(address).startsWith(`${component}[`));
 }
 
-/** As it can stand within `{ … }` in a file, where a bracket would open a list. */
+/** The address as it can be written within `{ … }` in a file, where a bracket would begin a list. */
 export const quoted = (address: Address): string => (address.includes("[") ? `"${address}"` : address);
 
 export function kindOf(address: Address): Kind {

@@ -14,7 +14,7 @@ export type Party =
   | { readonly kind: "groups" }
   | { readonly kind: "group"; readonly group: Reference }
   | { readonly kind: "cidr"; readonly cidr: string }
-  /** Where its address is known. */
+  /** Where the address of the VM is known. */
   | { readonly kind: "vm"; readonly address: Address };
 
 export interface ServicePorts {
@@ -43,11 +43,11 @@ export interface Allowance {
 
 export interface Assertion {
   readonly kind: "never" | "always" | "only";
-  /** As it is called in messages and metrics: `never internet -> group.db tcp 5432`. */
+  /** The assertion's name in messages and metrics: `never internet -> group.db tcp 5432`. */
   readonly label: string;
   readonly from: readonly Party[];
   readonly to: readonly Party[];
-  /** Only where it was said. */
+  /** The reason, where the file gives one. */
   readonly direction?: Direction;
   /** None: any protocol and port. */
   readonly ports: readonly ServicePorts[];
@@ -60,7 +60,7 @@ export interface Assertion {
 
 /** Where a rule of a group is written. */
 export interface RulePlace {
-  /** Its place in the list, from 0. */
+  /** The rule's index in the group's list, from 0. */
   readonly index: number;
   readonly source: SourcePosition;
 }

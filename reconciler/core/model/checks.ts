@@ -32,7 +32,7 @@ export const mapOf =
   (check: Check): Check =>
   (value) =>
     isObject(value) && Object.values(value).every(check);
-/** A map with these fields; what else it has is another version's, and left alone. */
+/** Whether a value is a map with these fields. Other fields are another version's, and are left alone. */
 export const shape = (fields: Checks): Check => {
   const entries = Object.entries(fields);
   return (value) =>

@@ -11,7 +11,7 @@ export type Attribute = (typeof kindRows)[Kind]["attributes"][number];
 export interface Computed {
   readonly address: Address;
   readonly attribute: Attribute;
-  /** It exists already, and the service does not show this of it yet. */
+  /** The resource exists already, and the service does not show this value yet. */
   readonly late?: true;
 }
 
@@ -22,7 +22,7 @@ export interface OpenText {
 
 export type Text = string | OpenText;
 
-/** The same with the place where it is written, for what is said about it. */
+/** The same with the place in the file, for messages about it. */
 export interface PlacedText extends OpenText {
   readonly source?: SourcePosition;
 }
@@ -38,7 +38,7 @@ export const computedIn = (text: Text | undefined): readonly Computed[] =>
     ? []
     : text.parts.filter((part): part is Computed => typeof part !== "string");
 
-/** What `value` knows is filled in; what it answers in place of a value stays open. */
+/** Fills in every value that `value` knows. A value for which it answers with another open value stays open. */
 export function fillText(text: Text, value: (computed: Computed) => string | Computed): Text {
   if (typeof text === "string") return text;
   const parts: (string | Computed)[] = [];
@@ -52,7 +52,7 @@ export function fillText(text: Text, value: (computed: Computed) => string | Com
   return parts.length === 1 && typeof only === "string" ? only : parts.length === 0 ? "" : { ...text, parts };
 }
 
-/** Equal for equal texts, whatever is known of them. */
+/** A key that is equal for equal texts, whatever is known of their values. */
 export const textKey = (text: Text): string =>
   typeof text === "string"
     ? text

@@ -1,4 +1,4 @@
-/** What was declared, told apart from what is declared now. Where it stands in the file says nothing. */
+/** A fingerprint of a declaration, to tell whether it changed since. The place in the file is not part of it. */
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import type { DesiredResource } from "./desired";

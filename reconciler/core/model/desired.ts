@@ -37,7 +37,7 @@ export interface VmLifecycle {
   readonly verifyResize: VerifyResize;
 }
 
-/** The fields that its block leaves to the defaults, with where those say them. Absent: none. */
+/** The fields that the block leaves to the defaults, each with its place there. Absent: none. */
 export type Inherited = Readonly<Record<string, SourcePosition>>;
 
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
@@ -45,7 +45,7 @@ export interface DesiredVm extends DesiredFields<typeof vmFields> {
   readonly kind: "vm";
   readonly address: Address;
   readonly lifecycle: VmLifecycle;
-  /** Where the command of its check is written: paths in a file are relative to that file. */
+  /** The place in the file of the check's command: paths in it are relative to that file. */
   readonly commandFile?: string;
   readonly source: SourcePosition;
   readonly inherited?: Inherited;
@@ -57,14 +57,14 @@ export type NewVm = SentFields<typeof vmFields>;
 export interface DesiredVolume extends DesiredFields<typeof volumeFields> {
   readonly kind: "volume";
   readonly address: Address;
-  /** Where its flush command is written, which may be a file of defaults. */
+  /** The place of the flush command, which may be a file of defaults. */
   readonly commandFile?: string;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
   readonly inherited?: Inherited;
 }
 
-/** Its rules are sorted by their canonical key; no two have the same. */
+/** The rules are sorted by their canonical key; no two rules have the same key. */
 export interface DesiredGroup extends DesiredFields<typeof groupFields> {
   readonly kind: "group";
   readonly address: Address;
@@ -115,7 +115,7 @@ export interface ServiceSettings {
   readonly dialect?:
     | { readonly path: string; readonly source: SourcePosition }
     | { readonly inline: unknown; readonly source: SourcePosition };
-  /** Only what was written; the engine has the defaults. */
+  /** Only what the file says: the engine has the defaults. */
   readonly timing: Partial<Timing>;
 }
 
@@ -126,12 +126,12 @@ export interface Rollout {
   readonly members: readonly Address[];
   /** How many may be down at a time, of all members. */
   readonly maxUnavailable: Amount;
-  /** So many go first, before the others. */
+  /** How many VMs go first, before the others. */
   readonly canary?: number;
-  /** What each has to pass before the next wave begins. */
+  /** The check that each VM has to pass before the next wave begins. */
   readonly check?: HealthCheck;
   readonly timeoutMs: number;
-  /** A resize that fails the check goes back; absent: it stays as it is. */
+  /** A resize that fails the check is reverted. Absent: it stays as it is. */
   readonly reverts?: true;
   readonly source: SourcePosition;
 }
@@ -139,7 +139,7 @@ export interface Rollout {
 /** A code of findings, or a room of codes (`exposure/*`), that a plan is not carried out with. */
 export interface Denial {
   readonly code: string;
-  /** Where the file says so; left out: a flag does. */
+  /** The place in the file. Left out: a flag denies it. */
   readonly source?: SourcePosition;
 }
 
@@ -158,7 +158,7 @@ export interface Desired {
   readonly imports: readonly ImportRequest[];
   readonly moved: readonly MovedRequest[];
   readonly removed: readonly RemovedRequest[];
-  /** What it reads of elsewhere; absent: nothing. */
+  /** What the file reads from elsewhere. Absent: nothing. */
   readonly external?: External;
   /** What the project hands out; absent: it declares none. */
   readonly outputs?: readonly DesiredOutput[];

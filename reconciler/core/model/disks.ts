@@ -22,7 +22,7 @@ export const maybeRoot = (root: boolean | undefined): Pick<Disk, "maybeRoot"> =>
 export const inOrder = (disks: readonly Disk[]): readonly Disk[] =>
   [...disks].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 
-/** What a VM leaves that is gone, as far as its record names it. */
+/** The disks that a VM leaves when it is gone, as far as its record names them. */
 export function disksOf({ dataVolumeId, sizeGb, disks = [] }: OwnDisks & { readonly sizeGb?: number }): Disk[] {
   const others = disks.filter(({ id }) => id !== dataVolumeId);
   return dataVolumeId === undefined
@@ -30,7 +30,10 @@ export function disksOf({ dataVolumeId, sizeGb, disks = [] }: OwnDisks & { reado
     : [{ id: dataVolumeId, ...(sizeGb === undefined ? {} : { sizeGb }) }, ...others];
 }
 
-/** A root disk goes with its VM, by the same delete: should this one be it, it is forgotten when it is gone. */
+/**
+ * An orphan that may be the root disk. The VM's delete deletes a root disk, so the orphan is dropped once the service
+ * does not show it.
+ */
 export function orphanedDisk(disk: Disk, host: string, name: string): Orphan {
   const { id, sizeGb } = disk;
   const isDoubtful = disk.maybeRoot === true;

@@ -22,42 +22,42 @@ export interface Gone {
 export interface Unobserved {
   readonly seen: "unobserved";
   readonly reason: string;
-  /** The line of the dialect, or the flag, with which it could be told. */
+  /** The line of the dialect, or the flag, that would make the answer certain. */
   readonly fix?: string;
 }
 
-/** Seen, known to be gone, or not to be told. */
+/** Seen, known to be gone, or unknown. */
 export type Sighting<T> = { readonly seen: "yes"; readonly value: T } | Gone | Unobserved;
 
-/** What speaks for an absence, before it is known whether the credential would have been shown the thing at all. */
+/** An absence before it is proven: whether the credential would be shown the resource is not known yet. */
 export interface Absent {
   readonly seen: "absent";
   readonly because: string;
 }
 
-/** What one look at the service found. */
+/** What a single look at the service found. */
 export type Look<T> = { readonly seen: "yes"; readonly value: T } | Absent | Unobserved;
 
 export const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const satisfies Unobserved;
 
-/** Read to its end: a client rejects a list that it could not prove to be whole. */
+/** A list that was read to its end: a client rejects a list that it could not prove to be whole. */
 export const notInList = (list: string): Absent => ({
   seen: "absent",
   because: `${list}, read to its end, does not show it`,
 });
 
-/** A read of the very thing, answered so by the service itself, and once more when it was asked again. */
+/** The service itself answered a read of this very resource with not-found, and did so again when asked again. */
 export const notFoundTwice: Absent = { seen: "absent", because: "the service answered twice that it has no such id" };
 
 const proven: unique symbol = Symbol("proven");
 
-/** That what the state remembers would be shown if it were there. */
+/** The proof that the service would show what the state remembers, if it existed. */
 export interface ScopeProof {
   readonly [proven]: true;
 }
 
 export interface ScopeDoubt {
-  /** `origin` and `project`: told before anything was asked; the others from what was seen. */
+  /** `origin` and `project` are known before any request; the others follow from what the service showed. */
   readonly about: "origin" | "project" | "environment" | "credential";
   /** A sentence for people. */
   readonly reason: string;
@@ -70,17 +70,17 @@ export interface ScopeEvidence {
   readonly now: Scope;
   /** The user says that this is the right service, project and credential: `--accept-service`. */
   readonly accepted: boolean;
-  /** What the state remembers by id, as `vm:ID`; the resources first, and what else it knows of beside them. */
+  /** The ids that the state remembers, as `vm:ID`: the resources first, then orphans and data volumes. */
   readonly recorded: readonly string[];
-  /** What the service showed, spelled alike. */
+  /** The ids that the service showed, in the same spelling. */
   readonly seen: ReadonlySet<string>;
-  /** What it does not show, of what is recorded. */
+  /** Recorded ids that the service does not show. */
   readonly absent: readonly string[];
-  /** What it does not let this credential look at, of what is recorded. */
+  /** Recorded ids that this credential may not look at. */
   readonly forbidden: readonly string[];
 }
 
-/** More than these of one kind vanish for a reason that is not theirs. */
+/** When more of one kind vanish than this, the reason is another service or credential. */
 const few = 3;
 
 export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
@@ -108,10 +108,10 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   return { [proven]: true };
 }
 
-/** Of files that declare no environments; without a file, nothing is said about one. */
+/** The environment of files that declare none. Without a file, nothing is said about the environment. */
 export const noEnvironment = "";
 
-/** What can be told without asking the service anything. */
+/** The doubts that need no request. */
 export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeDoubt | undefined {
   if (remembered === undefined) return undefined;
   if (remembered.origin !== now.origin)
@@ -137,5 +137,5 @@ export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt): Sightin
     : { seen: "gone", because: look.because, [earned]: true };
 }
 
-/** The flag that says that it is the right one. */
+/** The flag with which the user says that the service is the right one. */
 export const acceptService = "--accept-service";

@@ -1,4 +1,6 @@
-/** What a file reads of elsewhere: outputs of other projects, and things of the service that nobody manages here. */
+/**
+ * What a file reads from elsewhere: outputs of other projects, and resources of the service that nobody manages here.
+ */
 import { keysOf } from "../text/objects";
 import type { SourcePosition } from "./diagnostic";
 import type { Json } from "./output";
@@ -28,7 +30,7 @@ export interface Lookup {
   readonly source: SourcePosition;
 }
 
-/** What was found, as far as the file makes use of it: a saved plan holds only while this is so. */
+/** The values that the file uses of what was found: a saved plan holds only while they are the same. */
 export interface ExternalValues {
   readonly reads: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly lookups: Readonly<Record<string, Readonly<Record<string, Json>>>>;
@@ -37,6 +39,9 @@ export interface ExternalValues {
 export interface External {
   readonly reads: readonly Read[];
   readonly lookups: readonly Lookup[];
-  /** Absent: nobody has looked yet, and what stands on it is missing from the desired state. It cannot be planned. */
+  /**
+   * Absent: nobody has looked yet. Resources that need such a value are then missing from the desired state, and it
+   * cannot be planned.
+   */
   readonly values?: ExternalValues;
 }

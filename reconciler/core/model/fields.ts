@@ -14,13 +14,13 @@ import type { FlushPolicy, Reference } from "./reference";
 import type { Rule } from "./rule";
 
 export type FieldEffect =
-  /** Changed where it is. */
+  /** The service changes the field in place. */
   | "in_place"
   /** The service cannot change it: a new resource takes its place. */
   | "replace"
-  /** Decided by lifecycle.on_image_change. */
+  /** lifecycle.on_image_change decides what a change leads to. */
   | "image"
-  /** Says how the tool behaves; nothing in the service. */
+  /** The field says how this tool behaves; nothing in the service changes with it. */
   | "none";
 
 /** What a field may hold, beside one of some words. */
@@ -41,15 +41,15 @@ export type FieldType = keyof Shapes | readonly string[];
 
 /** What a field is when the file leaves it out. */
 type WhenAbsent =
-  /** It has to be written. */
+  /** The field is required. */
   | "missing"
-  /** What the top of the file says. */
+  /** The value at the top of the file (`project`, `region`). */
   | "inherited"
   /** The key of the block. */
   | "key"
   /** Not asked for, which is `undefined`. */
   | "unset"
-  /** What its own reader makes of nothing. */
+  /** The field's own reader decides. */
   | "usual"
   | { readonly value: string | number | boolean };
 
@@ -60,10 +60,10 @@ export interface FieldRow {
   /** One or two sentences for the schemas and the reference. */
   readonly about: string;
   readonly absent: WhenAbsent;
-  /** For the hint where it is missing. */
+  /** An example for the hint where the field is missing. */
   readonly hint?: string;
   readonly effect: FieldEffect;
-  /** What happens, in the words of the plan. */
+  /** The verb that the plan shows for a change. */
   readonly verb: string;
   /** What a change of it costs, as people are told before they make it. */
   readonly costs: string;
@@ -72,13 +72,13 @@ export interface FieldRow {
    * own: the diff of its kind has a comparison for it.
    */
   readonly compare: "plain" | "own" | "never";
-  /** Whether a record holds it under the same key, and whether always: an import does not know every field. */
+  /** Whether a record holds the field under the same key, and whether always: an import does not know every field. */
   readonly recorded: "always" | "known" | "never";
-  /** Where a record keeps it, if not under its own key alone. */
+  /** The keys under which a record keeps the field, if not under its own key alone. */
   readonly recordKeys?: readonly string[];
-  /** The service's records may show it, under the same key. */
+  /** Whether the service's records may show the field: it is then observed under the same key. */
   readonly observed?: true;
-  /** Its name in the body of the create, where it is sent as it is (a size as text). */
+  /** The field's name in the body of the create, where it is sent unchanged (a size as text). */
   readonly sentAs?: string;
 }
 
@@ -346,19 +346,19 @@ export type DesiredFields<F extends Rows> = Simplify<
   }
 >;
 
-/** What a record knows of it, under the same keys. */
+/** What a record knows of a resource, under the same keys. */
 export type RecordedFields<F extends Rows> = Simplify<
   { readonly [K in KeysWith<F, { recorded: "always" }>]: ValueOf<F[K]["type"]> } & {
     readonly [K in KeysWith<F, { recorded: "known" }>]?: ValueOf<F[K]["type"]>;
   }
 >;
 
-/** What the service's records may show of it. */
+/** What the service's records may show of a resource. */
 export type ObservedFields<F extends Rows> = {
   readonly [K in KeysWith<F, { observed: true }>]?: ValueOf<F[K]["type"]>;
 };
 
-/** What the create sends as it is; the service has its own default for what may be left out. */
+/** What the create sends unchanged. The service has its own default for a field that may be left out. */
 export type SentFields<F extends Rows> = Simplify<
   {
     readonly [K in KeysWith<F, { sentAs: string; absent: "missing" | "inherited" | "key" }>]: ValueOf<F[K]["type"]>;
@@ -370,7 +370,7 @@ export type SentFields<F extends Rows> = Simplify<
 const fits = (row: FieldRow, match: Partial<FieldRow>): boolean =>
   keysOf(match).every((part) => row[part] === match[part]);
 
-/** The keys of the rows that say so, in the order of the table. */
+/** The keys of the rows that fit a condition, in the order of the table. */
 export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>>(
   rows: F,
   match: M,

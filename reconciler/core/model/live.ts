@@ -25,7 +25,7 @@ export interface LiveVm extends ObservedFields<typeof vmFields> {
   readonly phase: VmPhase;
   readonly floatingIp?: string;
   readonly privateIp?: string;
-  /** Where an address was looked for and something else was found, which counts as not shown. */
+  /** Places where an IP address was looked for and something else was found: the address counts as not shown. */
   readonly notAddresses?: readonly { readonly field: "floating_ip" | "private_ip"; readonly found: string }[];
   readonly volumes?: readonly LiveVmVolume[];
 }
@@ -37,13 +37,18 @@ export interface LiveVolume {
   readonly sizeGb?: number;
   readonly status?: string;
   readonly failed: boolean;
-  /** On its way to something: being made, attached, detached, resized or deleted. */
+  /** The volume is in transition: being made, attached, detached, resized or deleted. */
   readonly changing?: true;
-  /** The id of the VM it hangs on; `null` when the record shows that it hangs on none; `undefined` when it does not show it. */
+  /**
+   * The id of the VM that the volume hangs on. `null`: the record shows that it hangs on none. `undefined`: the record
+   * does not show it.
+   */
   readonly attachedTo?: string | null;
 }
 
-/** Whether an address that it does not show is one that it does not have: stopped or on its way, it may hide what it keeps. */
+/**
+ * Whether a VM that shows no address has none. A stopped VM, or one in transition, may hide an address that it keeps.
+ */
 export const showsAddresses = ({ phase }: LiveVm): boolean => phase === "running" || phase === "verify_resize";
 
 export function addressesShown(live: LiveVm | undefined): Pick<LiveVm, "privateIp" | "floatingIp"> {
@@ -120,14 +125,14 @@ export interface Live {
   readonly volumesListed: boolean;
   readonly groups: ReadonlyMap<string, Sighting<LiveGroup>>;
   readonly groupsListed: boolean;
-  /** What it says of an id that it has no sighting of its own for. */
+  /** What holds for an id that was not looked at by itself. */
   readonly unlisted: Readonly<Record<Kind, Sighting<never>>>;
-  /** Why nothing that it does not show counts as gone; absent when that is proven. */
+  /** Why an absence does not count as gone here. Absent: absences are proven. */
   readonly doubt?: ScopeDoubt;
   readonly catalogue: Catalogue;
 }
 
-/** Nothing was asked: everything is as recorded. */
+/** The world when no request was sent: everything is as recorded. */
 export const notSeen: Live = {
   vmById: new Map(),
   volumes: new Map(),

@@ -1,7 +1,7 @@
 /** What is lost for good when something is deleted, replaced or wiped: by id and size, so that a consent can name it. */
 export interface Loss {
   readonly disk: "root" | "volume";
-  /** The VM whose root disk it is, or the volume; absent where the service has not told it. */
+  /** The id of the VM whose root disk is lost, or of the volume. Absent: the service has not told it. */
   readonly id?: string;
   readonly sizeGb?: number;
   /** One sentence for people. */

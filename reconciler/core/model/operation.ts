@@ -6,14 +6,17 @@
 import { keysOf } from "../text/objects";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What it means to send a request twice: a read changes nothing, a delete ends the same, a write may do its work twice. */
+/**
+ * What happens when a request is sent twice: a read changes nothing, a delete ends the same, a write may do its work
+ * twice.
+ */
 export type RequestKind = "read" | "delete" | "write";
 
 /** What is done when a deployment lacks an operation. Every fallback is complete in itself; none of them guesses. */
 export interface Fallback {
   /** What cannot be known or done without the operation. */
   readonly cost: string;
-  /** What happens in its place. */
+  /** What is done in place of the operation. */
   readonly instead: string;
 }
 
@@ -21,7 +24,7 @@ interface Row {
   readonly method: Method;
   /** Below the base URL, with a placeholder for each id. */
   readonly path: string;
-  /** It hangs on the operation and not on the method, which a dialect may choose freely. */
+  /** The kind belongs to the operation and not to the method, which a dialect may choose freely. */
   readonly kind: RequestKind;
   /** The method of the service's client. */
   readonly call: string;
@@ -31,7 +34,7 @@ interface Row {
   readonly assumed?: { readonly builtIn: boolean; readonly about: string } & Fallback;
   /** Of a list: where its array is looked for. */
   readonly items?: readonly string[];
-  /** Where else a read is commonly found. */
+  /** Other paths at which services commonly have this read. */
   readonly alsoAt?: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export type Condition =
   | "unauthenticated"
   | "forbidden"
   | "not_found"
-  /** It looks like a not-found, but not in the service's own words: something else may have answered for it. */
+  /** The answer looks like a not-found, but not in the service's own words: a proxy may have answered. */
   | "not_proven"
   | "conflict"
   | "rule_exists"
@@ -29,7 +29,10 @@ export interface Rejection {
   /** What the service said, cleaned of control characters and shortened. */
   readonly message: string;
   readonly httpStatus?: number;
-  /** The dialect line that would settle it; for `unreadable` also the pointers tried and the keys found. */
+  /**
+   * The line of the dialect that would make the answer readable; for `unreadable` also the pointers tried and the keys
+   * found.
+   */
   readonly hint?: string;
 }
 
@@ -40,7 +43,7 @@ export interface Unavailable {
   readonly retryAfterMs?: number;
   /** The service asks for fewer requests, under another status than the usual ones. */
   readonly throttled?: true;
-  /** What makes it available; given where trying again does not. */
+  /** What to do where trying again does not help. */
   readonly fix?: string;
 }
 
@@ -48,7 +51,7 @@ export interface Unknown {
   readonly status: "unknown";
   readonly reason: string;
   readonly httpStatus?: number;
-  /** The service said 2xx, and what it said beside that cannot be read: the effect is there, or on its way. */
+  /** The service answered 2xx with a body that cannot be read: the effect is there, or on its way. */
   readonly accepted?: true;
 }
 
@@ -64,8 +67,8 @@ export type Failure = Exclude<Outcome<never>, Accepted<never>>;
 export const notSent = "cancelled before it was sent";
 
 /**
- * The service itself says that it knows no such thing. An id that it does not take for one (`invalid_id`), or that was
- * never sent, says nothing about what was made under it; neither does an answer that may be a proxy's (`not_proven`).
+ * The service itself says that the resource does not exist. Two other conditions prove nothing of that kind:
+ * `invalid_id` (the service does not take the text for an id) and `not_proven` (the answer may be a proxy's).
  */
 export const isGone = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && outcome.condition === "not_found";

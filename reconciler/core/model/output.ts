@@ -15,12 +15,12 @@ export interface DesiredOutput {
   readonly name: string;
   readonly value: Shaped;
   readonly description?: string;
-  /** Never shown; only its own command gives it, asked for by name. */
+  /** The value is never shown, except by `reconcile output NAME`. */
   readonly sensitive?: true;
   readonly source: SourcePosition;
 }
 
-/** As the state keeps it. */
+/** The value as the state keeps it. */
 export interface RecordedOutput {
   readonly value: Json;
   readonly description?: string;
@@ -29,7 +29,7 @@ export interface RecordedOutput {
 
 export type Outputs = Readonly<Record<string, RecordedOutput>>;
 
-/** In place of a sensitive value, wherever one is shown. */
+/** Shown in place of a sensitive value. */
 export const hiddenValue = "(sensitive)";
 
 export function computedInShaped(shaped: Shaped): readonly Computed[] {
@@ -71,7 +71,7 @@ export function fillShaped(shaped: Shaped, value: (computed: Computed) => string
   }
 }
 
-/** What is still open is shown in words. */
+/** A part that is still open is shown in words. */
 export function jsonOf(shaped: Shaped): Json {
   switch (shaped.is) {
     case "text":

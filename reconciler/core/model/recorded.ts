@@ -12,14 +12,14 @@ export interface Disk {
   readonly id: string;
   readonly name?: string;
   readonly sizeGb?: number;
-  /** No record tells whether it is the root disk, which goes with its VM. */
+  /** No record tells whether this disk is the root disk, which goes with its VM. */
   readonly maybeRoot?: true;
 }
 
 export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly kind: "vm";
   readonly address: Address;
-  /** Absent while the service has not told it: created, but no way to look yet. */
+  /** Absent while the service has not told it: the VM was created, and nothing shows it yet. */
   readonly id?: string;
   /** The one id the image name meant when it was applied. */
   readonly imageId?: string;
@@ -31,24 +31,30 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   };
   /** The data volume created with it, once the service's records have shown it. */
   readonly dataVolumeId?: string;
-  /** What else was seen to hang on it and has no address: all that may be its data volume, and what a delete leaves behind. */
+  /**
+   * Other volumes that were seen on the VM and have no address: each may be its data volume, and a delete leaves them
+   * behind.
+   */
   readonly disks?: readonly Disk[];
-  /** Its addresses, as the service's records showed them last. */
+  /** The VM's IP addresses, as the service's records showed them last. */
   readonly privateIp?: string;
   readonly floatingIp?: string;
-  /** ISO time at which it was first seen: a list may not show it yet for a while. */
+  /** ISO time at which the VM was first seen: a list may not show it for a while. */
   readonly createdAt?: string;
   /** Set from the create until the VM has settled once: if it fails before that, nothing was ever in use on it. */
   readonly building?: boolean;
   /** A resize that was sent and is not decided yet. */
   readonly resizing?: { readonly from?: string; readonly to: string };
-  /** Stopped so that volumes could come off it, and not started again yet. */
+  /** A run stopped the VM so that volumes could come off, and has not started it again yet. */
   readonly stoppedForFlush?: boolean;
-  /** Taken off its VM to be grown, and not put back yet. */
+  /** The data volume was taken off to be grown, and is not back on its VM yet. */
   readonly dataVolumeDetached?: boolean;
-  /** What was sent of its data volume, as long as no answer has come. */
+  /** The attach or detach of the data volume that was sent and has no answer yet. */
   readonly dataVolumeMoving?: "attaching" | "detaching";
-  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  /**
+   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
+   * surprise.
+   */
   readonly deleting?: boolean;
 }
 
@@ -56,13 +62,16 @@ export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly kind: "volume";
   readonly address: Address;
   readonly id: string;
-  /** The VM it was attached to by us. */
+  /** The VM to which this tool attached the volume. */
   readonly attachedTo?: string;
-  /** The VM that it was to be attached to when an answer was last waited for. */
+  /** The VM of an attach that was sent and has no answer yet. */
   readonly attaching?: string;
-  /** The VM that it was to be taken off when an answer was last waited for. */
+  /** The VM of a detach that was sent and has no answer yet. */
   readonly detaching?: string;
-  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  /**
+   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
+   * surprise.
+   */
   readonly deleting?: boolean;
   readonly preventDestroy: boolean;
 }
@@ -72,7 +81,7 @@ export interface RetiredGroup {
   readonly name: string;
 }
 
-/** Its rules as they were applied, with groups named by id. */
+/** The rules as they were applied, with groups named by id. */
 export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly kind: "group";
   readonly address: Address;
@@ -80,11 +89,14 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   /** Keys of the rules the service made by itself. */
   readonly platformRules: readonly string[];
   readonly preventDestroy: boolean;
-  /** What it was told to be, where no answer came and nobody can look whether it is. */
+  /** The name and description of an update whose answer was lost, where nobody can look whether it took effect. */
   readonly updating?: { readonly name?: string; readonly description?: string };
   /** Old groups that a replacement left, still attached to VMs. */
   readonly retired?: readonly RetiredGroup[];
-  /** A delete of it was sent, with the consent that it takes: that it is gone then is no surprise. */
+  /**
+   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
+   * surprise.
+   */
   readonly deleting?: boolean;
 }
 
@@ -99,19 +111,19 @@ export interface Intent {
   readonly name: string;
   /** ISO time at which it was about to be sent. */
   readonly sentAt: string;
-  /** The ids that already bore the name, so that what was there before is never taken for what was created. */
+  /** The ids that bore the name before the create was sent: none of them can be what the create made. */
   readonly idsBefore: readonly string[];
   /** The record to keep once the created resource is found, but for its id. */
   readonly record?: Omit<RecordedVm, "id"> | Omit<RecordedVolume, "id"> | Omit<RecordedGroup, "id">;
-  /** The answer was lost and looking did not settle it. */
+  /** The answer was lost, and looking did not tell whether the request took effect. */
   readonly unknown?: boolean;
-  /** The service answered 2xx: it is done or on its way, wherever it shows, and is never sent again by itself. */
+  /** The service answered 2xx: the request took effect or will. It is never sent again by itself. */
   readonly accepted?: true;
   /** The image that the answer to a snapshot named. */
   readonly image?: string;
 }
 
-/** The same create, under the address that its resource has by now. */
+/** The same open create, under the address that its resource has by now. */
 export const movedIntent = (intent: Intent, address: Address): Intent => ({
   ...intent,
   address,
@@ -125,17 +137,22 @@ export interface Orphan {
   readonly name: string;
   readonly reason: string;
   readonly sizeGb?: number;
-  /** ISO time at which the service first proved not to have it any more. It is never forgotten for that. */
+  /**
+   * ISO time at which the service was first proven not to have the orphan any more. A missing orphan is kept all the
+   * same.
+   */
   readonly missingSince?: string;
-  /** Of something missing: the record that managed it, with which it is taken back when it shows again. */
+  /**
+   * For a missing resource: the record that managed it, which is taken back when the service shows the resource again.
+   */
   readonly record?: RecordedResource;
-  /** A delete of it was sent, or of the VM whose root disk it may be. */
+  /** A delete was sent: of this orphan, or of the VM whose root disk it may be. */
   readonly deleting?: boolean;
 }
 
 /**
- * Which service, project, environment and credential the records were made against. What another one does not show is no evidence of
- * anything.
+ * Which service, project, environment and credential the records were made against. An absence in another service
+ * proves nothing.
  */
 export interface Scope {
   /** The base URL without credentials and query; `embedded` for the service inside this program. */
@@ -144,7 +161,10 @@ export interface Scope {
   readonly project?: string;
   /** The environment that was chosen; absent where the files declare none. */
   readonly environment?: string;
-  /** What the credential was shown beside the records, as `group:ID`: seeing one of them again proves that it still sees the same. */
+  /**
+   * What the service showed to the credential beside the recorded resources, as `group:ID`: when one of them is seen
+   * again, the credential still sees the same project.
+   */
   readonly sees?: readonly string[];
 }
 
@@ -152,7 +172,7 @@ export interface Scope {
 export interface LastSeen {
   /** ISO time at which everything that was recorded then was seen. */
   readonly all?: string;
-  /** Later than that, by address. */
+  /** ISO times of later looks, by address. */
   readonly each?: Readonly<Record<Address, string>>;
 }
 
@@ -160,24 +180,24 @@ export interface LastSeen {
 export interface RunBy {
   readonly who: string;
   readonly host: string;
-  /** As it was typed, without what may be secret: its first words. */
+  /** The first words of the command line: the rest may hold secrets. */
   readonly command: string;
-  /** What the checkout of the files was at. */
+  /** The commit at which the files were checked out. */
   readonly commit?: string;
 }
 
 export interface RunStart {
-  /** The id of the plan that it carried out. */
+  /** The id of the plan that the run carried out. */
   readonly id: string;
-  /** Counts as the serials do: a run that began later has a greater one. */
+  /** Grows like the serial: a run that began later has a greater number. */
   readonly number: number;
   readonly at: string;
   readonly by?: RunBy;
   /** What was permitted, such as `data_loss vm.db`. */
   readonly consents?: readonly string[];
-  /** What it does to how many resources. */
+  /** How many resources each action changes. */
   readonly changes?: Readonly<Record<string, number>>;
-  /** What is not done yet, by address, each with a fingerprint of what was declared then. */
+  /** The changes that are not done yet, by address, each with a fingerprint of the declaration. */
   readonly open: Readonly<Record<Address, string>>;
 }
 
@@ -193,7 +213,7 @@ export interface RunEnd {
   readonly open: Readonly<Record<Address, string>>;
 }
 
-/** One run, as the state remembers it. Without an outcome: it runs, or it was killed. */
+/** One run, as the state remembers it. A run without an outcome still runs, or was killed. */
 export interface RecordedRun extends RunStart, Partial<Omit<RunEnd, "open">> {
   /**
    * The records that changed since, as they were when it began (`null`: there was none). Absent for a run that is too
@@ -238,13 +258,16 @@ export type StateChange =
   | { readonly type: "run"; readonly plan: string; readonly at: string; readonly run?: RunStart }
   | { readonly type: "run_end"; readonly end: RunEnd }
   | { readonly type: "scope"; readonly scope: Scope }
-  /** All of them. */
+  /** All outputs. */
   | { readonly type: "outputs"; readonly outputs: Outputs }
-  /** Without addresses: everything that is recorded. */
+  /** Without addresses: every recorded resource was seen. */
   | { readonly type: "seen"; readonly at: string; readonly addresses?: readonly Address[] }
   | { readonly type: "release"; readonly address: string };
 
-/** What a plan has the state learn. Since when something is missing is told by the clock of the run that records it. */
+/**
+ * A change of the state that a plan makes without a request. The clock of the run that records it says since when
+ * something is missing.
+ */
 export type PlannedChange = StateChange | { readonly type: "missing"; readonly orphan: Omit<Orphan, "missingSince"> };
 
 export const recordedAt = (changes: readonly PlannedChange[], at: string): StateChange[] =>

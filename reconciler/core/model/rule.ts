@@ -17,7 +17,7 @@ export type RuleRemote =
   | { readonly kind: "any" }
   | { readonly kind: "cidr"; readonly cidr: string }
   | { readonly kind: "group"; readonly group: Reference }
-  /** An address that is not known yet. `family`: the file says which, and no other will do. */
+  /** An IP address that is not known yet. `family`: the file names the family, and no other one will do. */
   | { readonly kind: "computed"; readonly text: PlacedText; readonly family?: Ethertype };
 
 export interface Rule {
