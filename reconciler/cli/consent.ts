@@ -37,11 +37,12 @@ interface Answer {
 }
 
 export async function getConsent(
-  { invocation: { flags, output }, workspace }: Session,
+  session: Session,
   plan: Plan,
   approval: Approval,
   signal: AbortSignal,
 ): Promise<Answer> {
+  const { flags, output } = session.invocation;
   const given = { ...grantsOf(flags), approved: approval.reviewed ?? [] };
   const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
   // Whoever sends one of the two into a file sees the question on the other.
@@ -61,7 +62,17 @@ export async function getConsent(
         },
       ],
     };
-  // What is listed on the screen is what the person says yes to.
+  return askPerson(session, plan, given, screen, signal);
+}
+
+/** What is listed on the screen is what the person says yes to. */
+async function askPerson(
+  { invocation: { output }, workspace }: Session,
+  plan: Plan,
+  given: Grants,
+  screen: typeof process.stdout | typeof process.stderr,
+  signal: AbortSignal,
+): Promise<Answer> {
   const asked: Grants = {
     ...given,
     approved: plan.consents.filter(({ kind }) => kind === "data_loss"),

@@ -218,22 +218,28 @@ export function whatChanged(saved: SavedPlan, now: Plan): string[] {
   const differences: string[] = [];
   if (saved.serial !== now.serial)
     differences.push(`the state has moved on (serial ${saved.serial} then, ${now.serial} now)`);
-  const before = new Map(saved.changes.map((change) => [change.address, canonicalJson(change)]));
-  const after = new Map(now.changes.map((change) => [change.address, canonicalJson(change)]));
-  for (const [address, change] of after)
-    if (before.get(address) !== change)
-      differences.push(
-        before.has(address)
-          ? `${address} would change in another way now`
-          : `${address} would change now, and did not then`,
-      );
-  for (const address of before.keys()) if (!after.has(address)) differences.push(`${address} needs no change any more`);
+  differences.push(...otherChanges(saved.changes, now.changes));
   differences.push(...(saved.attached === undefined ? [] : otherAttachments(saved.attached, now.attached ?? {})));
   if (differences.length === 0 && canonicalJson(saved.outputs ?? []) !== canonicalJson(now.outputs ?? []))
     differences.push("the outputs would be others now");
   if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps))
     differences.push("the steps would be others now");
   return differences;
+}
+
+function otherChanges(then: Plan["changes"], now: Plan["changes"]): string[] {
+  const before = new Map(then.map((change) => [change.address, canonicalJson(change)]));
+  const after = new Map(now.map((change) => [change.address, canonicalJson(change)]));
+  const others = [...after].filter(([address, change]) => before.get(address) !== change);
+  const over = [...before.keys()].filter((address) => !after.has(address));
+  return [
+    ...others.map(([address]) =>
+      before.has(address)
+        ? `${address} would change in another way now`
+        : `${address} would change now, and did not then`,
+    ),
+    ...over.map((address) => `${address} needs no change any more`),
+  ];
 }
 
 function otherAttachments(before: NonNullable<Plan["attached"]>, after: NonNullable<Plan["attached"]>): string[] {

@@ -59,36 +59,46 @@ export interface Judging {
 
 export function judgeAnswer(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { status } = answer;
-  const { errors, nowMs, scrub, envelope = contractEnvelope } = judging;
-  const kind = rowOf(operation).kind;
   if (status >= 200 && status < 300) return judgeSuccess(operation, answer, judging);
+  return status < 400 ? judgeRedirect(rowOf(operation).kind, answer) : judgeRefusal(operation, answer, judging);
+}
 
+function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): Failure {
+  const { status } = answer;
+  const { errors, nowMs, scrub, envelope = contractEnvelope } = judging;
   const parsed = parseJson(answer.text);
   const said = parsed === notJson ? "" : messageOf(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
-  if (status < 400) return judgeRedirect(kind, answer);
-
   const retryAfterMs = readRetryAfter(answer.retryAfter ?? envelope.retryAfter(parsed), nowMs);
   const known = errors.find((rule) => ruleFits(rule, status, said, envelope.code(parsed)));
   if (known !== undefined) return meant(operation, known, message, status, retryAfterMs);
-  if (status === 429 || status === 425) {
+  const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, retryAfterMs);
+  if (outOfOrder !== undefined) return outOfOrder;
+  const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
+  if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
+    return judgeNothingThere(operation, status, inEnvelope, message, said);
+  const condition = conditionOf(operation, status, said, inEnvelope);
+  return { status: "rejected", condition, message, httpStatus: status };
+}
+
+/** The service has too much to do, has had no time, or is broken; `undefined`: it has refused. */
+function judgeOutOfOrder(
+  kind: RequestKind,
+  status: number,
+  message: string,
+  retryAfterMs: number | undefined,
+): Failure | undefined {
+  if (status === 429 || status === 425)
     return {
       status: "unavailable",
       reason: message,
       httpStatus: status,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     };
-  }
   if (status === 501 && kind === "read")
     return { status: "rejected", condition: "unsupported", message, httpStatus: status };
-  if (status >= 500 || status === 408) {
-    return lost(kind, message, status, kind === "read" ? retryAfterMs : undefined);
-  }
-  const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
-  if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
-    return judgeNothingThere(operation, status, inEnvelope, message, said);
-  const condition = conditionOf(operation, status, said, inEnvelope);
-  return { status: "rejected", condition, message, httpStatus: status };
+  if (status >= 500 || status === 408) return lost(kind, message, status, kind === "read" ? retryAfterMs : undefined);
+  return undefined;
 }
 
 const isAbsence = (status: number): boolean => status === 404 || status === 405 || status === 410;

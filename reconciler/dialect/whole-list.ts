@@ -31,25 +31,34 @@ export type Gap =
   | { readonly kind: "torn"; readonly sign?: Sign; readonly because: string };
 
 /** What is missing for it to be whole; the signs that the dialect ignores are left out already. */
-export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined {
-  const last = pages.at(-1);
+export function gapIn(list: ListRead): Gap | undefined {
+  const last = list.pages.at(-1);
   if (last === undefined) return undefined;
   const of = (kind: SignKind): Sign | undefined => last.signs.find((sign) => sign.kind === kind);
-  const open = (sign: Sign, because: string): Gap => ({ kind: "open", sign, because });
+  const total = lastTotal(list.pages);
+  return saidToLack(of) ?? miscounted(list, total) ?? mayGoOn(of, list.pages.length, last.items, total);
+}
 
+type SignOf = (kind: SignKind) => Sign | undefined;
+
+const open = (sign: Sign, because: string): Gap => ({ kind: "open", sign, because });
+
+/** The last page says that there is more. */
+function saidToLack(of: SignOf): Gap | undefined {
   const next = of("next");
   if (next !== undefined) return open(next, `${named(next)} leads on`);
   const more = of("more");
   if (more !== undefined) return open(more, `${named(more)} says that there is more`);
-
   const lack = of("lack");
-  if (lack !== undefined) return open(lack, `${named(lack)} says that something could not be shown`);
+  return lack === undefined ? undefined : open(lack, `${named(lack)} says that something could not be shown`);
+}
 
+/** What was read is not as many as the pages say, or not the same from page to page. */
+function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undefined): Gap | undefined {
   const totals = pages.map(({ signs }) =>
     Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),
   );
-  const shrank = totals.some((total, index) => index > 0 && total >= 0 && total < itemAt(totals, index - 1));
-  const total = lastTotal(pages);
+  const shrank = totals.some((count, index) => index > 0 && count >= 0 && count < itemAt(totals, index - 1));
   if (total !== undefined && total.count > distinct) {
     const because = `${named(total)} says ${total.count}, and ${distinct} were read`;
     // Over several pages, or with a repetition, something may have been missed at the seam; looking again tells.
@@ -58,19 +67,23 @@ export function gapIn({ pages, distinct, repeated }: ListRead): Gap | undefined 
   if (shrank) return { kind: "torn", because: "something went away while its pages were read" };
   if (repeated !== undefined && total === undefined)
     return { kind: "torn", because: `two of its items have the id ${repeated}` };
+  return undefined;
+}
 
+/** The last page may be an old one, or not the last. */
+function mayGoOn(of: SignOf, pages: number, shown: number, total: Sign | undefined): Gap | undefined {
   const stale = of("age");
   if (stale !== undefined && stale.count > oldestSeconds)
     return open(stale, `a cache has answered, with what was so ${stale.count} seconds ago`);
 
   const count = of("pages");
-  if (count !== undefined && count.count > pages.length)
-    return open(count, `${named(count)} says ${count.count}, and ${pages.length} were read`);
+  if (count !== undefined && count.count > pages)
+    return open(count, `${named(count)} says ${count.count}, and ${pages} were read`);
   if (of("end") !== undefined) return undefined;
   const cursor = of("cursor");
   if (cursor !== undefined) return open(cursor, `${named(cursor)} may lead on`);
   const limit = of("limit");
-  if (limit !== undefined && limit.count > 0 && last.items >= limit.count && total === undefined)
+  if (limit !== undefined && limit.count > 0 && shown >= limit.count && total === undefined)
     return open(
       limit,
       `its last page is full (${named(limit)} is ${limit.count}), and nothing says that it is the last`,

@@ -9,6 +9,7 @@ import { findingsOfPlan } from "../core/findings/plan-findings";
 import type { Desired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
+import type { Outputs } from "../core/model/output";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { judgeReachability } from "../core/reachability/findings";
@@ -113,16 +114,16 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
         ? "it converges, and was expected not to"
         : `it does not converge: ${failed ?? again?.plan.steps.map(({ title }) => title).join("; ")}`,
     );
-  if (expect.outputs !== undefined) {
-    const outputs = await bench.outputs();
-    for (const [name, value] of Object.entries(expect.outputs))
-      if (!deepEqual(outputs[name]?.value, value))
-        problems.push(
-          `output ${name}: expected ${JSON.stringify(value)}, is ${JSON.stringify(outputs[name]?.value ?? null)}`,
-        );
-  }
+  if (expect.outputs !== undefined) problems.push(...otherOutputs(expect.outputs, await bench.outputs()));
   return problems;
 }
+
+const otherOutputs = (expected: Readonly<Record<string, unknown>>, outputs: Outputs): string[] =>
+  Object.entries(expected).flatMap(([name, value]) => {
+    const is = outputs[name]?.value;
+    if (deepEqual(is, value)) return [];
+    return [`output ${name}: expected ${JSON.stringify(value)}, is ${JSON.stringify(is ?? null)}`];
+  });
 
 const errorsOf = ({ diagnostics }: Plan): string =>
   diagnostics.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ");

@@ -23,16 +23,7 @@ export function doctorText(report: DoctorReport, width = 80): string {
 
   lines.push("", "Operations beyond the contract");
   for (const finding of report.operations) lines.push(...operationLines(finding, width));
-  for (const { record, looked, keys, fields } of report.records) {
-    lines.push("", `Record of ${aOrAn(record)} (${looked} looked at)`);
-    for (const { field, place, shows } of fields) {
-      const where = place === undefined ? "not found" : flow(place);
-      lines.push(
-        ...hang(`  ${field.padEnd(12)} `, `${where}${shows === undefined ? "" : `  shows ${shown(shows)}`}`, width),
-      );
-    }
-    if (fields.some(({ place }) => place === undefined)) lines.push(...hang("  its keys    ", keys.join(", "), width));
-  }
+  for (const finding of report.records) lines.push("", ...seenRecordLines(finding, width));
   if (report.unknownVmStates.length > 0)
     lines.push(
       "",
@@ -49,6 +40,17 @@ export function doctorText(report: DoctorReport, width = 80): string {
   }
   lines.push("", "A dialect that fits", "", dialectYaml(report).trimEnd());
   return `${lines.join("\n")}\n`;
+}
+
+function seenRecordLines({ record, looked, keys, fields }: DoctorReport["records"][number], width: number): string[] {
+  const lines = [`Record of ${aOrAn(record)} (${looked} looked at)`];
+  for (const { field, place, shows } of fields) {
+    const where = place === undefined ? "not found" : flow(place);
+    const text = `${where}${shows === undefined ? "" : `  shows ${shown(shows)}`}`;
+    lines.push(...hang(`  ${field.padEnd(12)} `, text, width));
+  }
+  if (fields.some(({ place }) => place === undefined)) lines.push(...hang("  its keys    ", keys.join(", "), width));
+  return lines;
 }
 
 /** Where it comes from, for the head of the file. */

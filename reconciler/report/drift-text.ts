@@ -2,7 +2,18 @@
 import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
 import { ruleSign } from "./plan-text";
-import { columnsOf, countOf, hang, listText, numberText, padTo, painter, type TextOptions, valueText } from "./style";
+import {
+  columnsOf,
+  countOf,
+  hang,
+  listText,
+  numberText,
+  type Paint,
+  padTo,
+  painter,
+  type TextOptions,
+  valueText,
+} from "./style";
 
 /** The shape of the engine's finding that is shown here. */
 export interface DriftView {
@@ -25,6 +36,27 @@ export interface DriftView {
   readonly incomplete: boolean;
 }
 
+function resourceLines({ address, name, id, gone, fields }: DriftView["drifts"][number], paint: Paint, width: number) {
+  const sign = gone ? paint("danger", "-") : paint("change", "~");
+  const known = id === undefined ? name : `${name}, ${id}`;
+  const lines = [
+    `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", " is gone") : ""}`,
+  ];
+  let label = 12;
+  for (const { field } of fields) label = Math.max(label, columnsOf(printable(field)));
+  for (const { field, before, after, opens } of fields) {
+    if (field === "rules") {
+      const [sign, hue, rule] = ruleSign(before, after);
+      const world = opens === true ? paint("danger", "  (lets everybody in)") : "";
+      lines.push(`    ${paint(hue, sign)} rule ${valueText(field, rule)}${world}`);
+      continue;
+    }
+    const change = `${valueText(field, before)} → ${valueText(field, after)}`;
+    lines.push(...hang(`    ${padTo(printable(field), label)}  `, change, width));
+  }
+  return lines;
+}
+
 export function driftText({ drifts, compared, recorded, incomplete }: DriftView, options: TextOptions = {}): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
@@ -35,30 +67,7 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
     return `No drift: the service is as the state has it (${countOf(compared, "resource")}${looked}).\n`;
   }
   const lines: string[] = [];
-  for (const { address, name, id, gone, fields } of drifts) {
-    const sign = gone ? paint("danger", "-") : paint("change", "~");
-    const known = id === undefined ? name : `${name}, ${id}`;
-    lines.push(
-      `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", " is gone") : ""}`,
-    );
-    let label = 12;
-    for (const { field } of fields) label = Math.max(label, columnsOf(printable(field)));
-    for (const { field, before, after, opens } of fields) {
-      if (field === "rules") {
-        const [sign, hue, rule] = ruleSign(before, after);
-        const world = opens === true ? paint("danger", "  (lets everybody in)") : "";
-        lines.push(`    ${paint(hue, sign)} rule ${valueText(field, rule)}${world}`);
-        continue;
-      }
-      lines.push(
-        ...hang(
-          `    ${padTo(printable(field), label)}  `,
-          `${valueText(field, before)} → ${valueText(field, after)}`,
-          width,
-        ),
-      );
-    }
-  }
+  for (const drift of drifts) lines.push(...resourceLines(drift, paint, width));
   const opened = drifts.filter(({ fields }) => fields.some(({ opens }) => opens === true));
   if (opened.length > 0)
     lines.push(

@@ -103,14 +103,20 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
     lines.push({ sign: "!", text: `VMs may still be under the replaced group ${name}, whose rules are not read` });
   if (!changesOnly && group.unobserved)
     lines.push({ sign: "!", text: "its rules could not be read; what was recorded stands in" });
-  if (group.proof?.holds === true && changesBoth(group))
-    lines.push({
-      sign: "=",
-      text: "no order of its steps, and no interruption, ever opens more than the old and the new rules together, or less than both have in common (proved)",
-    });
-  for (const violation of group.proof?.violations ?? []) lines.push({ sign: "!", text: violationText(violation) });
-  return lines;
+  return [...lines, ...proofLines(group)];
 }
+
+const proofLines = (group: GroupExposure): Line[] => [
+  ...(group.proof?.holds === true && changesBoth(group)
+    ? [
+        {
+          sign: "=" as const,
+          text: "no order of its steps, and no interruption, ever opens more than the old and the new rules together, or less than both have in common (proved)",
+        },
+      ]
+    : []),
+  ...(group.proof?.violations ?? []).map((violation) => ({ sign: "!" as const, text: violationText(violation) })),
+];
 
 /** A group that only gains or only loses has no between worth a line. */
 const changesBoth = ({ ingress, egress }: GroupExposure): boolean =>

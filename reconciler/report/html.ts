@@ -164,23 +164,21 @@ function outcome({ run, diagnostics }: HtmlReport): string {
         card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, result),
       );
   if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));
-  for (const { severity, code: name, summary, detail, fix, address, source } of diagnostics) {
-    const place = source === undefined ? "" : ` (${source.file}:${source.line})`;
-    cards.push(
-      card(
-        severity === "error" ? "danger" : severity === "warning" ? "change" : "note",
-        `${severity} ${name}${place}`,
-        `${address === undefined || summary.includes(address) ? "" : `${address}: `}${summary}`,
-        { message: detail, fix },
-      ),
-    );
-  }
+  cards.push(...diagnostics.map(diagnosticCard));
   const orphans = (run?.orphans ?? []).map((orphan) => `<li>${escapeHtml(orphanText(orphan))}</li>`);
   if (orphans.length > 0)
     cards.push(
       `<div class="r-card r-change"><strong>${countOf(orphans.length, "orphan")}: left alive, managed by nothing</strong><ul class="r-list">${orphans.join("")}</ul></div>`,
     );
   return cards.length === 0 ? "<p>Nothing failed, nothing waits, nothing was left behind.</p>" : cards.join("\n");
+}
+
+const hueOf = { error: "danger", warning: "change", note: "note" } as const;
+
+function diagnosticCard({ severity, code: name, summary, detail, fix, address, source }: Diagnostic): string {
+  const place = source === undefined ? "" : ` (${source.file}:${source.line})`;
+  const about = address === undefined || summary.includes(address) ? "" : `${address}: `;
+  return card(hueOf[severity], `${severity} ${name}${place}`, `${about}${summary}`, { message: detail, fix });
 }
 
 function card(

@@ -40,25 +40,55 @@ const tracks = { run: 1, critical: 2, steps: 3 } as const;
 
 export function traceOf({ command, version, spans, steps }: Profiled): object {
   const started = Math.min(...spans.map(({ startMs }) => startMs));
+  const trace = createTrace(started);
+  const timed = steps.flatMap((report): TimedStep[] =>
+    report.startedAt === undefined || report.endedAt === undefined
+      ? []
+      : [{ ...report, startedAt: report.startedAt, endedAt: report.endedAt }],
+  );
+  const path = criticalPath(timed);
+  drawCommand(trace, command, spans);
+  drawPath(trace, path);
+  drawSteps(trace, timed, spans, new Set(path.map(({ step }) => step.id)));
+  return {
+    displayTimeUnit: "ms",
+    otherData: {
+      command: `reconcile ${command}`,
+      version,
+      started: new Date(started).toISOString(),
+      requests: countsOf(spans.filter(({ isRequest }) => isRequest)),
+      critical_path: path.map(({ step, startedAt, endedAt }) => ({
+        step: step.id,
+        ms: Math.round(endedAt - startedAt),
+      })),
+    },
+    traceEvents: trace.events,
+  };
+}
+
+type TimedStep = Timed & StepReport;
+
+/** The events so far, and what adds to them: a slice of time on a row of a track, and the name of a track or a row. */
+function createTrace(started: number) {
   const events: TraceEvent[] = [];
   const micro = (ms: number): number => Math.round(ms * 1000);
-  const slice = (pid: number, tid: number, name: string, cat: string, from: number, to: number, args: Arguments) =>
-    events.push({
-      name,
-      cat,
-      ph: "X",
-      pid,
-      tid,
-      ts: micro(from - started),
-      dur: micro(to - started) - micro(from - started),
-      args,
-    });
-  const name = (pid: number, tid: number, kind: "process_name" | "thread_name", text: string) => {
-    const order = kind === "process_name" ? "process_sort_index" : "thread_sort_index";
-    events.push({ name: kind, ph: "M", pid, tid, ts: 0, args: { name: text } });
-    events.push({ name: order, ph: "M", pid, tid, ts: 0, args: { sort_index: kind === "process_name" ? pid : tid } });
+  return {
+    events,
+    slice(pid: number, tid: number, name: string, cat: string, from: number, to: number, args: Arguments): void {
+      const ts = micro(from - started);
+      events.push({ name, cat, ph: "X", pid, tid, ts, dur: micro(to - started) - ts, args });
+    },
+    name(pid: number, tid: number, kind: "process_name" | "thread_name", text: string): void {
+      const order = kind === "process_name" ? "process_sort_index" : "thread_sort_index";
+      events.push({ name: kind, ph: "M", pid, tid, ts: 0, args: { name: text } });
+      events.push({ name: order, ph: "M", pid, tid, ts: 0, args: { sort_index: kind === "process_name" ? pid : tid } });
+    },
   };
+}
 
+type Trace = ReturnType<typeof createTrace>;
+
+function drawCommand({ name, slice }: Trace, command: string, spans: readonly ProfiledSpan[]): void {
   name(tracks.run, 0, "process_name", `reconcile ${command}`);
   const lanes = laneGiver((lane) => name(tracks.run, lane, "thread_name", lane === 0 ? "command" : `requests ${lane}`));
   for (const span of spans) {
@@ -67,14 +97,9 @@ export function traceOf({ command, version, spans, steps }: Profiled): object {
     slice(tracks.run, lane, span.name, span.isRequest ? "request" : "phase", span.startMs, span.endMs, argsOf(span));
   }
   name(tracks.run, 0, "thread_name", "command");
+}
 
-  const timed = steps.flatMap((report): (Timed & StepReport)[] =>
-    report.startedAt === undefined || report.endedAt === undefined
-      ? []
-      : [{ ...report, startedAt: report.startedAt, endedAt: report.endedAt }],
-  );
-  const path = criticalPath(timed);
-  const onPath = new Set(path.map(({ step }) => step.id));
+function drawPath({ name, slice }: Trace, path: readonly Timed[]): void {
   name(tracks.critical, 0, "process_name", "critical path");
   name(tracks.critical, 0, "thread_name", "critical path");
   let before: number | undefined;
@@ -84,15 +109,17 @@ export function traceOf({ command, version, spans, steps }: Profiled): object {
     slice(tracks.critical, 0, step.id, "step", startedAt, endedAt, {});
     before = endedAt;
   }
+}
 
+/** A row for each address, with its steps and their requests and waits. */
+function drawSteps(
+  { name, slice }: Trace,
+  timed: readonly TimedStep[],
+  spans: readonly ProfiledSpan[],
+  onPath: ReadonlySet<string>,
+): void {
   name(tracks.steps, 0, "process_name", "steps");
-  const requestsOf = new Map<string, ProfiledSpan[]>();
-  for (const span of spans) {
-    if (span.step === undefined || !span.isRequest) continue;
-    const own = requestsOf.get(span.step);
-    if (own === undefined) requestsOf.set(span.step, [span]);
-    else own.push(span);
-  }
+  const requestsOf = requestsByStep(spans);
   const rows = new Map<string, number>();
   const rowOf = (address: string): number => {
     let row = rows.get(address);
@@ -115,39 +142,28 @@ export function traceOf({ command, version, spans, steps }: Profiled): object {
       on_critical_path: onPath.has(step.id),
       needs: step.needs.map((need) => need.step),
     });
-    // What a step does lies one after the other; what of it does not is shown in a row of its own.
+    // The requests of a step follow each other. A request that overlaps another one is shown in a row of its own.
     let free = startedAt;
     for (const span of requests) {
       const fits = span.startMs >= free && span.endMs <= endedAt;
       if (fits && span.startMs > free) slice(tracks.steps, row, "waits", "wait", free, span.startMs, {});
-      slice(
-        tracks.steps,
-        fits ? row : rowOf(`${step.address} (beside)`),
-        span.name,
-        "request",
-        span.startMs,
-        span.endMs,
-        argsOf(span),
-      );
+      const at = fits ? row : rowOf(`${step.address} (beside)`);
+      slice(tracks.steps, at, span.name, "request", span.startMs, span.endMs, argsOf(span));
       if (fits) free = span.endMs;
     }
     if (requests.length > 0 && free < endedAt) slice(tracks.steps, row, "waits", "wait", free, endedAt, {});
   }
+}
 
-  return {
-    displayTimeUnit: "ms",
-    otherData: {
-      command: `reconcile ${command}`,
-      version,
-      started: new Date(started).toISOString(),
-      requests: countsOf(spans.filter(({ isRequest }) => isRequest)),
-      critical_path: path.map(({ step, startedAt, endedAt }) => ({
-        step: step.id,
-        ms: Math.round(endedAt - startedAt),
-      })),
-    },
-    traceEvents: events,
-  };
+function requestsByStep(spans: readonly ProfiledSpan[]): ReadonlyMap<string, readonly ProfiledSpan[]> {
+  const byStep = new Map<string, ProfiledSpan[]>();
+  for (const span of spans) {
+    if (span.step === undefined || !span.isRequest) continue;
+    const own = byStep.get(span.step);
+    if (own === undefined) byStep.set(span.step, [span]);
+    else own.push(span);
+  }
+  return byStep;
 }
 
 /** Which lane is free by then. */

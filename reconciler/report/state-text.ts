@@ -22,21 +22,39 @@ export function stateListText(state: State): string {
 }
 
 function remarkOf(record: RecordedResource | undefined, intent: Intent | undefined): string {
-  const remarks: string[] = [];
-  if (intent !== undefined)
-    remarks.push(`${intent.unknown === true ? "outcome unknown" : "begun"}: ${intent.operation}`);
-  if (record?.preventDestroy === true) remarks.push("prevent_destroy");
-  if (record?.kind === "vm" && record.building === true) remarks.push("being built");
-  if (record?.kind === "vm" && record.resizing !== undefined) remarks.push("resize not decided");
-  if (record?.kind === "vm" && record.stoppedForFlush === true) remarks.push("stopped for a flush");
-  if (record?.kind === "vm" && record.dataVolumeDetached === true) remarks.push("data volume detached");
-  if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
-    remarks.push(`data volume ${record.dataVolumeMoving}`);
-  if (record?.kind === "volume" && record.attaching !== undefined) remarks.push("being attached");
-  if (record?.kind === "volume" && record.detaching !== undefined) remarks.push("being detached");
-  if (record?.kind === "group" && record.retired !== undefined && record.retired.length > 0)
-    remarks.push(`${countOf(record.retired.length, "replaced group")} to delete`);
-  return remarks.join(", ");
+  const open =
+    intent === undefined ? "" : `${intent.unknown === true ? "outcome unknown" : "begun"}: ${intent.operation}`;
+  const remarks = [open, ...(record === undefined ? [] : remarksOf(record))];
+  return remarks.filter((remark) => remark !== "").join(", ");
+}
+
+/** What of a record is worth a remark; empty where there is nothing to say. */
+function remarksOf(record: RecordedResource): string[] {
+  const isSo = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
+  const isProtected = isSo(record.preventDestroy, "prevent_destroy");
+  switch (record.kind) {
+    case "vm":
+      return [
+        isProtected,
+        isSo(record.building, "being built"),
+        isSo(record.resizing !== undefined, "resize not decided"),
+        isSo(record.stoppedForFlush, "stopped for a flush"),
+        isSo(record.dataVolumeDetached, "data volume detached"),
+        isSo(record.dataVolumeMoving !== undefined, `data volume ${record.dataVolumeMoving}`),
+      ];
+    case "volume":
+      return [
+        isProtected,
+        isSo(record.attaching !== undefined, "being attached"),
+        isSo(record.detaching !== undefined, "being detached"),
+      ];
+    case "group": {
+      const replaced = record.retired?.length ?? 0;
+      return [isProtected, isSo(replaced > 0, `${countOf(replaced, "replaced group")} to delete`)];
+    }
+    default:
+      return record satisfies never;
+  }
 }
 
 /** `seen`: what the service says of each, by its id, where it was asked. */

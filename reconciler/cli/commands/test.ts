@@ -50,13 +50,21 @@ async function run(invocation: Invocation): Promise<number> {
     now: new Date(),
     given: { ...givenVars(flags), ...(flags.env === undefined ? {} : { env: flags.env }) },
   });
+  showResults(results, format, invocation);
+  return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
+}
+
+function showResults(
+  results: Awaited<ReturnType<typeof runFileTests>>,
+  format: "tap" | "junit" | undefined,
+  { flags, output }: Invocation,
+): void {
   for (const result of results) output.event(testEvent(result));
   const text = format === "tap" ? tapText(results) : format === "junit" ? junitOfTests(results) : undefined;
   if (text !== undefined && flags.out !== undefined) writeFileSync(flags.out, text);
   else if (text !== undefined) output.print(text);
   if (text === undefined || flags.out !== undefined)
     output.print(testsText(results, { colour: output.colour, width: output.width }));
-  return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
 }
 
 function findTests(path: string): string[] {

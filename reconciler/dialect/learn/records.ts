@@ -224,17 +224,7 @@ function learnPlace(
     const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
     const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
-    if (wanted !== undefined) {
-      const references = shown.filter((text) => !saysNone.test(text)).map((text) => referenceIn(text, wanted));
-      if (references.length === 0 || references.some((one) => one === undefined)) return [];
-      const cuts = new Set(references.map((one) => one?.cut));
-      if (cuts.size !== 1) return [];
-      const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
-      const cut = [...cuts][0];
-      const sign = shown.find((text) => saysNone.test(text));
-      const written = cut === undefined && sign !== undefined ? withNone(place, sign) : withCut(place, cut);
-      return [{ place: written, score: 200 + byName + simple, values: told }];
-    }
+    if (wanted !== undefined) return referring(place, wanted, values, shown, 200 + byName + simple);
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
     return byName === 0 && rule.byValue !== true ? [] : [{ place, score: byName + simple, values }];
   });
@@ -244,6 +234,25 @@ function learnPlace(
   const isAbsent = best.values.some((value) => value === undefined);
   const place = rule.absentIsNone === true && isAbsent ? absentIsNone(best.place) : best.place;
   return { place: withUnit(place, shows), ...(shows !== undefined && { shows }) };
+}
+
+/** A place whose values are ids of the wanted things, all written alike. */
+function referring(
+  place: Place,
+  wanted: ReadonlySet<string>,
+  values: Candidate["values"],
+  shown: readonly string[],
+  score: number,
+): Candidate[] {
+  const references = shown.filter((text) => !saysNone.test(text)).map((text) => referenceIn(text, wanted));
+  if (references.length === 0 || references.some((one) => one === undefined)) return [];
+  const cuts = new Set(references.map((one) => one?.cut));
+  if (cuts.size !== 1) return [];
+  const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
+  const cut = [...cuts][0];
+  const sign = shown.find((text) => saysNone.test(text));
+  const written = cut === undefined && sign !== undefined ? withNone(place, sign) : withCut(place, cut);
+  return [{ place: written, score, values: told }];
 }
 
 /** What stands in the place of a reference to nothing. */
