@@ -10,13 +10,13 @@ export interface DialectCase {
   readonly title: string;
   readonly operation: Operation;
   readonly answer: Answer;
-  /** What has to be read: fields that may not differ, of one record or of each of a list. */
+  /** What has to be read from the answer: fields of one record, or of each record of a list. */
   readonly reads?: unknown;
   /** The condition that a refusal has to mean. */
   readonly is?: string;
 }
 
-/** What differs from what is expected, in words; empty: it is read as expected. */
+/** In words, what differs from the expectation. Empty: the answer is read as expected. */
 export function tryCase(dialect: Dialect, { operation, answer, reads, is }: DialectCase): readonly string[] {
   const judging = {
     errors: dialect.errors,

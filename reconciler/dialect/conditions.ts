@@ -43,14 +43,14 @@ export interface Answer {
   readonly retryAfter?: string;
   /** Where a redirect leads. */
   readonly location?: string;
-  /** Those that may speak of a list's pages. */
+  /** Headers that may say something about a list's pages. */
   readonly paging?: Readonly<Record<string, string>>;
 }
 
 export interface Judging {
-  /** The dialect's. */
+  /** The error rules of the dialect. */
   readonly errors: readonly ErrorRule[];
-  /** The dialect's, read once (envelope.ts); left out: the contract's envelope. */
+  /** The dialect's envelope, read once (envelope.ts). Left out: the contract's envelope. */
   readonly envelope?: EnvelopeReader;
   readonly nowMs: number;
   /** Takes the credential out of a text. */
@@ -103,10 +103,10 @@ function judgeOutOfOrder(
 
 const isAbsence = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** A list of the project has no id that could be missing: it is the operation itself that is not there. */
+/** A list of the project has no id that could be missing: a not-found there means that the operation does not exist. */
 const isCollection = (operation: Operation): boolean => isList(operation);
 
-/** What the dialect's rule says that the answer means. */
+/** The meaning that a rule of the dialect gives to the answer. */
 function meant(
   operation: Operation,
   { is }: ErrorRule,
@@ -132,7 +132,7 @@ function isEnvelope(body: unknown): boolean {
   return Number.isInteger(own(error, "code")) && typeof own(error, "message") === "string";
 }
 
-/** Nothing at this address, or not by this method: what is missing is the operation, or nobody knows what. */
+/** Nothing is at this address, or not with this method: the operation is missing, or nobody knows what is. */
 function judgeNothingThere(
   operation: Operation,
   httpStatus: number,
@@ -164,7 +164,9 @@ function judgeNothingThere(
 
 const longestPattern = 80;
 
-/** The line of the dialect that gives this answer a meaning; what is likely an id in the message stands for any. */
+/**
+ * The line of the dialect that would give this answer a meaning. Words of the message that look like an id become `*`.
+ */
 function errorLine(is: Condition, status: number, said: string): string {
   const pattern = said
     .replaceAll("*", " ")
@@ -209,7 +211,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   const inside =
     failureInside(body, scrub, told) ?? (succeeded === false ? (told ?? "an error that is not told") : undefined);
   const code = envelope.code(body);
-  // Words that the dialect names mean the same whatever the status: some services have no other.
+  // A rule of the dialect counts whatever the status: some services answer refusals with 200.
   const known = errors.find(
     (rule) => saysWhichRefusal(rule, inside, told) && ruleFits(rule, answer.status, inside ?? told ?? "", code),
   );
@@ -227,7 +229,9 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   return lost(kind, `the service answered ${answer.status} with an error inside: ${inside}${line}`, answer.status);
 }
 
-/** In an answer that says it succeeded, a status alone names a refusal only where it is one of success. */
+/**
+ * In an answer with a 2xx status, a rule with nothing but a status means a refusal only when its status is a 2xx too.
+ */
 const saysWhichRefusal = (rule: ErrorRule, inside: string | undefined, told: string | undefined): boolean =>
   inside !== undefined
     ? rule.message !== undefined || rule.code !== undefined || (rule.status ?? 0) >= 200
@@ -253,7 +257,7 @@ function ruleFits(rule: ErrorRule, status: number, message: string, code: string
   return rule.message === undefined || messageFits(message, rule.message);
 }
 
-/** The whole of it; `*` stands for anything. */
+/** Whether the pattern fits the whole text; `*` stands for anything. */
 function patternFits(text: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.toLowerCase().split("*");
   const lower = text.toLowerCase();
@@ -268,7 +272,7 @@ function conditionOf(operation: Operation, status: number, message: string, inEn
   const known = builtInErrors.find(
     (rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message, undefined),
   );
-  // "Security groups" 5 and 7 name no other answer than this one for a group that is not there.
+  // The contract ("Security groups" 5 and 7) has no other answer for a group that does not exist.
   if (known?.is === "invalid_id" && inEnvelope && operation.startsWith("group.")) return "not_found";
   if (known !== undefined && known.is !== "throttled") return known.is;
   if (status === 400 || status === 422) return "bad_request";

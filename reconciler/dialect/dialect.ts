@@ -29,7 +29,7 @@ export interface Selector {
   readonly is?: Scalar | readonly Scalar[];
   readonly unit?: SizeUnit;
   readonly absent?: "none";
-  /** What stands there when there is nothing. */
+  /** The text that means that there is nothing. */
   readonly none?: Scalar | readonly Scalar[];
 }
 
@@ -38,7 +38,10 @@ export type Pointers = readonly Place[];
 
 export interface Route {
   readonly method: Method;
-  /** Below the base URL. `{id}`, for one rule `{rule_id}`, and the names of `values` stand anywhere in all of these. */
+  /**
+   * The path below the base URL. `{id}`, for one rule `{rule_id}`, and the names of `values` may stand in path, query,
+   * headers and body.
+   */
   readonly path: string;
   readonly query?: Readonly<Record<string, Scalar>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -56,7 +59,7 @@ export interface ListRoute extends Route {
 /** How a list goes on. */
 export interface Paging {
   readonly next: Pointers;
-  /** A header that leads on; of Link, what has rel="next". */
+  /** A header that leads to the next page; of Link, the entry with rel="next". */
   readonly next_header: string | null;
   readonly as?: "token" | "link";
   readonly links?: "rewritten";
@@ -65,7 +68,7 @@ export interface Paging {
   readonly marker?: Pointers;
   readonly number?: 0 | 1;
   readonly offset?: true;
-  /** What a page is asked to show, and the name of the parameter, or a pointer into the body. */
+  /** How many items a page is asked to show, and the name of the parameter, or a pointer into the body. */
   readonly size?: number;
   readonly size_param?: string;
   /** Pointers into the body, and names of headers, that look like pages and say nothing about them. */
@@ -116,12 +119,12 @@ export interface States {
     readonly running: readonly string[];
     readonly stopped: readonly string[];
     readonly verify_resize: readonly string[];
-    /** At rest, for a service that does not say whether it runs: it counts as running. */
+    /** The VM is settled, for a service that does not show whether it runs: it counts as running. */
     readonly ready: readonly string[];
-    /** Known to be on its way; so is every word that stands nowhere here. */
+    /** The VM is in transition. Every word that is listed nowhere here means the same. */
     readonly changing: readonly string[];
     readonly failed: readonly string[];
-    /** It is listed still, and it is not there any more. */
+    /** The resource is still listed, and does not exist any more. */
     readonly gone: readonly string[];
   };
   readonly volume: {
@@ -131,12 +134,12 @@ export interface States {
     readonly failed: readonly string[];
     readonly gone: readonly string[];
   };
-  /** Anything else is an image that is still being made. */
+  /** Any other word means that the image is still being made. */
   readonly image: { readonly ready: readonly string[]; readonly failed: readonly string[] };
 }
 
 export interface Envelope {
-  /** Empty: `data`, where the body has one and no id of its own. */
+  /** Empty: the payload is in `data`, where the body has that and no id of its own. */
   readonly data: Pointers;
   /** No places for a message: the contract's envelope. */
   readonly error: { readonly code: Pointers; readonly message: Pointers };
@@ -148,7 +151,7 @@ export interface ErrorRule {
   readonly status?: number;
   /** The service's own; `*` stands for anything. */
   readonly code?: Scalar;
-  /** Found anywhere in the message, in either case; `*` stands for anything. */
+  /** A text anywhere in the message, in upper or lower case; `*` stands for anything. */
   readonly message?: string;
 }
 
@@ -168,7 +171,7 @@ export interface Dialect {
   /** Where the record is in the answers of documented operations. */
   readonly answers: Readonly<Partial<Record<Operation, { readonly item: Pointers }>>>;
   readonly envelope: Envelope;
-  /** Narrower than the contract's. */
+  /** Rules for names that are narrower than the contract's. */
   readonly names: NameRules;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;

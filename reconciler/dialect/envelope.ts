@@ -1,4 +1,4 @@
-/** What a service's answers are wrapped in, where its dialect says that it is not the contract's envelope. */
+/** How a service wraps its answers, where its dialect says that it is not in the contract's envelope. */
 import type { Dialect } from "./dialect";
 import { asText, compilePointers, findAt, textsOf, tokensOf } from "./places";
 import { findText } from "./pointers";
@@ -6,11 +6,11 @@ import { findText } from "./pointers";
 export interface EnvelopeReader {
   message(body: unknown): string | undefined;
   code(body: unknown): string | undefined;
-  /** Whether it is a refusal in the service's own words. */
+  /** Whether the answer is a refusal in the service's own words. */
   isOwn(body: unknown): boolean;
   /** What the answer says of itself, whatever its HTTP status; `undefined`: nothing. */
   succeeded(body: unknown): boolean | undefined;
-  /** As the header would have it. */
+  /** In the form of the Retry-After header. */
   retryAfter(body: unknown): string | undefined;
 }
 

@@ -5,7 +5,7 @@
  */
 import { messageOf, own } from "./messages";
 
-/** What it says, or that it says so. */
+/** The message of the failure, or a text that says that there is one. */
 export function failureInside(body: unknown, scrub: (text: string) => string, told?: string): string | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   if (!saysFailed(body)) return undefined;
@@ -22,14 +22,14 @@ function saysFailed(body: object): boolean {
   return typeof status === "string" && failedWords.has(status.toLowerCase()) && Object.keys(body).every(isOfAnEnvelope);
 }
 
-/** Whatever else it holds, this is the contract's own way to say it ("Errors 1"). */
+/** The contract's own form of an error ("Errors 1"), whatever else the body holds. */
 const hasContractError = (body: object): boolean => {
   const error = own(body, "error");
   const code = own(error, "code");
   return typeof code === "number" && code !== 0;
 };
 
-/** Asked of every answer, so it is told without an expression. */
+/** Every answer is tested, so this uses no regular expression. */
 const isRecord = (body: object): boolean => {
   for (const key in body)
     if (key === "id" || key === "uuid" || key === "name" || (key.endsWith("_id") && !isOfAnEnvelope(key))) return true;
@@ -54,7 +54,7 @@ const isSomething = (value: unknown): boolean =>
       ? value.length > 0
       : typeof value === "object" && value !== null && Object.keys(value).length > 0;
 
-/** A status of HTTP that says no, beside one that said yes. */
+/** A field with an HTTP status of 400 or more, in an answer with a 2xx status. */
 const codes = ["code", "status", "statusCode", "status_code"] as const;
 const isErrorStatus = (value: unknown): boolean =>
   (typeof value === "number" || (typeof value === "string" && /^\d{3}$/.test(value))) &&

@@ -7,7 +7,7 @@ import { assumedOperations, rowOf } from "../core/model/operation";
 import { builtInDialect } from "./built-in";
 import type { Dialect, Paging, Place, Pointers, Route, Scalar, States } from "./dialect";
 
-/** As it is written: a list of one may be that one. */
+/** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
   ? E | T
   : T extends Scalar | null
@@ -124,7 +124,7 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   return routes as Dialect["operations"];
 }
 
-/** A word that the user gives one meaning loses the one it is built in with. */
+/** A word to which the user gives a meaning loses its built-in meaning. */
 function mergeStates<P extends string>(
   builtIn: Readonly<Record<P, readonly string[]>>,
   given: Readonly<Partial<Record<P, readonly string[]>>>,

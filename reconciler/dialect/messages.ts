@@ -7,7 +7,7 @@ import { fieldsIn } from "../core/text/objects";
 const longestMessage = 500;
 
 export function cleanMessage(text: string): string {
-  // Cut before cleaning as well, so that a body of megabytes is not walked for a line of text.
+  // The text is cut before it is cleaned too, so that a body of megabytes is not walked for one line.
   const oneLine = text
     .slice(0, longestMessage * 4)
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, " ")
@@ -18,7 +18,7 @@ export function cleanMessage(text: string): string {
 
 /** What an error body says: the contract's envelope first, then the shapes that proxies and frameworks use. */
 export function messageOf(body: unknown, scrub: (text: string) => string, said?: string | null): string {
-  // Scrubbed before it is cut: half a credential is one too.
+  // The credential is taken out before the text is cut: half a credential is a secret too.
   return cleanMessage(scrub(said || rawMessageOf(body)));
 }
 

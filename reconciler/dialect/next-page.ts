@@ -14,7 +14,7 @@ export interface PageRequest {
 }
 
 export interface PageSeen {
-  /** What it says that leads on. */
+  /** What the page says about the next page. */
   readonly next: string | undefined;
   readonly marker: string | undefined;
   /** How many items it showed. */
@@ -40,7 +40,7 @@ export type NextPage = { readonly request: PageRequest } | { readonly end: true 
 
 export const mostPages = 10_000;
 
-/** How often a list that changes while it is read is read from its start. */
+/** How often a list that changed while it was read is read again from the start. */
 export const mostPasses = 3;
 
 export function nextPage(page: PageSeen, reading: Reading): NextPage {
@@ -60,7 +60,7 @@ export function nextPage(page: PageSeen, reading: Reading): NextPage {
     : withParameter(page.marker, reading);
 }
 
-/** The total, or the number of pages, that it tells is reached. */
+/** Whether the total, or the number of pages, that the list names is reached. */
 const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: Reading): boolean =>
   signs.some(({ kind, count }) => (kind === "total" && distinct >= count) || (kind === "pages" && pages >= count));
 
@@ -82,7 +82,7 @@ function follow(target: string, reading: Reading): NextPage {
   if (target.startsWith("/")) return at(onBase(target, reading), reading);
   if (target.startsWith("?")) return at(reading.current.path.split("?")[0] + target, reading);
   if (paging.as !== "link") return withParameter(target, reading);
-  // Relative to the page that it stands on (RFC 3986).
+  // A link is relative to the page that shows it (RFC 3986).
   return at(new URL(target, new URL(reading.current.path, reading.origin)).href, reading);
 }
 

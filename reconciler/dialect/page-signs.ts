@@ -10,27 +10,27 @@ import { pointerTo } from "./likely-key";
 export type SignKind =
   /** Leads on. */
   | "next"
-  /** May lead on, or repeat where this page began. */
+  /** A cursor: it may lead on, or name the beginning of this page. */
   | "cursor"
   /** Says that there is more. */
   | "more"
   /** Says that something could not be shown. */
   | "lack"
-  /** Says that this was the end. */
+  /** The page says that it is the last. */
   | "end"
   /** How many items there are altogether. */
   | "total"
   | "pages"
   /** How many items a page holds at most. */
   | "limit"
-  /** For how many seconds a cache has kept it. */
+  /** For how many seconds a cache has kept the answer. */
   | "age";
 
 export interface Sign {
   readonly kind: SignKind;
   /** A pointer into the whole body, or the name of a header. */
   readonly at: string;
-  /** Of totals, pages and limits. */
+  /** The number, for totals, pages and limits. */
   readonly count: number;
 }
 
@@ -56,7 +56,10 @@ const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
-/** Beside a list, with anything in it, it says that something is missing; a warning may be about anything. */
+/**
+ * A list of errors beside the items, with anything in it, says that something is missing. A warning may be about
+ * anything.
+ */
 const warningKey = /^warnings?$/;
 const lackWords =
   /partial|incomplete|truncat|unreachable|unavailable|timed? ?out|did not (answer|respond)|fail|error|missing/i;

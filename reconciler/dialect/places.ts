@@ -9,15 +9,15 @@ import type { Place, Pointer, Pointers, Scalar, Selector, SizeUnit } from "./dia
 export interface Path {
   /** As the dialect writes it. */
   readonly pointer: string;
-  /** Of the pointer; of a selector, those that lead to what it chooses from. */
+  /** The tokens of the pointer; for a selector, of the list or map that it chooses from. */
   readonly tokens: readonly string[];
   readonly chooser?: Chooser;
 }
 
 interface Chooser {
-  /** The values of all items that fit; `undefined`: it is not shown. */
+  /** The values of all items that fit. `undefined`: the place is not shown. */
   all(value: unknown): readonly unknown[] | undefined;
-  /** The first of them; `null`: it is shown that there is none. */
+  /** The first of these values. `null`: the record shows that there is none. */
   one(value: unknown): unknown;
   /** Whether what is found counts as true; `undefined` for a selector that does not say. */
   isTrue?(found: unknown): boolean;
@@ -54,7 +54,7 @@ export function showPlace(place: Place): string {
     .join(", ")} }`;
 }
 
-/** What is at the place; `undefined` when it is not shown, `null` when it is shown to be nothing. */
+/** The value at the place. `undefined`: it is not shown. `null`: the record shows that there is none. */
 export const findAtPath = (value: unknown, path: Path): unknown =>
   path.chooser === undefined ? findAt(value, path.tokens) : path.chooser.one(value);
 
@@ -125,7 +125,7 @@ function chooserOf(selector: Selector): Chooser {
     one(value) {
       const found = items(value);
       if (found === undefined) return nothing;
-      // The record shows the list, and that nothing is in it.
+      // The list is shown and empty.
       if (found.length === 0 && !isChoice) return null;
       let empty = false;
       for (const item of found) {

@@ -1,4 +1,7 @@
-/** What several places, tried in order, find: a text, an id, an address, an array, a size. Nothing here throws. */
+/**
+ * What several places find when they are tried in order: a text, an id, an address, an array, a size. Nothing here
+ * throws.
+ */
 import ipaddr from "ipaddr.js";
 import { credentialMask } from "../core/text/credential-mask";
 import { idProblem } from "../core/text/id-problem";
@@ -14,7 +17,7 @@ export { compilePointers, findAt, type Path } from "./places";
 export const findText = (value: unknown, paths: readonly Path[]): string | null | undefined =>
   firstText(value, paths, (text) => !text.includes(credentialMask));
 
-/** What is where an id is looked for: the id (a number counts as its digits), or why it can be none. */
+/** The value at the places of an id: the id (a number counts as its digits), or why the value can be none. */
 export type FoundId = { readonly id: string } | { readonly problem: string } | undefined;
 
 /** `undefined`: none of the pointers finds anything that is not empty. */
@@ -33,7 +36,10 @@ export function findId(value: unknown, paths: readonly Path[]): FoundId {
   return problem === undefined ? { id: text } : { problem };
 }
 
-/** The same for what leads on: a link in which the credential stood leads nowhere, and is still no end. */
+/**
+ * The same for a link to the next page. A link in which the credential stood leads nowhere, but it does not mean that
+ * the list has ended.
+ */
 export const findLink = (value: unknown, paths: readonly Path[]): string | null | undefined =>
   firstText(value, paths, () => true);
 
@@ -75,7 +81,7 @@ export function findAddress(
 export const findArray = (value: unknown, paths: readonly Path[]): readonly unknown[] | undefined =>
   findArrayAt(value, paths)?.items;
 
-/** The same, and where it was. */
+/** The same array with its place. */
 export function findArrayAt(
   value: unknown,
   paths: readonly Path[],

@@ -112,7 +112,7 @@ const documentedProblems = (file: YamlFile): Problem[] =>
       at: placeOf(file, ["operations", operation], "key"),
     }));
 
-/** What a request has to carry, and what it may. */
+/** The placeholders that a request must have, and those that it may have. */
 function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: PartialDialect): Problem[] {
   return assumedOperations.flatMap((operation) => {
     const route = operations[operation] ?? null;
@@ -178,7 +178,7 @@ function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
   );
 }
 
-/** What follows the last item, its number and its offset are three ways to ask; one list knows one. */
+/** A marker, a page's number and an offset are three ways to ask for the next page; a list knows one of them. */
 function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
   const ways = ["marker", "number", "offset"] as const;
   const holders: readonly [Path, object | undefined][] = [
@@ -269,7 +269,7 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
   });
 }
 
-/** A rule without either would take every refusal for the one it names. */
+/** A rule without status, message and code would give every refusal its own meaning. */
 function errorProblems(file: YamlFile, { errors = [] }: PartialDialect): Problem[] {
   return errors.flatMap((rule, index) =>
     rule.status !== undefined || rule.message !== undefined || rule.code !== undefined

@@ -55,15 +55,15 @@ export interface RecordReaders {
   region: ReadRecord<CatalogueEntry>;
   /** The id of the image that a snapshot made, where the payload shows it. */
   snapshotImage(payload: unknown): string | undefined;
-  /** Whether it is shown in a state in which it is not there any more. */
+  /** Whether the record shows a state that means that the resource does not exist any more. */
   isGone(live: LiveVm | LiveVolume): boolean;
   /** The payload of a body: what the envelope holds, and in it the record of this operation. */
   payload(operation: Operation, body: unknown): unknown;
   /** The array of a list, from the whole body, with what that says about the pages of the list. */
   page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage>;
-  /** What leads to the next page, from the whole body or a header. */
+  /** The link or token to the next page, from the whole body or a header. */
   nextPage(operation: PagedOperation, body: unknown, headers?: Page["headers"]): string | undefined;
-  /** What the last item of a page says that the next page is asked for with. */
+  /** The value of a page's last item with which the next page is asked for. */
   marker(operation: PagedOperation, item: unknown): string | undefined;
   /** How this list goes on. */
   paging(operation: PagedOperation): Paging;
@@ -177,7 +177,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     const attached = findId(record, volume.attached_to);
     if (attached !== undefined && "problem" in attached)
       return unusableId("the VM that a volume hangs on", attached.problem, "records.volume.attached_to");
-    // Nothing is there, or it says that there is nothing.
+    // The place is empty, or says that there is nothing.
     const attachedTo = attached?.id ?? findText(record, volume.attached_to);
     return accepted({
       kind: "volume",
@@ -365,7 +365,7 @@ function placeIn(body: unknown, payload: unknown): string {
   return "";
 }
 
-/** Every record, or the first that cannot be read: a list with one item left out would pass for a smaller world. */
+/** Reads every record, or ends with the first that cannot be read: leaving one out would look like a smaller world. */
 export function readAll<T>(records: readonly unknown[], read: ReadRecord<T>): Reading<readonly T[]> {
   const values: T[] = [];
   for (const record of records) {
@@ -398,7 +398,7 @@ function compileAll<T extends object>(record: T): { readonly [K in keyof T]: rea
   return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly Path[] };
 }
 
-/** Without the fields that were not found: absent is unobserved, which is never the same as empty. */
+/** Leaves out fields that were not found: absent means unobserved, which is never the same as empty. */
 /** The fields of the table that a record shows, where they are texts: others need a reader here. */
 function observedIn(
   record: unknown,

@@ -14,7 +14,7 @@ export function readDeletedVm(payload: unknown): { readonly preservedVolumes: re
   if (listed === null) return { preservedVolumes: [] };
   if (!Array.isArray(listed)) return { preservedVolumes: undefined };
   const ids = listed.map((entry) => findId(entry, itself));
-  // One that cannot be named was left all the same, so what was left is not known.
+  // A volume without a readable id was left too, so the whole list of what was left is not known.
   const known = ids.flatMap((found) => (found !== undefined && "id" in found ? [found.id] : []));
   return { preservedVolumes: known.length === ids.length ? known : undefined };
 }

@@ -11,7 +11,7 @@ export interface FilledRequest {
   readonly body?: unknown;
 }
 
-/** `undefined` for an id that cannot be one, or that would make another path of it. */
+/** `undefined` for a text that cannot be an id, or that would change the path. */
 export function fillRoute(
   route: Route,
   ids: Ids,

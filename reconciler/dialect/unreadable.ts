@@ -35,7 +35,7 @@ export function unreadable(
   };
 }
 
-/** The rejection for an id that is there and can be none. */
+/** The rejection for a value that stands at the place of an id and cannot be one. */
 export const unusableId = (what: string, problem: string, setting: string | undefined): Rejection => ({
   status: "rejected",
   condition: "unreadable",
@@ -61,7 +61,7 @@ function describe(found: unknown, keys: readonly string[]): string {
   return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}`;
 }
 
-/** The key that is most likely meant, or a placeholder: a wrong line is worse than one that is plainly to be filled in. */
+/** The most likely key, or a placeholder: a wrong line would be worse than one that has to be filled in. */
 function suggest(setting: string, keys: readonly string[]): string {
   const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
   const key = likelyKey(field, keys);

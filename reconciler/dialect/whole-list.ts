@@ -21,16 +21,16 @@ export interface ListRead {
   readonly repeated: string | undefined;
 }
 
-/** A list may be behind by the discovery window, which is longer. */
+/** How old an answer of a cache may be. The discovery window, in which a list may be behind, is longer. */
 const oldestSeconds = 30;
 
 export type Gap =
-  /** It says something that the dialect does not name. */
+  /** The list says something about its pages that the dialect does not name. */
   | { readonly kind: "open"; readonly sign: Sign; readonly because: string }
   /** Its pages do not fit together: it changed while it was read. */
   | { readonly kind: "torn"; readonly sign?: Sign; readonly because: string };
 
-/** What is missing for it to be whole; the signs that the dialect ignores are left out already. */
+/** Why the list is not proven to be whole. The signs that the dialect ignores are left out already. */
 export function gapIn(list: ListRead): Gap | undefined {
   const last = list.pages.at(-1);
   if (last === undefined) return undefined;
@@ -61,7 +61,7 @@ function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undef
   const shrank = totals.some((count, index) => index > 0 && count >= 0 && count < itemAt(totals, index - 1));
   if (total !== undefined && total.count > distinct) {
     const because = `${named(total)} says ${total.count}, and ${distinct} were read`;
-    // Over several pages, or with a repetition, something may have been missed at the seam; looking again tells.
+    // Between two pages, or where an item came twice, something may have been missed: reading again will tell.
     return pages.length > 1 || repeated !== undefined ? { kind: "torn", sign: total, because } : open(total, because);
   }
   if (shrank) return { kind: "torn", because: "something went away while its pages were read" };
@@ -91,7 +91,7 @@ function mayGoOn(of: SignOf, pages: number, shown: number, total: Sign | undefin
   return undefined;
 }
 
-/** Nothing that it says of its pages tells where it ends. */
+/** Whether nothing in the answer tells where the list ends. */
 export const maySayNothing = (pages: readonly PageRead[]): boolean =>
   pages.length === 1 &&
   pages.every(
@@ -101,13 +101,16 @@ export const maySayNothing = (pages: readonly PageRead[]): boolean =>
 
 export interface More {
   readonly query: string;
-  /** What the dialect says where that is how the list goes on. */
+  /** The line of the dialect for a list that goes on like this. */
   readonly line: string;
 }
 
 const byNumber = (number: 0 | 1) => `pagination: { number: ${number}, param: page }`;
 
-/** As most services with pages are asked for the rest. Those without pages take no notice, or refuse it. */
+/**
+ * Requests with which most services are asked for more items. A service without pages ignores the parameter, or refuses
+ * it.
+ */
 export function waysToAskForMore(path: string, shown: number): readonly More[] {
   const asked = new URLSearchParams(path.split("?")[1] ?? "");
   const many = "limit=1000&per_page=1000&page_size=1000";

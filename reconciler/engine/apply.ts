@@ -19,7 +19,7 @@ import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
 import { type RunReport, runPlan, type StopSignals } from "./run-plan";
 
-/** A service that was accepted is remembered, whatever else there is to do. */
+/** A scope that the user accepted is recorded, even when there is nothing else to do. */
 export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = {}): boolean =>
   isEmpty(plan) &&
   plan.bookkeeping.length === 0 &&
@@ -46,7 +46,7 @@ export async function openForWriting(
       stored = await session.read();
     }
     const { state } = openState(stored, store.location, lineage);
-    // What an older holder writes counts for nothing.
+    // Entries of an older holder of the lock are not folded.
     invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
     return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };
   } catch (error) {
@@ -62,7 +62,7 @@ export interface ApplyInput {
   readonly holder: Holder;
   readonly stop: StopSignals;
   readonly planId: string;
-  /** What the checkout of the files is at, where that is known. */
+  /** The commit of the files, where it is known. */
   readonly commit?: string;
   /** What the user permits; left out: nothing that needs a consent. */
   readonly grants?: Grants;
@@ -77,7 +77,7 @@ function hostsMade({ changes }: Plan, { state }: Recorder): Pick<RunReport, "hos
   return hosts.length === 0 ? {} : { hosts };
 }
 
-/** What the project hands out from now on. What a run did not get to, it does not hand out. */
+/** The outputs from now on. An output of a resource that the run did not get to is left out. */
 async function recordOutputs(
   { desired }: Prepared,
   plan: Plan,
@@ -94,7 +94,7 @@ async function recordOutputs(
   }
 }
 
-/** There is nothing to do, and that it was looked at is worth remembering: else it would be looked at every time. */
+/** There is nothing to do, but the look itself is recorded: without it, every plan would look again. */
 export async function rememberSeen(
   { state, sightings }: Prepared,
   store: StateStore,
@@ -130,7 +130,7 @@ function startOf(
 ): Omit<RunStart, "number" | "at" | "id"> {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const open: Record<Address, string> = {};
-  // For a run of very many, which of them it did not get to is not worth the room.
+  // For a run of very many changes, a list of those that were not reached is not worth its room in the state.
   for (const { address } of plan.steps.slice(0, mostOpen)) {
     const resource = declared.get(address);
     open[address] = resource === undefined ? "" : declarationMark(resource);
@@ -144,7 +144,7 @@ function startOf(
   };
 }
 
-/** How it ended is news for people; what was done is recorded without it. */
+/** The end of the run is recorded for people alone. What was done is recorded already. */
 async function rememberEnd(
   report: RunReport,
   open: RunStart["open"],
@@ -206,7 +206,7 @@ export async function carryOutPermitted(
   try {
     await opened.recorder.close();
   } catch (error) {
-    // What was done is told all the same.
+    // The report of what was done is given all the same.
     return report.broken === undefined ? { ...report, unclosed: asError(error) } : report;
   }
   return report;

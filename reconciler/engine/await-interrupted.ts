@@ -23,7 +23,7 @@ interface Listed {
 type Looking = Pick<Ports, "timing"> & { readonly clock: Clock };
 
 interface Awaited {
-  /** When its window is over. */
+  /** When the window is over in which the list may not show the resource yet. */
   readonly endsAt: number;
   readonly isIt: (one: Listed) => boolean;
 }
@@ -70,7 +70,7 @@ const lister =
 const endOf = (since: string, windowMs: number, clock: Clock): number =>
   Math.min(Date.parse(since), clock.now()) + windowMs;
 
-/** What was accepted may take as long to show as in the run that sent it. */
+/** A create that was accepted may take as long to show as in the run that sent it. */
 const windowEnd = ({ operation, accepted, sentAt }: Intent, { timing, clock }: Looking): number =>
   endOf(
     sentAt,
@@ -83,7 +83,7 @@ type Looked =
   | { readonly status: "blind"; readonly failure: Failure }
   | { readonly status: "aborted" };
 
-/** One list for all that are waited for, until each has shown or was not in a list asked for when its window was over. */
+/** One list serves all of them, until each has shown or was missing in a list that was asked for after its window. */
 async function lookFor(
   open: readonly Awaited[],
   list: () => Promise<Outcome<readonly Listed[]>>,

@@ -1,11 +1,12 @@
 /**
- * "Not found" as the answer to a delete: it is gone, or the right to see it is lost, or the answer is wrong, or it is not
- * the service's at all. It counts as gone when a look says so too; otherwise it would be forgotten while it exists.
+ * "Not found" as the answer to a delete may mean four things: the resource is gone, the credential may not see it any
+ * more, the answer is wrong, or it is a proxy's. The resource counts as gone when a look says so too; otherwise it
+ * would be forgotten while it exists.
  */
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
-/** `look`: a read of the very thing; left out where the service has none, and its word has to do. */
+/** `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. */
 export async function confirmGone<T>(
   outcome: Outcome<T>,
   look: (() => Promise<Outcome<unknown>>) | undefined,
@@ -18,7 +19,7 @@ export async function confirmGone<T>(
   return { ...outcome, message: `${outcome.message}, ${doubt}` };
 }
 
-/** Said by the service, or by whatever answered in its place: nothing was found at that address. */
+/** The service, or whatever answered in its place, said that nothing is at that address. */
 const mayBeGone = (failure: Failure): boolean =>
   isGone(failure) ||
   (failure.status === "rejected" &&

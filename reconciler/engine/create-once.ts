@@ -27,14 +27,14 @@ export interface Creation<K extends Kind> {
   readonly kind: K;
   readonly what: string;
   readonly name: string;
-  /** What to keep of it, but for its id; groups named by id, as they were sent. */
+  /** The record to keep, without its id. Groups are named by id, as they were sent. */
   readonly record: NonNullable<Intent["record"]>;
   /** Ends with `undefined` where the answer does not tell what was made. */
   send(): Promise<Outcome<LiveOf[K] | undefined>>;
   keep(live: LiveOf[K]): Promise<StepResult>;
-  /** How long an accepted one may take to show. */
+  /** How long an accepted create may take to show in the list. */
   readonly acceptedWindowMs: number;
-  /** Accepted, and the service has no list to find it in. */
+  /** Ends an accepted create where the service has no list to find its resource in. */
   unlisted?(): Promise<StepResult>;
 }
 
@@ -52,7 +52,7 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     operation,
     name,
     sentAt: isoNow(run),
-    // What an earlier run's create may have made is not among what was there before.
+    // An earlier run's create may have made something, so the ids from before that create count.
     idsBefore: earlier?.idsBefore ?? run.idsBefore(kind, name),
     record: creation.record,
   };
@@ -61,12 +61,12 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     const outcome = await creation.send();
     if (outcome.status === "accepted" && outcome.value !== undefined && !isAnothers(step, kind, outcome.value.id, run))
       return keepOrTell(step, creation, outcome.value);
-    // The name may have been taken by an attempt whose answer was lost, of this run or of the one before: the list that
-    // lacked it is contradicted.
+    // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
+    // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
-    // Where nobody can look, only an answer in the service's own form says that it is being made.
+    // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
     if (!run.ports.client.can.canFindCreated(kind))
       return outcome.status === "accepted" && creation.unlisted !== undefined
         ? creation.unlisted()
@@ -83,7 +83,10 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
   }
 }
 
-/** An answer that names what was there before speaks of something else: a proxy's, or somebody's idea of a create. */
+/**
+ * An answer with the id of a resource that existed before speaks of something else: it is a proxy's, or the service
+ * answers creates in a way of its own.
+ */
 function isAnothers({ address }: Step, kind: Kind, id: string, run: Run): boolean {
   const manager = run.recorder.addressOf(id);
   if (manager !== undefined && manager !== address) return true;
@@ -91,12 +94,12 @@ function isAnothers({ address }: Step, kind: Kind, id: string, run: Run): boolea
 }
 
 type Found =
-  /** It was found, or nobody can tell. */
+  /** The step ends: the resource was found, or nobody can tell. */
   | { readonly settled: StepResult }
   | {
       /** What was seen instead. */
       readonly evidence: string | undefined;
-      /** What bears the name is certainly something else. */
+      /** The resource that bears the name is certainly not what was sent. */
       readonly isOther: boolean;
       readonly isDoubtful: boolean;
     };
@@ -135,7 +138,7 @@ async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: I
 const isNameConflict = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && (outcome.condition === "conflict" || outcome.condition === "name_taken");
 
-/** An answer to a write that cannot be read came after its effect. */
+/** The service answered the write with something unreadable: the effect is there. */
 const isUnreadable = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && outcome.condition === "unreadable";
 
@@ -150,7 +153,7 @@ async function refused(outcome: Failure, { address }: Intent, run: Run): Promise
   return failedBy(outcome);
 }
 
-/** The id that could not be recorded is shown: where nobody can list, it is found nowhere else. */
+/** An id that could not be recorded is shown in the message: where nobody can list, it is found nowhere else. */
 async function keepOrTell<K extends Kind>(
   { address }: Step,
   { what, name, keep }: Creation<K>,
@@ -167,7 +170,7 @@ async function keepOrTell<K extends Kind>(
   }
 }
 
-/** The state failed at an id; `cause` is how, which others that shared the write have as well. */
+/** The state could not record an id. `cause`: the failure of the write, which other steps may have shared. */
 export class NotRecorded extends Error {
   override readonly name = "NotRecorded";
   constructor(
@@ -192,7 +195,7 @@ async function outcomeUnknown(what: string, intent: Intent, run: Run, evidence?:
   };
 }
 
-/** A list that cannot be read shows nothing, however long one waits. */
+/** Ends the step when the list cannot be read: waiting does not help. */
 async function blind(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
   const { address, name, sentAt, accepted } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);

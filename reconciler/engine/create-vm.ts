@@ -50,7 +50,7 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
   return recordDone(step, run, { ...shownByVm(step, run, built), building: undefined });
 }
 
-/** Created once, and waiting for somebody to say which it is. */
+/** The VM was created, and a person has to say which one it is. */
 async function idUnknown(step: Create, record: Create["record"], run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([

@@ -1,11 +1,11 @@
-/** Deleting what nothing manages any more, as a person asks for it by its id: looked at before, and waited for after. */
+/** Deletes an orphan that a person names by its id: looks at it before, and waits for it after. */
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
 import { confirmVolumeGone } from "./confirm-gone";
 import { done, failedBy, type StepResult } from "./run";
 import { onceVolumeSteady, type Watch, waitForVolume } from "./watch-volume";
 
-/** `learnt`: what its entry in the state has wrong. */
+/** `learnt`: what the orphan's entry in the state has wrong. */
 export type OrphanResult = (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb"> }) | "not-found";
 
 const changed = (how: string, fix: string): StepResult => ({

@@ -1,6 +1,6 @@
 /**
- * Deleting a VM: looked at once more directly before, since its plan was made, and what outlives it written down, since
- * nothing else remembers it. Only the data volume that the plan named goes with it.
+ * Deletes a VM. Looks at it once more directly before, because its plan is older, and writes down what outlives it,
+ * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
 import type { LiveVm } from "../core/model/live";
@@ -19,7 +19,7 @@ type Delete = ActionOf<"vm.delete">;
 
 export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: string, run: Run): Promise<StepResult> {
   const { client } = run.ports;
-  // Written down first: should the answer be lost, nothing else tells what outlived it.
+  // The disks are written down first: if the answer is lost, nothing else tells what outlived the VM.
   const seen = await disksBefore(step, action, id, run);
   const before = recordedVm(step, run);
   const record = before === undefined ? undefined : patchRecord(before, seen);
@@ -54,7 +54,7 @@ export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: stri
     : deleteOwnVolume(step, going, action.deletesVolume, id, run);
 }
 
-/** What hung there was looked at when the plan was made; somebody may have attached something, or started it, since. */
+/** Looks at the VM's disks again: since the plan was made, somebody may have attached one, or started the VM. */
 async function lookAgain(
   step: Step,
   action: Delete,
@@ -97,11 +97,11 @@ async function volumesListedOn(id: string, run: Run): Promise<Outcome<readonly s
   return { status: "accepted", value: listed.value.flatMap((volume) => (volume.attachedTo === id ? [volume.id] : [])) };
 }
 
-/** What hangs on it and no address manages, as it is seen now or was when the plan was made. */
+/** Disks on the VM that no address manages, as they are seen now or were when the plan was made. */
 async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<Partial<RecordedVm>> {
   const sighting = run.live.vmById.get(id);
   let vm = sighting?.seen === "yes" ? sighting.value : undefined;
-  // It had nothing to show then, as while it was being built.
+  // The plan's look showed no disks, as while a VM is being built.
   if (action.hanging === undefined && canSee(run)) {
     const read = await findVm(run, id);
     if (read.status === "accepted") vm = read.value;
@@ -125,7 +125,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
 const isManaged = (volume: string, action: Delete, run: Run): boolean =>
   action.managedVolumes.includes(volume) || run.recorder.addressOf(volume) !== undefined;
 
-/** What the answer names, and what was known to hang there before and is there all the same. */
+/** The volumes that the answer names, and those known from before that still exist. */
 async function leftBehind(
   id: string,
   action: Delete,
@@ -144,24 +144,27 @@ async function leftBehind(
   const host = record?.name ?? id;
   return [...new Set(left)].map((volume) => {
     const isOwn = own === undefined ? left.length === 1 && !known.has(volume) : own === volume;
-    // An answer that names it says that it is not the root disk.
+    // A disk that the answer names is not the root disk.
     const { maybeRoot: doubtful, ...disk } = known.get(volume) ?? { id: volume };
     const told = { ...(isOwn && sizeGb !== undefined ? { sizeGb } : {}), ...disk };
     const isDoubtful = doubtful === true && named?.includes(volume) !== true;
-    // The answer tells its id alone; this is what it was to whoever made it.
+    // The answer gives only the id. The record says which volume of which size it was.
     const name = disk.name ?? `${isOwn ? "data volume of" : "volume that hung on"} ${host}`;
     return orphanedDisk(isDoubtful ? { ...told, maybeRoot: true } : told, host, name);
   });
 }
 
-/** Where the answer was lost, what is known to be no root disk needs no look: it outlives every VM. */
+/** Where the answer was lost, a disk that is known not to be the root disk needs no look: it outlives every VM. */
 async function outlives(disk: Disk, named: readonly string[] | undefined, run: Run): Promise<boolean> {
   if (named === undefined && disk.maybeRoot !== true) return true;
   if (named !== undefined && named.length > 0 && disk.maybeRoot === true) return false;
   return !isGone(await run.ports.client.getVolume(disk.id, { signal: run.signal }));
 }
 
-/** The one that the plan named, and only as the plan named it: by then it may hang elsewhere, or have grown. */
+/**
+ * Deletes the data volume that the plan named, and only as the plan named it: by now it may hang elsewhere, or have
+ * grown.
+ */
 async function deleteOwnVolume(
   step: Step,
   orphan: Orphan,

@@ -1,5 +1,5 @@
 /**
- * Looks for what a create may have made, by its name, until somebody is content or the time is over: the one place that
+ * Looks by name for what a create may have made, until the caller has found it or the time is over. Only this file
  * knows how each kind is looked for.
  */
 import type { Kind } from "../core/model/address";
@@ -14,12 +14,12 @@ import type { Run } from "./run";
 export interface Search<L> {
   readonly step: Step;
   readonly name: string;
-  /** Ends the search before its time. */
+  /** Whether the search may end before its time. */
   isEnough(named: readonly L[]): boolean;
   readonly windowMs: number;
 }
 
-/** `seen`: a whole list, the last one asked for when the time was over unless it was what was looked for. */
+/** `seen`: the last whole list. Unless it showed what was looked for, it was asked for when the time was over. */
 export type Looked<L> =
   | { readonly status: "seen"; readonly named: readonly L[] }
   | { readonly status: "blind"; readonly failure: Failure }
@@ -36,7 +36,7 @@ const lookers: { readonly [K in Kind]: Looker<LiveOf[K]> } = {
   group: (search, run) => lookThrough("group", search, run),
 };
 
-/** Everybody who waits for a VM shares one list. */
+/** All waits for VMs share one list. */
 async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run: Run): Promise<Looked<LiveVm>> {
   const started = run.ports.clock.now();
   let named: readonly LiveVm[] = [];
@@ -53,7 +53,7 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
   if (waited.ended === "aborted") return { status: "aborted" };
   if (waited.ended === "blind") return { status: "blind", failure: waited.failure };
   if (isEnough(named)) return { status: "seen", named };
-  // It counts as not there from now on.
+  // After this list the create counts as not done, so the list has to prove that it is whole.
   const last = await run.ports.client.listVms({ signal: run.signal, proves: true });
   if (last.status !== "accepted")
     return run.signal.aborted ? { status: "aborted" } : { status: "blind", failure: last };

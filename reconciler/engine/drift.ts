@@ -30,19 +30,19 @@ interface DriftedField {
   readonly field: string;
   readonly before: FieldValue;
   readonly after: FieldValue;
-  /** Of the rules: the one that came. */
+  /** For rules: the rule that was added. */
   readonly rule?: Rule;
-  /** It lets everybody in. */
+  /** The rule lets everybody in. */
   readonly opens?: true;
 }
 
 export interface DriftReport {
   readonly drifts: readonly Drift[];
-  /** How many resources the service showed, or said to be gone. */
+  /** How many resources the service showed, or proved to be gone. */
   readonly compared: number;
   readonly recorded: number;
   readonly diagnostics: readonly Diagnostic[];
-  /** What it looked at, and a plan of nothing. */
+  /** What was looked at, with a plan that changes nothing. */
   readonly seen: { readonly live: Live; readonly plan: Plan };
 }
 
@@ -50,7 +50,7 @@ export async function findDrift(
   client: ServiceClient,
   state: State,
   { acceptService = false }: Pick<PlanOptions, "acceptService"> = {},
-  /** What somebody has seen of the same state just now; left out, it is looked at. */
+  /** What the caller has just seen of the same state. Left out: drift looks itself. */
   already?: Live,
 ): Promise<DriftReport> {
   const desired = desiredAsRecorded(state);
@@ -95,7 +95,7 @@ export async function findDrift(
       }),
     )
     .sort((a, b) => compareAddresses(a.address, b.address));
-  // What a plan would object to is no drift; what could not be read is.
+  // Diagnostics of planning are no drift; those of reads that failed are kept.
   const diagnostics = plan.diagnostics.filter(
     (diagnostic) =>
       /^(service|state)\//.test(diagnostic.code) ||
@@ -113,7 +113,10 @@ export async function findDrift(
   };
 }
 
-/** What a file spells alike, the state may spell in another way: then it takes a list that nobody has read yet. */
+/**
+ * The state may spell a flavor or image in another way than the service. Comparing them then takes a list that nobody
+ * has read yet.
+ */
 async function withCatalogue(client: ServiceClient, desired: Desired, state: State, live: Live): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
   const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.vms, live.vmById, findings);

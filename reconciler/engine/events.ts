@@ -15,7 +15,7 @@ export interface StepEvent {
   readonly title: string;
   /** Why it failed or waits, or what is going on. */
   readonly message?: string;
-  /** Of a failed one: nobody knows whether it took effect. */
+  /** For a failed request: nobody knows whether it took effect. */
   readonly unknown?: true;
   /** Time spent waiting for the service, not for an answer. */
   readonly waitingMs?: number;

@@ -11,7 +11,7 @@ import { openState } from "./plan";
 
 export interface ExternalFound {
   readonly values: ExternalValues;
-  /** Of what could not be had. */
+  /** Problems with what could not be read. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -58,7 +58,7 @@ export async function fetchExternal(
 }
 
 type Thing = Readonly<Record<string, string>> & { readonly id: string };
-/** `undefined`: this service has no list of them. */
+/** `undefined`: this service has no such list. */
 type Seen = Outcome<readonly Thing[]> | undefined;
 
 const vm = ({ id, name, privateIp, floatingIp }: LiveVm): Thing => ({
@@ -87,7 +87,7 @@ const see: Record<LookupKind, (client: ServiceClient) => Promise<Seen>> = {
   flavor: async (client) => (client.can.listsFlavors ? all(client.listFlavors(), named) : undefined),
 };
 
-/** Where there is no list, what has an id may be read by it. */
+/** Without a list, a resource that is named by its id may be read by it. */
 async function oneOf({ kind, by, wanted }: Lookup, seen: Seen, client: ServiceClient): Promise<Seen> {
   if (seen !== undefined || by === "name") return seen;
   const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => Thing) =>

@@ -20,7 +20,7 @@ import { patchRecord } from "./recorder";
 import type { Run, StepResult } from "./run";
 import { canSee } from "./watch-vm";
 
-/** Why a value is not to be had. */
+/** Why a value is not available. */
 class NoValue extends Error {
   override readonly name = "NoValue";
   constructor(readonly result: StepResult) {
@@ -105,7 +105,7 @@ export function filledRule(rule: Rule, value: Value): Rule {
   });
 }
 
-/** The same rule as far as its address is known by now, for comparing; nothing is waited for. */
+/** The rule with its address as far as it is known by now, to compare rules; this waits for nothing. */
 export const knownRule = (rule: Rule, run: Run): Rule =>
   filledRule(rule, (computed) => recordedValue(computed, run.recorder.state.resources) ?? computed);
 
@@ -157,7 +157,7 @@ const notShown = ({ address, attribute }: Computed, why: string): StepResult => 
     : { fix: "run the same command again" }),
 });
 
-/** After everything was filled in; before that, a text that is still open is a bug. */
+/** Text after everything was filled in. A text that is still open here is a bug. */
 export function plainText(text: Text): string {
   if (typeof text === "string") return text;
   throw new Error(`a value was not filled in: ${openNames(text)}`);

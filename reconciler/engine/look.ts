@@ -28,7 +28,7 @@ export interface Looking {
   readonly state: State;
   /** Everything that the state and the file know by an id. */
   readonly known: Ids;
-  /** VMs that a list may not show yet. */
+  /** New VMs that a list may not show yet. */
   readonly young: ReadonlySet<string>;
   readonly findings: Diagnostic[];
   readonly signal?: AbortSignal;
@@ -36,10 +36,10 @@ export interface Looking {
   readonly sawVms?: (seen: Seen["vm"]) => void;
 }
 
-/** `whole`: kinds of which everything there is has to be shown. */
+/** `whole`: kinds of which the service has to show everything. */
 export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) => boolean): Promise<Seen> {
   const { client, desired, state, known, young, findings } = looking;
-  // A create that is open and does not show is taken for not done.
+  // An open create whose resource does not show is taken for not done.
   const isOpen = (kind: Kind): boolean =>
     [...state.intents.values()].some(({ operation }) => operation === `${kind}.create`);
   const optionsFor = (kind: Kind) => ({
@@ -77,7 +77,7 @@ const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
   forbidden: [...first.forbidden, ...then.forbidden],
 });
 
-/** What hangs on these, or carries them, by what was seen, where nobody has looked at it yet. */
+/** By what was seen: volumes on these VMs and VMs under these volumes at which nobody has looked yet. */
 export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
   const ids = perKind(() => new Set<string>());
   const add = (kind: Kind, id: string): void => {
@@ -94,7 +94,7 @@ export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
   return ids;
 }
 
-/** Some more of each kind that nobody has looked at or `tried` to yet. */
+/** A few more resources of each kind that nobody has looked at or `tried` to look at yet. */
 export function others(seen: Seen, { known }: Looking, tried: Set<string>, most: number): Ids {
   const of = (kind: Kind): ReadonlySet<string> => {
     const ids = new Set<string>();

@@ -24,17 +24,17 @@ export interface Observed<T> {
   readonly forbidden: readonly string[];
 }
 
-/** What is asked of one kind. */
+/** What is to be looked at of one kind. */
 export interface Asked {
-  /** These, whatever it takes. */
+  /** Ids that have to be looked at. */
   readonly wanted: ReadonlySet<string>;
-  /** All that the state and the file know: what a list does not show of them is looked at by itself. */
+  /** All ids that the state and the file know: one that the list does not show is looked at by itself. */
   readonly known: ReadonlySet<string>;
-  /** Everything there is has to be shown: a name may be anybody's. */
+  /** The whole list is needed: a name may be anybody's. */
   readonly whole: boolean;
 }
 
-/** Whether a list costs less than to read each by itself, or only a list will do. */
+/** Whether a list costs less than reading each by itself, or nothing but a list will do. */
 function isListCheaper(client: ServiceClient, kind: Kind, { wanted, known, whole }: Asked): boolean {
   const { pageItems, pageReads } = client.listCost?.(kind) ?? usualListCost;
   return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
@@ -81,7 +81,7 @@ export async function observeVms(
     const [lacking] = found;
     if (lacking === undefined)
       return { listed: listed.value, looks, unlisted: notInList("the list of VMs"), forbidden };
-    // It is behind, or was cut: an open create that it does not show may have been done.
+    // The list is behind, or was cut: an open create that it does not show may have been done.
     const lacks: Unobserved = { seen: "unobserved", reason: `the list of VMs lacks ${lacking.id}, which is there` };
     const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
     return { ...(isOpen ? {} : { listed: [...listed.value, ...found] }), looks, unlisted: lacks, forbidden };
@@ -118,7 +118,7 @@ async function lookAgain(
   else for (const vm of listed.value) if (unlisted.has(vm.id)) looks.set(vm.id, { seen: "yes", value: vm });
   for (const id of unlisted) {
     if (looks.has(id)) continue;
-    // Two lists in a row may lack what they have shown already: until its window is over, that says nothing.
+    // Two lists in a row may lack a VM that was listed before: within its window that proves nothing.
     if (options.young.has(id)) {
       looks.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
       findings.push({
@@ -154,7 +154,7 @@ export async function observeVolumes(
     return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
   }
   for (const volume of listed.value) looks.set(volume.id, { seen: "yes", value: volume });
-  // A list may be behind: what it does not show counts as gone only when its own address says so too.
+  // A list may be behind: a resource that it does not show counts as gone only when a read of its id says so too.
   const forbidden = await read(new Set([...asked.known, ...orphans].filter((id) => !looks.has(id))));
   return { looks, unlisted: notInList("the list of volumes"), forbidden, listed: true };
 }
@@ -188,11 +188,11 @@ export async function observeGroups(
       code: "plan/group-names-unobserved",
       summary: "this service shows the rules of security groups, and not their names and descriptions",
     });
-  // A list may be behind: what it does not show counts as gone only when its own address says so too.
+  // A list may be behind: a resource that it does not show counts as gone only when a read of its id says so too.
   if (listed !== undefined) for (const id of asked.known) if (!listed.has(id)) ids.add(id);
   for (const group of listed?.values() ?? []) {
     looks.set(group.id, { seen: "yes", value: group });
-    // What an open create may have made is known by its rules.
+    // The group of an open create is recognised by its rules.
     if (isNamedInIntent(group, state)) ids.add(group.id);
   }
   const forbidden = await observeEach(
@@ -222,7 +222,7 @@ const isNamedInIntent = ({ name }: LiveGroup, { intents }: State): boolean =>
     (intent) => intent.operation === "group.create" && intent.name.toLowerCase() === name?.toLowerCase(),
   );
 
-/** Returns what may not be looked at. */
+/** Returns the ids that the credential may not look at. */
 export async function observeEach<T>(
   kind: Kind,
   ids: ReadonlySet<string>,

@@ -30,7 +30,7 @@ import {
 import { sendAndLook } from "./send-and-look";
 
 type Existing = Exclude<OperationOn<"group">, "group.create">;
-/** Acts on a group that is there already. */
+/** Performs a step on an existing group. */
 type OnGroup<O extends Existing> = OnExisting<O>;
 
 const onGroup = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
@@ -48,7 +48,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, { updating }) }]);
   };
   await note({ ...before?.updating, ...changes });
-  // Saying the same once more does no harm, so a lost answer is simply asked for again.
+  // Sending the same update again does no harm, so a lost answer is simply asked for again.
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
     async () => "not-done",
@@ -67,9 +67,9 @@ const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) =
   const { client } = run.ports;
   const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
   const key = ruleKey(action.rule, identify);
-  // The new address may be the old one once more: then the rule is the one that is wanted.
+  // The new address may turn out to be the old one: then the rule is the desired one.
   if (action.unless?.some((rule) => ruleKey(knownRule(rule, run), identify) === key) === true) return done;
-  // Planned from the record, because nobody could look: the rule has its id only now.
+  // The delete was planned from the record, because nobody could look: the rule's id is known only now.
   const find = () =>
     findRule(id, run, (rule) =>
       action.ruleId === "" ? ruleKey(canonicalLiveRule(rule)) === key : rule.id === action.ruleId,
@@ -199,8 +199,8 @@ const create: Performer<"group.create"> = async (step, action, run) => {
 };
 
 /**
- * What the new group has beyond what was sent, the service made by itself. Until it was looked at, the usual is taken
- * for granted, so that a run cut off in between does not make the next one remove the service's own rules.
+ * Rules of the new group that were not sent are the service's own. Until the group was looked at, the usual ones are
+ * taken for granted, so that after an interruption the next run does not remove the service's own rules.
  */
 async function keepGroup(
   step: Step,
@@ -300,7 +300,7 @@ async function waitUntilGone(id: string, name: string, run: Run): Promise<StepRe
   return done;
 }
 
-/** Who has a rule that names it now. */
+/** The groups that have a rule naming it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {
   const candidates = whoNames(run.recorder.state, run.live.groups).get(id) ?? [];
   const looked = await Promise.all(
@@ -314,7 +314,10 @@ async function stillNaming(id: string, run: Run): Promise<Namer[]> {
   return looked.flat();
 }
 
-/** The service keeps what is named. Of groups that name each other none can go: they are let go, and told. */
+/**
+ * The service does not delete a group that rules name. Groups that name each other can never be deleted: they are left
+ * as orphans, and the message says so.
+ */
 async function refusedAsNamed(
   step: Step,
   action: ActionOf<"group.delete">,
@@ -323,7 +326,7 @@ async function refusedAsNamed(
   run: Run,
 ): Promise<StepResult> {
   const circle = new Map(action.circle?.map(({ id: other, label }) => [other, label]));
-  // One that was let go before this one has no record any more, and is still called what the plan called it.
+  // A group that was let go before this one has no record any more, so it bears the name that the plan gave it.
   const known = namers.map((namer) => ({ ...namer, label: circle.get(namer.id) ?? namer.label }));
   const message = `the service does not delete group ${action.name} while rules of other groups name it: ${describeNamers(known, action.name)}`;
   if (!action.retired && namers.every((namer) => circle.has(namer.id))) {
@@ -353,7 +356,7 @@ async function refusedAsNamed(
   };
 }
 
-/** After a neighbour is gone: what should be there and is not is put back. */
+/** After a neighbour was deleted, rules that are missing are put back. */
 const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
   if (listed.status !== "accepted") return failedBy(listed);

@@ -25,12 +25,12 @@ import { snapshotVm } from "./snapshot-vm";
 import { lookAt, onceSteady, readVm, waitThenRecord } from "./watch-vm";
 
 type Existing = Exclude<OperationOn<"vm">, "vm.create">;
-/** Acts on a VM that is there already. */
+/** Performs a step on an existing VM. */
 type OnVm<O extends Existing> = OnExisting<O>;
 
 const onVm = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.vm, perform);
 
-/** After one of these nobody knows any more that the VM is stopped. */
+/** Operations after which nobody knows any more whether the VM is stopped. */
 const mayStart = <O extends Existing>(perform: OnExisting<O>) =>
   onVm<O>((step, action, id, run) => {
     run.stopped.delete(id);
@@ -52,7 +52,7 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
 const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   const hasImage = ({ image }: LiveVm): boolean =>
     image !== undefined && isEntry(image, action.image, run.images) === true;
-  // It was on its way somewhere when the plan was made: a run before this one may have sent the very same.
+  // The VM was in transition when the plan was made: an earlier run may have sent the very same request.
   const seen = run.live.vmById.get(id);
   if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAt(run, id, hasImage)()) === "done")
     return recordDone(step, run);
@@ -72,7 +72,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
 const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
   const read = action.looksFirst === true ? await readVm(run, id) : undefined;
   if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
-    // A service that confirms by itself has left nothing to revert.
+    // A service that confirms resizes by itself has nothing left to revert.
     const before = recordedVm(step, run);
     return recordDone(step, run, { flavor: read.vm.flavor ?? before?.flavor });
   }
@@ -88,7 +88,7 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
     return recordDone(step, run);
-  // Written down first: whatever stops this run, the next one starts the VM again.
+  // The stop is written down first: whatever ends this run, the next one starts the VM again.
   const before = recordedVm(step, run);
   const forFlush = step.record?.stoppedForFlush === true ? before : undefined;
   if (forFlush !== undefined) await run.recorder.record(recordOf(step, run));
@@ -105,7 +105,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
       await run.recorder.record([{ type: "resource", address: step.address, record: forFlush }]);
     if (forFlush === undefined || outcome.status !== "rejected" || (await showsPower(run, id)))
       return failedBy(outcome);
-    // It may be stopped already, and nothing tells: then it is the user's to say that its volumes are flushed.
+    // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.
     return run.isFlushConfirmed(step.address)
       ? done
       : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
@@ -151,7 +151,7 @@ const onceRunning = async (
     ? waitThenRecord(step, run, id, { for: "running" }, startedOf(step, run))
     : failedBy(outcome);
 
-/** However it came to run again: nothing has to start it any more. */
+/** The VM runs again, whoever started it: the note that it must be started is dropped. */
 const startedOf = (step: Step<Existing>, run: Run): Partial<RecordedVm> =>
   recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
 

@@ -28,7 +28,7 @@ import { isConflict, onceSteady, readVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Existing = Exclude<OperationOn<"volume">, "volume.create">;
-/** Acts on a volume that is there already. */
+/** Performs a step on an existing volume. */
 type OnVolume<O extends Existing> = OnExisting<O>;
 
 const onVolume = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.volume, perform);
@@ -51,7 +51,9 @@ interface Move {
   readonly way: "attaching" | "detaching";
 }
 
-/** Onto a VM or off it. Written down first: whatever stops this run, the next one knows what is to be looked for. */
+/**
+ * Attaches or detaches. The move is written down first: whatever ends this run, the next one knows what to look for.
+ */
 async function move(
   step: Step,
   { id, vmId, way }: Move,
@@ -92,9 +94,9 @@ async function move(
     : failedBy(outcome);
 }
 
-/** What the record says of a move: of a volume with an address of its own, or of the data volume of a VM. */
+/** The record of a move: of a volume with an address, or of a VM's data volume. */
 function movedBy(before: RecordedResource | undefined, { id, vmId, way }: Move) {
-  // What a replacement takes off is not what is recorded by then.
+  // The volume that a replacement detaches is not the recorded one by then.
   if (before?.kind === "volume" && before.id === id) {
     const settled = { attaching: undefined, detaching: undefined };
     return {
@@ -145,7 +147,10 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   return failedBy(outcome);
 };
 
-/** Directly before it is deleted: whether it is still what the plan named, of that size and nowhere else. */
+/**
+ * Checks directly before the delete that the volume is still the one that the plan named: of that size, and attached
+ * nowhere else.
+ */
 async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
   const { client } = run.ports;
   const look = await client.getVolume(id, { signal: run.signal });

@@ -62,7 +62,10 @@ const performers: Performers<StepOperation> = {
   flush,
 };
 
-/** What a step that cannot be undone would end: asked once more where it is sent, whatever the plan said. */
+/**
+ * What a step that cannot be undone would destroy. The permission is asked again right before the request, whatever the
+ * plan said.
+ */
 function refuseLoss({ action, address }: Step, run: Run): StepResult | undefined {
   const lost = lossOf(action, run);
   if (lost === undefined) return undefined;

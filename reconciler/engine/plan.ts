@@ -23,11 +23,11 @@ export interface Prepared {
   readonly state: FoldedState;
   readonly live: Live;
   readonly plan: Plan;
-  /** What the state is to remember of where it was made, once a run writes; absent when it does already. */
+  /** The scope for the state to remember, once a run writes. Absent: the state has it already. */
   readonly scope?: Scope;
-  /** What the state is to remember of what was seen; absent where nobody plans from memory. */
+  /** The sightings for the state to remember. Absent: nobody plans from memory. */
   readonly sightings?: Sightings;
-  /** Everything that was seen, for whoever plans again; absent where nobody does. */
+  /** Everything that was seen, for a caller that plans again. Absent: nobody does. */
   readonly swept?: Swept;
 }
 
@@ -56,7 +56,7 @@ class ServiceUnreachable extends Error {
   }
 }
 
-/** A plan of nothing would say that everything is to be made. */
+/** A plan for a service that did not answer would say that everything has to be created. */
 function assertReached(
   origin: string,
   { live, findings }: { readonly live: Live; readonly findings: readonly Diagnostic[] },
@@ -91,21 +91,21 @@ export interface PreparePlan {
   readonly clock: Clock;
   /** For a state that does not exist yet. */
   readonly lineage: string;
-  /** False: nothing is asked, everything is as recorded. */
+  /** False: no request is sent, and everything counts as recorded. */
   readonly observe: boolean;
   readonly emit?: (event: EngineEvent) => void;
   readonly signal?: AbortSignal;
   /** How long after its create a list may be without a VM. */
   readonly discoveryWindowMs?: number;
-  /** Called where the text of the state is over and planning begins. */
+  /** Called when the text of the state is no longer needed and planning begins. */
   readonly letGo?: (state: State) => void;
-  /** Of whoever plans again and again. */
+  /** For a caller that plans again and again. */
   readonly memory?: LookMemory;
-  /** What was seen since the last plan, which counts as a look: a plan looks at the rest, and at what it touches. */
+  /** What was seen since the last plan. It counts as a look: this plan looks at the rest, and at what it touches. */
   readonly swept?: Swept;
 }
 
-/** In a function of its own, so that the text is over when the state is read. */
+/** A function of its own, so that the text can be freed once the state is read. */
 const readIn = async ({ store, lineage }: PreparePlan) => openState(await store.read(), store.location, lineage);
 
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
@@ -126,7 +126,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       ...(part === undefined ? {} : { part }),
       ...(before === undefined ? {} : { before }),
     });
-    // Whoever stopped the look knows why it shows nothing.
+    // A look that was stopped shows nothing, and the caller knows why.
     if (input.signal?.aborted !== true) assertReached(client.origin, seen);
     assertShown(state, seen.live);
     return seen;
@@ -156,7 +156,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   input.emit?.({ type: "refresh", status: "started", resources, elapsedMs: 0 });
   let seen = input.observe ? await look(part) : { live: notSeen, findings: [] };
   let plan = planFrom(seen);
-  // What a narrow plan turns out to touch is looked at as well, before anything of it counts.
+  // A narrow plan may touch more than was looked at: that is looked at too, and the plan is made again.
   for (;;) {
     const wider = input.observe && part !== undefined ? widened(part, plan, client.can) : undefined;
     if (wider === undefined) break;

@@ -28,7 +28,7 @@ export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
   readonly timing: Timing;
-  /** `address`: whose command it is, which says where it runs. */
+  /** `address`: the resource whose command this is. */
   readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
   /** One try, which takes no longer than `limitMs`: true when the VM answers as it should. */
   readonly checkHealth: (
@@ -37,7 +37,7 @@ export interface Ports {
     options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
   ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
-  /** Does what belongs to no single step, such as a look that many share. For traces. */
+  /** Runs work that belongs to no single step, such as a shared look. For traces. */
   readonly apart?: <T>(work: () => T) => T;
   /** Does the work of a step where what it sends and runs can be told to be its own. For traces. */
   readonly within?: <T extends StepEnd>(step: Step, work: () => Promise<T>) => Promise<T>;

@@ -1,6 +1,6 @@
 /**
- * Right before a volume comes off a VM, or outlives it, because that VM is stopped: is it? Its record says so; where no
- * record shows the power, only a stop that this very run sent, and that was accepted, says it.
+ * Proves that a VM is stopped, right before a volume comes off it or outlives it for that reason. The VM's record says
+ * so; where no record shows the power, only a stop that this very run sent, and that the service accepted, proves it.
  */
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
@@ -9,9 +9,9 @@ import { failedBy, type Run, type StepResult } from "./run";
 import { canSee, findVm } from "./watch-vm";
 
 export interface Proof {
-  /** Why nothing may be sent; absent: it is stopped, or not there at all. */
+  /** Why nothing may be sent. Absent: the VM is stopped, or does not exist. */
   readonly result?: StepResult;
-  /** As it was just seen. */
+  /** The VM as it was just seen. */
   readonly vm?: LiveVm;
 }
 
@@ -35,7 +35,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<Pr
   }
 }
 
-/** Whether anything tells if it runs. */
+/** Whether a record shows if the VM runs. */
 export async function showsPower(run: Run, id: string): Promise<boolean> {
   const read = canSee(run) ? await findVm(run, id) : undefined;
   return read?.status === "accepted" && read.value.status !== undefined;

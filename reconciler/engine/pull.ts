@@ -23,7 +23,7 @@ export interface PullWanted {
 }
 
 export interface Pulled {
-  /** What may exist and could not be seen, a line each. */
+  /** Resources that may exist and could not be seen, a line for each. */
   readonly unseen: readonly string[];
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
   readonly volumes: readonly LiveVolume[];
@@ -101,7 +101,7 @@ async function withNames(client: ServiceClient, vms: readonly LiveVm[]): Promise
   }));
 }
 
-/** Only a name that leads back to the same entry says the same. */
+/** A name is written only when it leads back to the same entry. */
 function nameFor(shown: string, index: Index | undefined): string {
   const entry = resolveEntry(shown, index);
   if (entry.found !== "one" || entry.entry.name === undefined) return shown;

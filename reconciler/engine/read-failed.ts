@@ -1,8 +1,8 @@
-/** What a read that failed is told as, and what may be done about it. */
+/** The diagnostic for a read that failed, and what may be done about it. */
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Failure } from "../core/model/outcome";
 
-/** A read that failed leaves nothing to plan on: better no plan than one made from half a world. */
+/** A failed read stops the plan: a plan from half a world would be wrong. */
 export function readFailed(what: string, failure: Failure): Diagnostic {
   const said = failure.status === "rejected" ? failure.message : failure.reason;
   const code = failure.status === "rejected" ? failure.condition : failure.status;

@@ -14,14 +14,14 @@ import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
 import { patchRecord } from "./recorder";
 import { done, isoNow, type Run, type StepResult } from "./run";
 
-/** What a successful step makes true in the record, and whatever else it found out. */
+/** The changes of the state after a successful step, with whatever else the step found out. */
 export function recordOf<O extends StepOperation>(
   step: Step<O>,
   run: Run,
   extra?: Partial<RecordPatch<O>>,
 ): StateChange[] {
   const { address } = step;
-  // A snapshot was taken for what has now been done.
+  // The change for which a snapshot was taken is done now.
   const taken =
     run.recorder.state.intents.get(address)?.operation === "vm.snapshot" && followsSnapshot.has(step.action.operation);
   const settled: StateChange[] = taken ? [{ type: "intent", address, intent: null }] : [];

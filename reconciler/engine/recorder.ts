@@ -15,7 +15,10 @@ export interface Recorder {
   addressOf(id: string): Address | undefined;
   /** Rejects when the state is somebody else's by now, or cannot be written any more: then nothing may be sent. */
   assertHeld(): Promise<void>;
-  /** Durable when it resolves. Rejects when the lease was lost or the store failed: then nothing more may be sent. */
+  /**
+   * Resolves when the changes are durable. Rejects when the lease was lost or the store failed: then nothing more may
+   * be sent.
+   */
   record(changes: readonly StateChange[]): Promise<void>;
   /** Writes one snapshot in place of a long journal, and lets the lock go. */
   close(): Promise<void>;
@@ -118,7 +121,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
             }),
           );
       } catch (error) {
-        // Tried once: whoever holds the lock around this run would fail at it again, and hide what the run did.
+        // Tried once: a second failure would hide what the run did.
         await session.release().catch(() => undefined);
         throw error;
       }
@@ -138,7 +141,7 @@ function asStateError(error: unknown): Error {
 export const isStateError = (error: unknown): error is Error & { readonly code: DiagnosticCode } =>
   error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("state/");
 
-/** A record after a step: what it was, with what became true. */
+/** A record after a step: the former record with the fields that became true. */
 export function patchRecord<R extends RecordedResource>(before: R, patch: Partial<R>): R {
   const merged: R = { ...before, ...patch };
   for (const key in merged) if (merged[key] === undefined) Reflect.deleteProperty(merged, key);

@@ -34,13 +34,13 @@ export interface Refreshed {
 
 export interface RefreshOptions {
   readonly signal?: AbortSignal;
-  /** Whether what was created then may not be in a list yet. */
+  /** Whether a resource created at that time may be missing in a list. */
   readonly isYoung?: (createdAt: string) => boolean;
   /** The user says that it is the right service, project and credential. */
   readonly acceptService?: boolean;
-  /** Only this is looked at, and of everything else nothing is said. Left out: everything. */
+  /** The part of the world to look at; nothing is said of everything else. Left out: everything. */
   readonly part?: Part;
-  /** Seen not long ago: names in it are compared as well. */
+  /** What was seen not long ago, whose names are compared as well. */
   readonly before?: Swept;
 }
 
@@ -79,8 +79,8 @@ export async function refresh(
     return { verdict, isClear: evidence.absent.length === 0, forbidden };
   };
   let { verdict, isClear, forbidden } = await judge();
-  // The less is looked at, the less there is to be seen again, so what seems gone is a reason to look at more: at some
-  // of each kind, at some more while nothing proves it, and at last at everything there is, strangers included.
+  // A narrow look sees few resources again, so when something seems gone, more is looked at: first a few of each kind,
+  // then more of each kind while nothing proves the absence, and at last everything, strangers included.
   const tried = new Set<string>();
   for (let round = 1; part !== undefined && !isClear && (round === 1 || isDoubt(verdict)); round++) {
     const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
@@ -125,7 +125,7 @@ function liveOf(seen: Seen, verdict: ScopeProof | ScopeDoubt): Live {
   };
 }
 
-/** Two looks may have the same to say. */
+/** Two looks may find the same problem: it is told once. */
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(findings.map((finding) => [`${finding.code} ${finding.summary}`, finding])).values(),
 ];
@@ -140,7 +140,7 @@ const looksOf = ({ vm, volume, group }: Seen): LooksOf => ({
 const fewWitnesses = 10;
 const manyWitnesses = 50;
 
-/** What hangs together in another way than the state has it. */
+/** Looks at volumes and VMs that are attached in another way than the state says. */
 async function lookBeside(seen: Seen, wanted: Ids, looking: Looking): Promise<Seen> {
   const ids = beside(seen, wanted, looking);
   return isNobody(ids) ? seen : both(seen, await lookAt(looking, ids, () => false));
@@ -151,7 +151,7 @@ const within = (desired: Desired, { addresses }: Part): Desired => ({
   resources: desired.resources.filter(({ address }) => addresses.has(address)),
 });
 
-/** What hung on a VM that does not show any more counts as gone only when its own address says so. */
+/** A volume that hung on a VM which is gone counts as gone only when a read of its id says so. */
 async function lookForLeft(
   client: ServiceClient,
   state: State,
@@ -205,8 +205,8 @@ function contradict({ resources }: State, { vm: { looks: vms }, volume: volumes 
 }
 
 /**
- * What is known already may be out of sight for a while; what is to be taken over has to be seen. An absence in a scope
- * that is proven is told with the changes.
+ * A recorded resource may be out of sight for a while; a resource to be imported has to be seen. Where the scope is
+ * proven, the import's own change reports its absence.
  */
 function importsUnseen(
   desired: Desired,
@@ -295,7 +295,7 @@ function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: 
 
 const mostWitnesses = 3;
 
-/** The data volumes that go with their VM, which a plan names by their size as it is now. */
+/** Data volumes that are deleted with their VM: a plan names them with their present size. */
 function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {
   const wished = new Map(
     desired.resources.flatMap((one) => (one.kind === "vm" ? [[one.address, one.lifecycle.preservedVolumes]] : [])),
@@ -319,7 +319,7 @@ function knownIds(desired: Desired, state: State, part?: Part): Record<Kind, Set
     const kind = parseAddress(to)?.kind;
     if (id !== undefined && kind !== undefined && !state.resources.has(to) && isMeant(to)) ids[kind].add(id);
   }
-  // What is missing may show again, and an orphan may be deleted by somebody.
+  // A missing resource may show again, and somebody may have deleted an orphan.
   for (const { kind, id, missingSince, record } of state.orphans.values())
     if (kind !== "image" && missingSince !== undefined && (record === undefined || isMeant(record.address)))
       ids[kind].add(id);
@@ -340,7 +340,7 @@ function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sigh
   });
 }
 
-/** Volumes that nothing manages, one by one: no plan asks for them where there is no list to find them in. */
+/** Orphaned volumes are read one by one where there is no list to find them in. */
 export async function observeOrphans(
   client: ServiceClient,
   desired: Desired,
@@ -351,7 +351,7 @@ export async function observeOrphans(
   const looks = new Map<string, Look<LiveVolume>>();
   const findings: Diagnostic[] = [];
   const [{ live }] = await Promise.all([
-    // What is missing is looked for by its id, and so are these.
+    // These are looked for by id, like everything that is missing.
     refresh(client, desired, {
       ...state,
       orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),

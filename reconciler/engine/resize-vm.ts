@@ -19,11 +19,11 @@ export async function resize(
   const target = catalogueId(action.flavor, run.flavors);
   const sighting = run.live.vmById.get(id);
   const shownBefore = sighting?.seen === "yes" ? sighting.value.flavor : undefined;
-  // Where no list says what is shown, that it is another one than before is all that can be told.
+  // Without a list of flavors, only a change of the flavor can be seen.
   const isTarget = (flavor: string): boolean =>
     isEntry(flavor, target, run.flavors) === true ||
     (resolveEntry(flavor, run.flavors).found !== "one" && shownBefore !== undefined && flavor !== shownBefore);
-  // Written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
+  // The resize is written down first: from the moment it is sent, the VM may wait in VERIFY_RESIZE for a decision.
   const before = recordedVm(step, run);
   await run.recorder.record(recordOf(step, run));
   const outcome = await sendAndLook(
@@ -134,7 +134,8 @@ export async function confirm(
   const { client } = run.ports;
   if (canSee(run)) {
     const read = await readVm(run, id);
-    // A service that confirms by itself has nothing left to confirm; one that found no room has left it as it was.
+    // A service that confirms resizes by itself has nothing left to confirm. A service that found no room has left the
+    // VM as it was.
     if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
       return isResized(step, read.vm, run) ? recordDone(step, run) : notResized(step, run);
   }

@@ -39,9 +39,9 @@ export interface RunReport {
     readonly waiting: number;
   };
   readonly orphans: readonly Orphan[];
-  /** The VMs that it made or took over, with what is known of them by then. */
+  /** The VMs that the run made or took over, with what is known of them by then. */
   readonly hosts?: readonly RecordedVm[];
-  /** What the project hands out after it; absent where nothing is declared. */
+  /** The outputs after the run. Absent: the file declares none. */
   readonly outputs?: Outputs;
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
@@ -53,9 +53,9 @@ export interface RunReport {
 }
 
 export interface StopSignals {
-  /** Finish what is in flight, start nothing more. */
+  /** First signal: finish what is in flight, start nothing more. */
   readonly soft: AbortSignal;
-  /** Stop waiting as well. */
+  /** Second signal: stop waiting as well. */
   readonly hard: AbortSignal;
 }
 
@@ -65,10 +65,10 @@ export async function runPlan(
   recorder: Recorder,
   ports: Ports,
   stop: StopSignals,
-  /** What the state is to remember of it; a plan that is no run of a state has no id. */
+  /** What the state remembers of the run. A plan that is no run of a state has no id. */
   remembered: { readonly id: string; readonly run?: Omit<RunStart, "number" | "at" | "id"> },
   scope?: Scope,
-  /** Of several runs at a time that share their looks at the VMs; left out, the run has its own. */
+  /** The looks at VMs that several runs share. Left out: the run has its own. */
   poller?: Poller,
 ): Promise<RunReport> {
   const { plan } = permitted;
@@ -78,7 +78,7 @@ export async function runPlan(
   const orphans: Orphan[] = [];
   let broken: Error | undefined;
   let bug: Error | undefined;
-  // What waits for a slot or for the service must not act on a state that is not its own any more.
+  // A step that waited for a slot or for the service must not act on a state that is another run's by now.
   const halt = new AbortController();
   const unlisten = onAbort(stop.hard, () => halt.abort());
   if (stop.hard.aborted) halt.abort();
@@ -233,7 +233,7 @@ export async function runPlan(
   return {
     steps,
     counts: countSteps(steps),
-    // One that the same run ended, such as a volume that was replaced and deleted, was left by nobody.
+    // An orphan that the same run deleted, such as a replaced volume, is not left behind.
     orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
     ...(broken === undefined ? {} : { broken }),
@@ -250,7 +250,7 @@ function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {
   };
 }
 
-/** What it had sent may have been done: what was written down before is still there, and the next run looks. */
+/** A request that was sent may have taken effect: its intent is still in the state, and the next run looks. */
 const failedByBug = ({ message }: Error): StepResult => ({
   end: "failed",
   code: "apply/bug",

@@ -1,6 +1,6 @@
 /**
- * What whoever carries out a step is given, the run, and what it answers with. It stands below all performers and knows
- * none of them.
+ * The run, which every performer of a step is given, and the result with which it answers. This file stands below all
+ * performers and knows none of them.
  */
 
 import type { Index } from "../core/canonical/catalogue";
@@ -17,7 +17,7 @@ import type { Recorder } from "./recorder";
 
 export interface StepResult {
   readonly end: "done" | "failed" | "unknown" | "waiting";
-  /** Why, when it is not simply done. */
+  /** Why the step is not simply done. */
   readonly message?: string;
   /** What to do about it. */
   readonly fix?: string;
@@ -31,29 +31,29 @@ export interface Run {
   /** The observation that the plan was made from. */
   readonly live: Live;
   readonly idsBefore: NamesBefore;
-  /** A create that was open when the run began, whatever its address was then. */
+  /** The create that was open when the run began, whatever its address was then. */
   readonly openBefore: (operation: Intent["operation"], name: string) => Intent | undefined;
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
   /** Aborts waits when the user insists on stopping at once, or the state cannot be written any more. */
   readonly signal: AbortSignal;
-  /** False once the state is somebody else's, who may have other plans. */
+  /** False once another run holds the state: it may have other plans. */
   readonly mayWrite: () => Promise<boolean>;
   /** Whether the plan listed this loss, by its id, and it was permitted. */
   readonly mayLose: (disk: "root" | "volume", id: string) => boolean;
-  /** Whether the user says that what comes off, or outlives, this address is flushed. */
+  /** Whether the user says that the volumes that come off, or outlive, this address are flushed. */
   readonly isFlushConfirmed: (address: string) => boolean;
-  /** On a twin alone. */
+  /** Only in a rehearsal on a twin. */
   readonly endsProtected: boolean;
   readonly progress: (step: Step, message: string) => void;
   readonly priority: (step: Step) => number;
-  /** The lists, asked for after the call and once for all who call at the same time. */
+  /** The lists. Each is asked for after the call, and once for all callers at the same time. */
   readonly listVms: () => Promise<Outcome<readonly LiveVm[]>>;
   readonly listVolumes: () => Promise<Outcome<readonly LiveVolume[]>>;
   readonly listGroups: () => Promise<Outcome<readonly LiveGroup[]>>;
-  /** VMs whose stop this run has sent, and the service accepted, and that it has not sent anywhere else since. */
+  /** VMs whose stop this run sent and the service accepted, and to which the run has sent nothing else since. */
   readonly stopped: Set<string>;
-  /** Adds up time in which only the service works. */
+  /** Adds to the time in which only the service works. */
   readonly waited: (step: Step, ms: number) => void;
 }
 
@@ -83,7 +83,7 @@ export type OnExisting<O extends StepOperation> = (
   run: Run,
 ) => Promise<StepResult>;
 
-/** Looks the id up first: a plan's own creates have theirs only by now. */
+/** Looks the id up first: a resource that this plan created has its id only by now. */
 export const onExisting =
   <O extends StepOperation>(referenceOf: (action: ActionOf<O>) => Reference, perform: OnExisting<O>): Performer<O> =>
   async (step, action, run) => {

@@ -16,7 +16,7 @@ import type { ServiceClient } from "../service/client";
 export class ScopeRefused extends Error {
   override readonly name = "ScopeRefused";
   readonly code = "consent/accept-service";
-  /** Blocked before anything was sent. */
+  /** Refused before any request. */
   readonly exitCode = 3;
   readonly diagnostics: readonly Diagnostic[];
   constructor(diagnostic: Diagnostic) {
@@ -25,7 +25,7 @@ export class ScopeRefused extends Error {
   }
 }
 
-/** What a state made here, with this file, is of. */
+/** The scope of a state that is made here with this file. */
 export const scopeOf = (
   client: Pick<ServiceClient, "origin">,
   { project, environment, files }: Pick<Desired, "project" | "environment" | "files">,
@@ -35,7 +35,7 @@ export const scopeOf = (
   ...(environment === undefined ? (files.length === 0 ? {} : { environment: noEnvironment }) : { environment }),
 });
 
-/** Asks nothing, so it comes before the first request. */
+/** Sends no request, so it comes first. */
 export function assertSameService(state: State, now: Scope): void {
   const doubt = compareScopes(state.scope, now);
   if (doubt !== undefined) throw refusal(doubt, []);
@@ -72,10 +72,13 @@ function refusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
   });
 }
 
-/** Strangers that a later look may be recognised by. */
+/** Strangers by which a later look may recognise the project. */
 const mostWitnesses = 5;
 
-/** What the service shows that this state does not know: the groups that every project has first, since they stay. */
+/**
+ * Resources that the service shows and this state does not know: the groups that every project has come first, since
+ * they stay.
+ */
 function strangersIn(state: State, live: Live): readonly string[] {
   const known = lazily(() => new Set([...state.resources.values()].map(({ id }) => id)));
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
@@ -84,14 +87,14 @@ function strangersIn(state: State, live: Live): readonly string[] {
     [...told[kind]].flatMap(([id, sighting]) => {
       if (sighting.seen !== "yes" || known().has(id)) return [];
       const { name = "" } = sighting.value;
-      // What an open create may have made is looked for, and proves nothing.
+      // The resource of an open create is looked for, so it proves nothing here.
       return open.has(name.toLowerCase()) ? [] : [{ isDefault: name === "default", at: `${kind}:${id}` }];
     }),
   );
   return found.sort((a, b) => Number(b.isDefault) - Number(a.isDefault) || (a.at < b.at ? -1 : 1)).map(({ at }) => at);
 }
 
-/** What a run that writes has the state remember of its scope; `undefined`: it remembers that already. */
+/** The scope that a run records when it writes. `undefined`: the state has it already. */
 export function scopeToRemember(
   state: State,
   now: Scope,
@@ -108,7 +111,7 @@ export function scopeToRemember(
   const shown = strangersIn(state, live);
   const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: shown.slice(0, mostWitnesses) }) };
   if (scope !== undefined && !accepted) {
-    // Of those that it was told by, none is left: they are others by now.
+    // None of the remembered strangers is left: those that are shown now take their place.
     const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
     const learnt = { ...here, ...scope, ...(isStale ? { sees: fresh.sees } : {}) };
     return deepEqual(learnt, scope) ? undefined : learnt;

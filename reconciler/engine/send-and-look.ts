@@ -4,12 +4,12 @@ import type { Run } from "./run";
 
 export type Seen = "done" | "not-done" | "cannot-tell";
 
-/** Tries at a request whose answer keeps getting lost. */
+/** How often a request is sent whose answer gets lost each time. */
 const attempts = 3;
 
 /**
- * Sends; and when the answer is lost, looks before it sends again. `look` says whether the effect is there.
- * A refusal that means "already so" counts as done when the look agrees.
+ * Sends a request, and when its answer is lost, looks before sending again. `look` says whether the effect is there. A
+ * refusal that means "already so" counts as done when the look agrees.
  */
 export async function sendAndLook<T>(
   send: () => Promise<Outcome<T>>,

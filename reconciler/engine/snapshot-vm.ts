@@ -13,7 +13,7 @@ import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from ".
 import { type Seen, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
-/** An older one no longer shows what is about to be lost. */
+/** A snapshot that is older than this does not hold what is about to be lost. */
 const freshMs = 60 * 60_000;
 
 export async function snapshotVm(
@@ -32,7 +32,7 @@ export async function snapshotVm(
   );
 }
 
-/** How the one ends that an earlier run has sent; `undefined`: it was never made or is too old, and another is taken. */
+/** How an earlier run's snapshot ends. `undefined`: it was never made or is too old, and another one is taken. */
 async function tookEarlier(
   step: Step,
   earlier: Intent,
@@ -45,10 +45,10 @@ async function tookEarlier(
   const isFresh = ageMs < freshMs;
   if (images === undefined) return isFresh && earlier.accepted === true ? settled(step, id, run) : undefined;
   if (imageOf(earlier, images) !== undefined) return isFresh ? believed(step, earlier, id, run) : undefined;
-  // Accepted ones are never sent again by themselves.
+  // An accepted snapshot is never sent again by itself.
   if (earlier.accepted === true) return believed(step, earlier, id, run);
   if (!isFresh || ageMs >= timing.discoveryWindowMs) return undefined;
-  // Its answer was lost: a list that is behind may show it yet.
+  // The answer was lost: a list that is behind may still show the snapshot later.
   const late = await awaitImage(step, earlier, timing.discoveryWindowMs - ageMs, run);
   if (late.code === missing) return undefined;
   return late.end === "done" ? settled(step, id, run) : late;
@@ -76,7 +76,7 @@ async function take(
     if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
     return failedBy(outcome);
   }
-  // An id that was listed before is another image's, or no image's at all.
+  // An id that was listed before the request is not the new image's.
   const named = before.some((image) => image.id === outcome.value?.imageId) ? undefined : outcome.value?.imageId;
   const sent: Intent = { ...intent, accepted: true, ...(named === undefined ? {} : { image: named }) };
   await run.recorder.record([{ type: "intent", address, intent: sent }]);
@@ -86,7 +86,7 @@ async function take(
 const listImages = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
   client.listImages({ signal });
 
-/** By the id that the answer named, or what is new under the name. */
+/** Finds the image by the id that the answer named, or else the new one with the name. */
 const imageOf = ({ name, image, idsBefore }: Intent, images: readonly LiveImage[]): LiveImage | undefined =>
   images.find(({ id }) => id === image) ?? images.find((one) => one.name === name && !idsBefore.includes(one.id));
 
@@ -104,7 +104,10 @@ async function settled(step: Step, id: string, run: Run): Promise<StepResult> {
 
 const missing = "apply/snapshot-missing";
 
-/** Until the image is listed (for `withinMs`) and then until it is usable, which may take as long as a VM's create. */
+/**
+ * Waits until the image is listed (for `withinMs`) and then until it is usable, which may take as long as a VM's
+ * create.
+ */
 async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
   const { clock, timing } = run.ports;
   const started = clock.now();

@@ -15,7 +15,7 @@ import { isNobody, lookAt, type Seen } from "./look";
 import type { Clock } from "./ports";
 
 export interface SweepSetting {
-  /** Opened for the first slice. */
+  /** The client is opened for the first slice. */
   readonly client: () => Promise<ServiceClient>;
   readonly desired: Desired;
   readonly state: State;
@@ -26,17 +26,17 @@ export interface SweepSetting {
   readonly signal: AbortSignal;
 }
 
-/** Slices are no closer together than this, and no more than so many. */
+/** The shortest time between two slices, and the largest number of slices. */
 export const shortestSliceMs = 1000;
 const mostSlices = 60;
 
-/** Between two rounds so close together there is nothing to spread. */
+/** Rounds this close together leave nothing to spread. */
 export const isWorthSpreading = (pauseMs: number): boolean => pauseMs >= 2 * shortestSliceMs;
 
 export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<Swept> {
   const { desired, clock, pauseMs, signal } = setting;
   const from = clock.now();
-  // What is open, missing or to be imported is the round's affair.
+  // Open creates, missing resources and imports are left to the round.
   const state: State = { ...setting.state, intents: new Map(), orphans: new Map() };
   const sleepUntil = (ms: number): Promise<void> => clock.sleep(Math.max(0, from + ms - clock.now()), signal);
   let known = swept;
@@ -93,7 +93,7 @@ function isAsBefore({ live }: Swept, { vm, volume, group }: Seen, ids: SliceIds)
   );
 }
 
-/** What does not show is left for the round to prove: here it only is not seen. */
+/** A resource that does not show is left for the round to prove: here it counts as not seen. */
 const liveOf = ({ vm, volume, group }: Seen): Live => ({
   ...notSeen,
   vmById: sightings(vm.looks),

@@ -21,7 +21,7 @@ export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
     : accepted(found);
 }
 
-/** `vm: undefined`: it is not there. `seen: false`: nobody can tell. */
+/** `vm: undefined`: the VM does not exist. `seen: false`: nobody can tell. */
 export async function readVm(
   run: Run,
   id: string,
@@ -39,7 +39,7 @@ export const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) =>
 
 export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 
-/** What a VM shows that has not begun to change yet looks like the end of these. */
+/** Waits whose end looks like a VM that has not begun to change yet. */
 const mayShowBefore: ReadonlySet<Wait["for"]> = new Set(["rebuilt", "resized", "steady"]);
 
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
@@ -96,7 +96,10 @@ export async function waitForVm(
   }
 }
 
-/** A VM on its way takes no volume, gives none back, and may not let itself be stopped or deleted. It arrives by itself, so it is waited for and asked once more. */
+/**
+ * A VM in transition refuses to attach or detach a volume, and may refuse a stop or a delete. It settles by itself, so
+ * it is waited for and asked once more.
+ */
 export async function onceSteady<T>(
   step: Step,
   run: Run,
@@ -111,7 +114,7 @@ export async function onceSteady<T>(
   return waited.end === "done" ? ask() : outcome;
 }
 
-/** Refusals that may mean "it is so already"; the look decides. */
+/** Refusals that may mean "already so": the look decides. */
 export const isConflict = (failure: Failure): boolean =>
   failure.status === "rejected" &&
   (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
@@ -128,7 +131,7 @@ export async function waitThenRecord(
   return result;
 }
 
-/** The disks and the addresses show in the VM's record from some moment on; they are worth keeping. */
+/** The VM's record shows disks and addresses from some moment on: they are recorded then. */
 export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
   return { ...addressesShown(vm), ...disksShown(step, run, vm) };
 }

@@ -19,7 +19,7 @@ const asked: Readonly<Record<VolumeWait["for"], string>> = {
   gone: "it was deleted",
 };
 
-/** Who waits, and who is told meanwhile. */
+/** What a wait needs, and how it reports its progress. */
 export interface Watch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;
   progress(message: string): void;
@@ -89,7 +89,7 @@ function notShown(wait: VolumeWait, outcome: Outcome<LiveVolume>, waitedMs: numb
   };
 }
 
-/** A volume on its way takes no other request. It arrives by itself, so it is waited for and asked once more. */
+/** A volume in transition takes no other request. It settles by itself, so it is waited for and asked once more. */
 export async function onceVolumeSteady<T>(
   watch: Watch,
   id: string,

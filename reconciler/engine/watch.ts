@@ -7,12 +7,12 @@ import type { Clock } from "./ports";
 
 export type RoundResult =
   | { readonly end: "in_sync" }
-  /** Something differs, and correcting was not asked for. */
+  /** Something differs, and the watcher was not asked to correct it. */
   | { readonly end: "pending" }
   | { readonly end: "applied" }
   /** A consent is missing, or something waits for an outside act. */
   | { readonly end: "blocked"; readonly why: string }
-  /** Somebody else holds the state. */
+  /** Another process holds the state. */
   | { readonly end: "standby"; readonly why: string }
   | { readonly end: "failed"; readonly why: string };
 
@@ -24,7 +24,7 @@ export interface Observation {
   /** Administration ports that managed groups leave open to the world; absent when no group was seen. */
   readonly worldOpenPorts?: number;
   readonly resources: number;
-  /** Whether the rules that are there keep what the file asserts. */
+  /** Whether the live rules keep the file's assertions. */
   readonly assertions?: readonly { readonly label: string; readonly verdict: "holds" | "unproven" | "violated" }[];
 }
 
@@ -40,18 +40,18 @@ export interface WatchSetting {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Ends the pause at once, and a round as soon as what is in flight is finished. */
+  /** Ends a pause at once, and a round as soon as the requests in flight are finished. */
   readonly signal: AbortSignal;
   readonly round: () => Promise<{ readonly result: RoundResult; readonly seen?: Observation }>;
   readonly ended: (round: Round, nextInMs: number) => void;
-  /** What is done until the next round, for so long at the most. Left out: nothing. */
+  /** Work during the pause, for at most so long. Left out: nothing. */
   readonly between?: (pauseMs: number) => Promise<void>;
 }
 
 /** How much longer a pause may be than its interval, so that watchers started together drift apart. */
 const jitter = 0.1;
 const longestPauseMs = 3_600_000;
-/** A lapsed lease should not stand empty for long. */
+/** A lease that lapsed should soon have a new holder. */
 const standbyMs = 30_000;
 
 export function pauseMs(intervalMs: number, failures: number, result: RoundResult["end"], random: number): number {

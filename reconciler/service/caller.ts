@@ -22,7 +22,7 @@ export interface RequestEvent {
   readonly operation: Operation;
   readonly method: string;
   readonly path: string;
-  /** `undefined` when no answer came. */
+  /** The HTTP status; `undefined`: no answer came. */
   readonly status: number | undefined;
   /** 1 for the first. */
   readonly attempt: number;
@@ -53,7 +53,7 @@ export interface CallerParts {
 
 /** A budget of requests that is shared with others, in other processes as well. */
 export interface Pace {
-  /** Resolves when one more may be sent; false when the signal fired first. */
+  /** Resolves when one more request may be sent; false: the signal fired first. */
   take(signal?: AbortSignal): Promise<boolean>;
   /** The service asked for a pause, which holds for all who share the budget. */
   refused(retryAfterMs: number): Promise<void>;
@@ -65,7 +65,7 @@ export interface Call {
   /** From the root of the host, with its query. */
   readonly path: string;
   readonly body?: string;
-  /** Beside the credential. */
+  /** Headers beside the credential. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -77,13 +77,16 @@ export interface Answered {
 
 export interface Probed {
   readonly outcome: Outcome<Answered>;
-  /** `undefined`: none came. Without the credential. */
+  /** The answer without the credential. `undefined`: none came. */
   readonly answer: Answer | undefined;
 }
 
 export interface Caller {
   call(call: Call, options?: RequestOptions): Promise<Outcome<Answered>>;
-  /** Sends it once, and gives the answer as well as what it means: for whoever learns what a service says. */
+  /**
+   * Sends the request once, and returns both the answer and its meaning: for the doctor, which learns what a service
+   * says.
+   */
   probe(call: Call): Promise<Probed>;
   /** The outcome without the credential, which a service may repeat anywhere in its answers. */
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
@@ -127,14 +130,14 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  /** Waits for a slot; `undefined`: it was given up before it was sent. */
+  /** Waits for a slot and sends. `undefined`: the request was given up before it was sent. */
   async function sendInTurn(request: Call, attempt: number, options: RequestOptions): Promise<Sent | undefined> {
     const isRead = rowOf(request.operation).kind === "read";
     const slot = limiter.acquire(options.priority ?? 0, options.signal);
     if (!(slot === true || (slot !== false && (await slot)))) return undefined;
     try {
       if (parts.pace !== undefined && !(await parts.pace.take(options.signal))) return undefined;
-      // A program may have to be asked for it, and what is allowed is sent at once.
+      // The credential comes first: a program may have to be asked for it, and a permitted write is sent at once.
       const asked = authorize();
       const authorization = asked instanceof Promise ? await asked : asked;
       if (typeof authorization !== "string") return authorization;
@@ -150,7 +153,7 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  /** How long to wait before it is sent again; `undefined`: it is not. */
+  /** How long to wait before the request is sent again; `undefined`: it is not. */
   function untilNext(operation: Operation, attempt: number, outcome: Failure, elapsedMs: number): number | undefined {
     const { kind } = rowOf(operation);
     const decision = decideRetry(policy, { kind, attempt, outcome, elapsedMs, random: parts.random(), budget });
@@ -195,7 +198,7 @@ export function createCaller(parts: CallerParts): Caller {
       ...(allHeaders !== undefined && { headers: allHeaders }),
       ...limits,
     });
-    // Before anything is read from it: what a record held would go into the state and every plan.
+    // The credential is taken out before anything is read: what a record holds goes into the state and every plan.
     const exchange =
       received.kind === "answer" ? { ...received, answer: withoutCredential(received.answer) } : received;
     const nowMs = clock.now();
@@ -253,7 +256,8 @@ export function createCaller(parts: CallerParts): Caller {
   ): void {
     if (outcome.status === "unavailable" && isThrottled(outcome)) {
       limiter.observe({ kind: "throttled", atMs });
-      // A pause that nobody would wait out holds nobody: each request is told so by the service itself, and gives up.
+      // A pause longer than anybody waits is not kept for the others: the service tells each request so, and each gives
+      // up.
       const { retryAfterMs } = outcome;
       if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
       if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.elapsedMs));
@@ -263,7 +267,7 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  /** `undefined`: there is a new credential; `same`: there is none, so the service's refusal stands. */
+  /** `undefined`: there is a new credential. `same`: there is none, so the service's refusal stands. */
   async function refresh(used: string): Promise<Failure | "same" | undefined> {
     try {
       return (await credential.refresh(used)) ? undefined : "same";

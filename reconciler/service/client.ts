@@ -31,17 +31,20 @@ export interface DeletedVm {
 export interface RequestOptions {
   /** Ends waiting for a slot and, for reads, the request itself. A write in flight is never cut off by it. */
   readonly signal?: AbortSignal;
-  /** Larger goes first when slots are short. */
+  /** When slots are short, the request with the larger number goes first. */
   readonly priority?: number;
-  /** Asked before each time a write is sent, when it has its slot. */
+  /** Called each time before a write is sent, when it has its slot. */
   readonly mayWrite?: () => Promise<boolean>;
-  /** What this list does not show is to count as not there: pages that it does not speak of are asked for as well. */
+  /**
+   * True: a resource that this list does not show will count as not existing. Pages of which the list says nothing are
+   * then asked for too.
+   */
   readonly proves?: boolean;
 }
 
 export interface ServiceClient {
   readonly can: Abilities;
-  /** What a list of a kind costs, as measured so far; absent where nothing is measured. */
+  /** The measured cost of a list of a kind. Absent: nothing is measured. */
   readonly listCost?: (kind: Kind) => ListCost;
   /** Which service it is, as a state remembers it: the base URL, or `embedded`. */
   readonly origin: string;
@@ -49,7 +52,10 @@ export interface ServiceClient {
   readonly takesPortRanges: boolean;
   /** What its dialect says about names, beyond the contract. */
   readonly names?: NameRules;
-  /** False where the dialect knows no state in which a volume is on its way: its operations are done when they answer. */
+  /**
+   * False: the dialect knows no state in which a volume is in transition, so its operations are done when they are
+   * answered.
+   */
   readonly volumesChange?: boolean;
 
   listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;

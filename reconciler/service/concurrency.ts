@@ -17,7 +17,7 @@ export interface Concurrency {
 }
 
 interface Latency {
-  /** The best that the operation shows; creeps up, so that a lucky answer long ago does not count for ever. */
+  /** The best latency of the operation. It creeps up, so that one lucky answer long ago does not count for ever. */
   readonly best: number;
   /** A moving average over about ten answers. */
   readonly recent: number;

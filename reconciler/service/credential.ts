@@ -9,7 +9,7 @@ import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
 import { createMasking } from "./masking";
 
-/** Runs the helper and gives what it printed, or why it could not; nothing that it printed is in the reason. */
+/** Runs the helper and returns its output, or why it could not run. The reason holds nothing that it printed. */
 export type RunHelper = (
   argv: readonly string[],
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
@@ -89,7 +89,8 @@ export class Credential {
 
   #keep(value: string): void {
     this.#value = value;
-    // Longest first, so that the scheme goes with the token. A very short token would blank out ordinary words.
+    // The longest spelling is replaced first, so that the scheme goes with the token. A very short token would blank
+    // out ordinary words.
     for (const secret of [value, ...value.split(/\s+/).slice(1), ...passwordOf(value)])
       if (secret.length >= 4) this.#seen.add(secret);
   }

@@ -35,12 +35,15 @@ import { checkBaseUrl, createTransport } from "./transport";
 
 export interface ServiceClientOptions {
   readonly baseUrl: string;
-  /** What a state remembers the service by, where that is not its URL: the embedded one has another port each time. */
+  /**
+   * The name by which a state remembers the service, where its URL does not do: the embedded service has another port
+   * each time.
+   */
   readonly origin?: string;
   readonly dialect: Dialect;
   readonly credential: Credential;
   readonly timing: { readonly requestTimeoutMs: number };
-  /** Permits plain http to another host than loopback. */
+  /** Permits plain http to a host other than this machine. */
   readonly insecureHttp?: boolean;
   /** Requests at once, at most. */
   readonly parallelism?: number;
@@ -49,7 +52,7 @@ export interface ServiceClientOptions {
   readonly random?: () => number;
   readonly onRequest?: (event: RequestEvent) => void;
   readonly follow?: FollowRequest;
-  /** A budget that is shared with other processes. */
+  /** The request budget that other processes share. */
   readonly pace?: Pace;
 }
 
@@ -68,7 +71,7 @@ export interface ProbeRequest {
   readonly body?: unknown;
 }
 
-/** Takes a base URL that `checkBaseUrl` has nothing against. */
+/** The base URL must have passed `checkBaseUrl`. */
 export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {
   const { dialect, clock = systemClock, parallelism = 10 } = options;
   const refused = checkBaseUrl(options.baseUrl, options.insecureHttp === true);
@@ -161,7 +164,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     }
   }
 
-  /** Some services cut a list and say nothing of it. One that shows other things when it is asked for more was cut. */
+  /** Some services cut a list without saying so. A list that shows other items when it is asked for more was cut. */
   async function lookBeyond<T extends { readonly id: string }>(
     call: ListCall,
     first: PageRequest,
@@ -228,7 +231,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
           items: shown,
           distinct: values.size,
         });
-      // What a page names is asked for while the page is read; what is counted on depends on what it shows.
+      // A next page that the page itself names is requested while this page is read. A number or an offset depends on
+      // how many items the page shows.
       const named = next === undefined ? undefined : leadsTo();
       const isNew =
         named !== undefined &&
@@ -247,7 +251,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       const to = named ?? leadsTo();
       if ("end" in to) {
         costs().whole(operation, pages);
-        // One flavor may be listed once for each region; of what is made, two with one id are never one.
+        // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
         const list = isCatalogue(operation)
           ? { pages, distinct: shown, repeated: undefined }
           : { pages, distinct: values.size, repeated };
@@ -284,7 +288,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   };
 }
 
-/** A page that begins with what was shown before leads nowhere that is worth asking for in advance. */
+/** A page that begins with items that were shown before is not worth asking for the next one in advance. */
 function showsAgain<T extends { readonly id: string }>(
   [first]: readonly unknown[],
   known: ReadonlyMap<string, T>,
@@ -300,8 +304,8 @@ const isCatalogue = (operation: PagedOperation): boolean =>
 type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
 
 /**
- * What could not be read. A write has happened all the same, and `rejected` would say that nothing was done: its
- * effect is to be looked up.
+ * The outcome of an unreadable answer. A write took effect all the same, so its effect has to be looked up; `rejected`
+ * would say that nothing was done.
  */
 function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
   if (reading.status === "accepted" || rowOf(operation).kind === "read") return reading;

@@ -12,7 +12,7 @@ export interface Limiter {
   acquire(priority: number, signal?: AbortSignal): boolean | Promise<boolean>;
   release(): void;
   observe(sample: Sample): void;
-  /** No new request before then, whoever asks. */
+  /** No request is started before that time. */
   pauseFor(ms: number): void;
   readonly limit: number;
 }

@@ -9,7 +9,7 @@ import type { Operation } from "../core/model/operation";
 import { mustGet } from "../core/text/invariant";
 import type { PagedOperation } from "../dialect/records";
 
-/** A page is one request for whoever counts requests, so that its time never makes it the dearer of the two alone. */
+/** The cost of a page is bounded, because a page is only one request where requests are counted. */
 const mostReads = 5;
 
 type OneRead = `${Kind}.get`;
@@ -32,7 +32,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
     page(operation: PagedOperation, ms: number): void {
       pageMs.set(operation, later(pageMs.get(operation), ms));
     },
-    /** The first of several pages is a full one. */
+    /** The first of several pages is full, so it shows the size of a page. */
     whole(operation: PagedOperation, pages: readonly { readonly items: number }[]): void {
       const [first] = pages;
       if (first === undefined || first.items === 0) return;

@@ -8,9 +8,9 @@ import { credentialMask } from "../core/text/credential-mask";
 const shortest = 8;
 
 export interface Masking {
-  /** For what is shown to people. */
+  /** Masks a text that is shown to people. */
   text(text: string): string;
-  /** For the body of an answer, before anything is read from it. */
+  /** Masks the body of an answer before anything is read from it. */
   body(text: string): string;
 }
 

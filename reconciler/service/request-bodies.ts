@@ -8,7 +8,7 @@ import type { Rejection } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import type { RuleInput } from "./client";
 
-/** By the name each field of the create has in its body. */
+/** The fields of the create, by their names in its body. */
 const sentAs = Object.entries(vmFields).flatMap(([key, row]) =>
   "sentAs" in row ? [[row.sentAs, key as keyof NewVm, row.type === "size"] as const] : [],
 );
@@ -30,7 +30,7 @@ export interface RuleBody {
   readonly remote_group?: string;
 }
 
-/** The rule as the service takes it, or why this service cannot be told. */
+/** The rule in the service's form, or why it cannot be expressed for this service. */
 export function ruleBody(rule: RuleInput, rules: Dialect["rules"]): RuleBody | Rejection {
   const { portMin, portMax } = rule;
   let port: string | undefined;

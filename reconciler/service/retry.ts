@@ -8,9 +8,9 @@ import type { Failure } from "../core/model/outcome";
 import { isThrottled } from "../dialect/conditions";
 
 export interface RetryPolicy {
-  /** Requests in all, for other reasons than being asked to slow down. */
+  /** How often a request is sent at most, unless the service asks to slow down. */
   readonly attempts: number;
-  /** The same when the service asks to slow down, which it does for as long as others keep it busy. */
+  /** The same when the service asks to slow down, which it may do for as long as other callers keep it busy. */
   readonly throttledAttempts: number;
   /** From the first request to the start of the last. */
   readonly elapsedMs: number;
@@ -61,7 +61,7 @@ export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
   return last.elapsedMs + ms > policy.elapsedMs ? giveUp : { action: "wait", ms };
 }
 
-/** What a service that asks for a longer wait than this is told by: nobody sits through it without having been asked. */
+/** The longest wait that a service may ask for: nobody sits through a longer one without having been asked. */
 export function tooLong(policy: RetryPolicy, outcome: Failure): string | undefined {
   const retryAfterMs = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
   if (retryAfterMs === undefined || retryAfterMs <= policy.elapsedMs) return undefined;

@@ -33,7 +33,7 @@ export interface TransportRequest {
 
 export type Exchange =
   | { readonly kind: "answer"; readonly answer: Answer }
-  /** `fix`: it breaks again until that is done. */
+  /** `fix`: the request fails again until that is done. */
   | { readonly kind: "broken"; readonly sent: boolean; readonly reason: string; readonly fix?: string };
 
 export interface Transport {
@@ -46,7 +46,7 @@ export interface TransportOptions {
   readonly connections: number;
   /** The header that carries the credential; Authorization unless said otherwise. */
   readonly authorizationName?: string;
-  /** A header that says how long to wait, beside Retry-After. */
+  /** Another header than Retry-After that says how long to wait. */
   readonly retryAfterName?: string;
 }
 
@@ -146,13 +146,13 @@ function dispatch(
   }
   if (request.signal !== undefined) leave = onAbort(request.signal, cancel);
 
-  // What a cache remembers is no evidence of what is there.
+  // A cached answer is no evidence of what exists now.
   const requestHeaders: Record<string, string> = { accept: "application/json", "cache-control": "no-cache" };
   for (const [name, value] of Object.entries(request.headers ?? {})) requestHeaders[name.toLowerCase()] = value;
   requestHeaders[spelling.authorization] = request.authorization;
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
   const handler: Dispatcher.DispatchHandler = {
-    // Called when a connection is there and nothing has been written on it: what fails before never left.
+    // Called when a connection stands and nothing was written yet: a request that fails before this never left.
     onRequestStart(started) {
       controller = started;
       if (over) started.abort(new Error("over"));

@@ -43,7 +43,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** All of it: one call may write less than it was given, on a full disk above all. */
+/** Writes all bytes: one call may write less than it was given, above all on a full disk. */
 export function writeAll(file: number, text: string): void {
   const bytes = Buffer.from(text, "utf8");
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
@@ -179,7 +179,7 @@ function nowBeside(path: string): number {
       removeIfThere(probe);
     }
   } catch {
-    // Who may only read has this clock alone.
+    // A reader without the right to write can only use this machine's clock.
     return Date.now();
   }
 }
@@ -196,16 +196,16 @@ export function touch(path: string): void {
   }
 }
 
-/** Tidying up is no reason for a run to fail. */
+/** A run does not fail because old files could not be removed. */
 function removeIfPossible(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It stays for the next holder.
+    // The file stays for the next holder.
   }
 }
 
-/** What went wrong with a file, as a store's failure. */
+/** Turns a failed file operation into a store's failure. */
 export function tell<T>(path: string, write: () => T): T {
   try {
     return write();
@@ -215,7 +215,7 @@ export function tell<T>(path: string, write: () => T): T {
   }
 }
 
-/** The same for what takes its time. */
+/** The same for asynchronous operations. */
 export async function tellLater<T>(path: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -1,7 +1,7 @@
 /**
- * Any store, with what it keeps under a key. The snapshot is one sealed document; each journal line is sealed by itself,
- * bound to its state, its holder's epoch and its place, so that recording a step still costs one line. A state in the
- * clear, or under the previous key, is sealed anew by the first run that locks it.
+ * Any store, with its contents encrypted under a key. The snapshot is one sealed document; each journal line is sealed
+ * by itself, bound to its state, its holder's epoch and its place, so that recording a step still costs one line. The
+ * first run that locks a state in the clear, or under the previous key, seals it anew.
  */
 import { itemAt } from "../core/text/invariant";
 import { lastEpoch } from "./lease";
@@ -23,9 +23,9 @@ import type { StateSession, StateStore, StoredState } from "./store";
 
 const linePrefix = "sealed1 ";
 
-/** What was read, and what the next line needs to know. */
+/** The state that was read, with what sealing the next line needs. */
 interface Opened extends StoredState {
-  /** Of the state; `undefined` when there is no snapshot, or it is in the clear. */
+  /** The salt of the state's key. `undefined`: there is no snapshot, or it is in the clear. */
   readonly salt?: string;
   readonly isNewest: boolean;
 }
@@ -73,7 +73,7 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
           text: JSON.stringify({ snapshot, journal }),
         }),
       );
-    // What lost lines stays as it is, for its loss to be told.
+    // A journal that lost lines is not sealed anew, so that the loss stays visible.
     const isWhole = (stored.acknowledged ?? 0) <= stored.journal.length;
     if (isWhole && (stored.salt === undefined || !stored.isNewest))
       await replace(stored.snapshot ?? "", stored.journal);
@@ -103,7 +103,7 @@ export function openStoredText(
   return { ...(snapshot === undefined ? {} : { snapshot }), journal };
 }
 
-/** For who has no key: what is in the clear is read as it is, and what is not is said to be encrypted. */
+/** For a reader without a key: reads a state in the clear, and says of any other that it is encrypted. */
 function refuseSealed(inner: StateStore, keys: Keys): StateStore {
   const check = (stored: StoredState): StoredState => plainOnly(stored, keys, `the state ${inner.location}`);
   return {
@@ -152,11 +152,11 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
     const place = Number(placeText);
     const key = findKey(keys.secrets, salt, id, what);
     const former = places.get(epoch);
-    // Within one holder's lines each follows the one before: none was left out, doubled or moved.
+    // Each line of a holder follows the one before, so a line that was left out, doubled or moved is noticed.
     if (former !== undefined && place !== former + 1) throw damaged(what);
     places.set(epoch, place);
     if (key !== deriveKey(itemAt(keys.secrets, 0), salt)) isNewest = false;
-    // A line that does not open goes on as damage, and is set aside like a damaged line in the clear.
+    // A line that cannot be opened counts as damaged, and is set aside like a damaged line in the clear.
     return unseal(key, boundLine(salt, epoch, place), body ?? "") ?? line.slice(0, 60);
   });
   return {

@@ -13,7 +13,10 @@ import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store"
 
 export interface Lock extends Holder {
   readonly token: string;
-  /** Where its process id means something: two containers may share a host name and not their processes. */
+  /**
+   * The machine or container in which the process id counts: two containers may share a host name and not their
+   * processes.
+   */
   readonly processes: string;
 }
 
@@ -21,9 +24,9 @@ export interface FileLock {
   present(): Lock | undefined;
   isAlive(lock: Lock): boolean;
   isHeldBy(token: string): boolean;
-  /** Takes a free or lapsed lock, and does `then` before anybody else can take it. */
+  /** Takes a free or lapsed lock, and runs `then` before anybody else can take it. */
   take<T>(holder: Holder, then: (lock: Lock) => T): T;
-  /** Whatever must not happen beside a change of holder. */
+  /** Runs work that must not happen while the holder changes. */
   exclusively<T>(use: () => T): T;
   beat(token: string): void;
   remove(): void;
@@ -76,7 +79,7 @@ function withMark<T>(mark: string, use: () => T): T {
   while (!createWhole(mark, JSON.stringify(mine), mine.token)) {
     const other = readLock(mark);
     if (other === undefined) continue;
-    // On one machine a process is gone or it is not; elsewhere only time tells.
+    // On the same machine a dead process can be seen; on another machine only time tells.
     const isStale = isSameSpace(other) ? isProcessGone(other) : (ageOf(mark) ?? 0) > markPatienceMs;
     if (isStale) removeStale(mark, other, mine.token);
     else if (Date.now() > deadline)
@@ -90,7 +93,7 @@ function withMark<T>(mark: string, use: () => T): T {
   }
 }
 
-/** Two may find the same stale mark; the second must not remove the first one's new one. */
+/** Two processes may find the same stale mark: the second must not remove the new mark of the first. */
 function removeStale(mark: string, stale: Lock, token: string): void {
   const aside = `${mark}.${token}.stale`;
   try {
@@ -113,7 +116,7 @@ function parseLock(text: string): Lock {
   try {
     value = JSON.parse(text);
   } catch {
-    // Not whole: its writer is gone, or about to write it. Only its age tells.
+    // A lock file that is not whole: its writer died, or is about to finish it. Only its age tells.
   }
   const { token, processes } = fieldsIn(value);
   return {

@@ -82,7 +82,7 @@ interface SessionParts {
   readonly own: OwnJournal;
 }
 
-/** What one holder has open. */
+/** The files that a holder has open. */
 interface OwnJournal {
   readonly file: number;
   readonly end: number;
@@ -102,7 +102,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened }:
     throw new LeaseLost(location);
   };
 
-  // Looking costs one small file.
+  // Checking the lock costs one read of a small file.
   const vouching = vouch(Math.min(1000, times.leaseMs / 2), () => void assertHeld());
 
   return {
@@ -118,7 +118,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened }:
         if (!isNamed) syncFolder(paths.journal);
         isNamed = true;
       });
-      // Whoever took the lock over meanwhile made a journal of its own, perhaps without these lines.
+      // A process that took the lock over meanwhile made a journal of its own, perhaps without these lines.
       own = { ...assertHeld(), lines: before + lines.length };
       noteEnd(own);
       vouching.renew();
@@ -127,7 +127,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened }:
       lock.exclusively(() => {
         const former = assertHeld();
         tell(paths.snapshot, () => {
-          // First, so that the end is never that of a journal that is not there any more.
+          // The end is removed first, so that it never belongs to a journal that does not exist any more.
           writeSync(former.end, endText({ ...former, lines: 0 }), 0);
           fsyncSync(former.end);
           replaceDurably(paths.snapshot, `${paths.snapshot}.${mine.token}.tmp`, snapshot);
@@ -152,7 +152,10 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened }:
   };
 }
 
-/** A fresh file under the journal's name, with the lines so far; what a dying process left unfinished stays behind. */
+/**
+ * Makes a new file under the journal's name with the lines so far. Unfinished bytes of a process that died are left
+ * out.
+ */
 function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledged = 0 }: StoredState): OwnJournal {
   // A journal that lost lines keeps the end it had, so that the loss is told for as long as nobody replaced it.
   const end = { snapshotEpoch: snapshotEpoch(snapshot), lines: Math.max(acknowledged, journal.length) };
@@ -176,36 +179,39 @@ function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledg
 
 const aside = (path: string, token: string): string => `${path}.${token}.tmp`;
 
-/** Aside at first, and under its name once it is filled. */
+/** The file is made beside the journal, and renamed once it is filled. */
 function ownFile(path: string, token: string, flag: "ax" | "wx") {
   const open = openSync(aside(path, token), flag, 0o600);
   return { open, name: (): void => renameSync(aside(path, token), path) };
 }
 
-/** What was acknowledged is durable: a file that cannot be closed, as on a network, loses nothing of it. */
+/** Acknowledged lines are durable already: a file that cannot be closed, as on a network, loses none of them. */
 function close({ file, end }: OwnJournal): void {
   for (const open of [file, end])
     try {
       closeSync(open);
     } catch {
-      // Nothing is written to it any more.
+      // No line is written to this journal any more.
     }
 }
 
-/** Always of one length, so that it is written over in one go. */
+/** The text always has the same length, so that it is overwritten in one write. */
 const endText = ({ snapshotEpoch: epoch, lines }: Pick<OwnJournal, "snapshotEpoch" | "lines">): string =>
   `${String(epoch).padStart(12, "0")} ${String(lines).padStart(12, "0")}\n`;
 
-/** It only helps to notice a loss: where it cannot be written, the lines are durable all the same. */
+/** The end only helps to notice a loss: where it cannot be written, the lines are durable all the same. */
 function noteEnd(own: OwnJournal): void {
   try {
     writeSync(own.end, endText(own), 0);
   } catch {
-    // It lags behind.
+    // The end then lags behind, which is allowed.
   }
 }
 
-/** Of the journal that goes on where that snapshot ends; another version of this tool may have replaced both. */
+/**
+ * Whether the end belongs to the journal that continues this snapshot: another version of this tool may have replaced
+ * both.
+ */
 function linesIn(end: string | undefined, snapshot: string | undefined): number | undefined {
   const found = /^(\d+) (\d+)\n$/.exec(end ?? "");
   return found !== null && Number(found[1]) === snapshotEpoch(snapshot) ? Number(found[2]) : undefined;

@@ -2,7 +2,7 @@
 import type { Holder, StateSession, StateStore } from "./store";
 
 export interface HeldStore {
-  /** The store as whoever holds its lock sees it. */
+  /** The store as the holder of its lock sees it. */
   readonly store: StateStore;
   release(): Promise<void>;
 }

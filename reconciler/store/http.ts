@@ -30,19 +30,19 @@ export interface HttpStoreOptions {
 }
 
 const documentFormat = "reconcile-cloud/stored-state";
-/** The document of a very large state; what answers a lock is a few lines. */
+/** The largest document that is read, for a very large state. The answer to a lock is a few lines. */
 const largestDocument = 256 * 2 ** 20;
 const largestOther = 2 ** 20;
-/** GitLab takes no longer one. */
+/** GitLab takes no longer text. */
 const longestId = 255;
 
 interface Document {
-  /** Grows with every write: GitLab keeps one version for each and refuses a second one of the same number. */
+  /** The number of the write: GitLab keeps one version for each number and refuses a second one. */
   readonly serial: number;
   readonly writer: string;
   readonly snapshot?: string;
   readonly journal: readonly string[];
-  /** How many lines were written; an older version did not keep it. */
+  /** How many journal lines were written. An older version of this tool did not keep the number. */
   readonly lines?: number;
 }
 
@@ -79,7 +79,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         return { status: answer.status, text };
       },
       {
-        // A certificate that is not believed is not believed a second later either.
+        // A certificate that was refused will be refused again: no second try.
         isPassing: (error) => certificateProblemOf(error) === undefined,
         asFailure: (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
         patienceMs: () => (hasAnswered ? waits.restart.http : waits.firstAnswer),
@@ -105,13 +105,13 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       Path: "",
     });
 
-  /** Whoever has it, or `undefined` when it is ours now. */
+  /** The holder of the lock; `undefined`: we have it now. */
   async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
     const { status, text } = await send(protocol.lockMethod, protocol.lockUrl, lockBody(id, holder));
     if (status === 200 || status === 201 || status === 204) return undefined;
     if (status !== 409 && status !== 423) throw refusal(location, status);
     const present = parsePresent(text);
-    // Asked twice because the first answer was lost.
+    // The second request met the lock of the first, whose answer was lost.
     return present.id === id ? undefined : present;
   }
 
@@ -135,7 +135,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const present = await askForLock(id, breaker);
       if (present !== undefined) await unlock(present.id ?? "", breaker);
       if (present !== undefined && !protocol.checksId) {
-        // Sign the document, or the former holder would still take it for its own.
+        // The document is signed, or the former holder would still take it for its own.
         if ((await askForLock(id, breaker)) !== undefined) return present.holder;
         await openSession(id, breaker);
       }
@@ -180,7 +180,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     return {
       epoch,
       read: async () => storedIn(now),
-      // Without leases a lock does not lapse; who took it by force is found out by the next write.
+      // Without leases a lock does not lapse. When somebody takes it by force, the next write finds that out.
       assertHeld: async () => undefined,
       async append(lines) {
         if (!protocol.checksId) await assertMine();
@@ -323,7 +323,7 @@ function parseDocument(text: string, location: string): Document {
   };
 }
 
-/** The one thing that every server keeps and gives back as it was, so it says whose lock it is. */
+/** Every server keeps this field and gives it back unchanged, so it says whose lock it is. */
 function lockId(holder: Holder): string {
   const id = randomUUID();
   const telling = `${id}.${Buffer.from(JSON.stringify(holder), "utf8").toString("base64url")}`;

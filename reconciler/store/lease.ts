@@ -10,10 +10,10 @@ export const unknownHolder: Holder = {
   command: "unknown",
 };
 
-/** Untrusted text, cut short. */
+/** Longer texts are cut: the text comes from outside. */
 export const toldOf = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
 
-/** A holder as somebody else wrote it: any field may be missing or of another kind. */
+/** A holder as read from the store: any field may be missing or of another type. */
 export function readHolder(value: unknown): Holder {
   const fields = fieldsIn(value);
   const text = (name: keyof Holder): string => toldOf(fields[name]);
@@ -26,7 +26,8 @@ export function readHolder(value: unknown): Holder {
   };
 }
 
-// However it is formatted, for whoever edits it or lets a formatter do so. Inside a string its quotes would be escaped.
+// Finds the epoch however the JSON is formatted, since people edit and format it. Inside a JSON string its quotes would
+// be escaped.
 const inSnapshot = /"epoch"\s*:\s*(\d+)/;
 const inLine = /^(?:[0-9a-f]{16} \{"n":\d+,"e":|sealed1 [0-9a-f]+ )(\d+)[, ]/;
 
@@ -48,8 +49,8 @@ export interface Heartbeat {
 }
 
 /**
- * Gives a sign of life now and then. A failed one is no error: the next write finds out whether the lease still stands.
- * Never two at once, and none keeps the process running.
+ * Gives a sign of life at intervals. A failed one is no error: the next write finds out whether the lease still stands.
+ * There are never two at once, and the timer does not keep the process running.
  */
 export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<void> | void): Heartbeat {
   let beating = false;
@@ -59,7 +60,7 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
     try {
       await beat();
     } catch {
-      // Found out by the next write.
+      // The next write finds out.
     } finally {
       beating = false;
     }
@@ -69,14 +70,14 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
 }
 
 export interface Vouching {
-  /** The lock is known to be ours at this moment. */
+  /** Called when the lock is known to be ours. */
   renew(): void;
   assertHeld(): Promise<void>;
 }
 
 /**
- * `trustMs`: how long what was known is believed. Nobody takes over before a whole lease is over; who takes the lock
- * away by force does not wait for that. `ask` rejects when the lock is lost.
+ * `trustMs`: how long an earlier answer is believed. Nobody takes the lock over before a whole lease is over, except by
+ * force. `ask` rejects when the lock is lost.
  */
 export function vouch(trustMs: number, ask: () => Promise<void> | void): Vouching {
   let knownAt = Date.now();

@@ -1,7 +1,7 @@
 /** A state in memory: a copy to try things on. It says nothing to any other process and is gone with this one. */
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, type StoredState } from "./store";
 
-/** `lastEpoch`: of whoever wrote what is copied; the fold counts nothing of a lower one. */
+/** `lastEpoch`: the epoch of the copied state's last holder; entries with a lower one are not folded. */
 export function createMemoryStore(initial: StoredState = { journal: [] }, lastEpoch = 0): StateStore {
   let snapshot = initial.snapshot;
   let journal = [...initial.journal];

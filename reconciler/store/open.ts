@@ -11,7 +11,7 @@ import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
 
 export interface OpenOptions {
   readonly times?: LeaseTimes;
-  /** Many states of this process are in the same place: they share their connections. */
+  /** Many states of this process are in the same place, so they share their connections. */
   readonly shared?: boolean;
   /** Plain http to a host other than this one. */
   readonly insecureHttp?: boolean;
@@ -48,7 +48,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   return protectStore(openStateStore(location, options), options.environment);
 }
 
-/** States by their locations, of which a path is relative to a folder. */
+/** Opens states by their locations. A path is relative to the folder. */
 export const storesFrom =
   (folder: string, insecureHttp: boolean) =>
   (location: string): StateStore => {

@@ -9,11 +9,11 @@ const longestPauseMs = 2000;
 
 export interface Patience {
   readonly waitMs: number;
-  /** Once, when there is somebody to wait for. */
+  /** Called once, when another holder has the lock. */
   readonly onWait: (holder: Holder) => void;
 }
 
-/** A store whose lock waits. */
+/** The store, with a lock that waits. */
 export function withPatience(store: StateStore, patience: Patience): StateStore {
   return {
     ...store,
@@ -22,8 +22,8 @@ export function withPatience(store: StateStore, patience: Patience): StateStore 
 }
 
 /**
- * Before a plan is made: what a running holder is about to change is not worth planning on. A store without leases does
- * not show its holder, and says no when it is locked.
+ * Waits before a plan is made: a plan beside a running holder would be outdated. A store without leases does not show
+ * its holder, and refuses when it is locked.
  */
 export function awaitFree(store: StateStore, patience: Patience, signal?: AbortSignal): Promise<void> {
   return insist(
@@ -36,7 +36,7 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
   );
 }
 
-/** A store that answers does so within this. */
+/** A store that works answers within this time. */
 const graceMs = 1000;
 
 /** A store that is not waited for any more soon after the signal, except for what is written: that is finished. */
@@ -88,7 +88,7 @@ class StoreStopped extends Error {
   }
 }
 
-/** Somebody would not wait any longer; nothing was sent or written. */
+/** The wait was given up; nothing was sent or written. */
 class WaitStopped extends Error {
   override readonly name = "WaitStopped";
   readonly code = "state/wait-stopped";
@@ -99,7 +99,7 @@ class WaitStopped extends Error {
 
 const isStopped = (signal?: AbortSignal): boolean => signal?.aborted === true;
 
-/** Ends at once when it is told to stop. */
+/** Ends at once when the signal fires. */
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

@@ -23,7 +23,7 @@ import {
 } from "./store";
 
 interface Target {
-  /** As the driver takes it, without what is ours. */
+  /** The address for the driver, without our own parameters. */
   readonly connection: string;
   readonly schema: string;
   readonly state: string;
@@ -52,10 +52,10 @@ function readPostgresUrl(location: string): Target {
   };
 }
 
-/** A server that hangs, or a network that swallows everything, must not hang the run: a lease is a minute. */
+/** A server that hangs, or a network that drops packets, must not hang the run: a lease is a minute. */
 export interface PostgresLimits {
   readonly connectMs: number;
-  /** For one statement: the server gives it up, and a little later it is not waited for any more. */
+  /** The limit for one statement: the server cancels it, and a little later this side stops waiting. */
   readonly statementMs: number;
   /** For how long a server that answered before may be away, as it is while it is started anew. */
   readonly restartMs: number;
@@ -67,7 +67,7 @@ const defaultLimits: PostgresLimits = {
   restartMs: waits.restart.database,
 };
 
-/** Of a process with many states in one database: they share their connections. */
+/** The connections that many states of one process in the same database share. */
 const sharedPools = new Map<string, Pool>();
 
 export interface PostgresOptions {
@@ -91,7 +91,7 @@ export function createPostgresStore(
   let takesTimeout = true;
   let hasTail = true;
 
-  /** Every statement here may be sent twice: it changes nothing the second time. */
+  /** Every statement here may be sent twice: the second time it changes nothing. */
   const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
     repeat(
       async () => {
@@ -104,7 +104,7 @@ export function createPostgresStore(
           return result;
         } catch (error) {
           if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
-          // A pooler in between that knows no such parameter: only this side's limit is left.
+          // A pooler that does not know the parameter: only this side's limit is left.
           takesTimeout = false;
           pool = openPool(connection, limits, takesTimeout, shared);
           if (shared) sharedPools.set(connection, pool);
@@ -128,7 +128,7 @@ export function createPostgresStore(
           [state],
         ),
       );
-    // The line that was acknowledged last, where the holder that noted it is the last one.
+    // The number of the line that was acknowledged last, where the present journal's holder noted it.
     const noted = "CASE WHEN tail_epoch = epoch THEN tail_line END AS tail";
     const found = await readWith(noted).catch((error: unknown) => {
       if (causeCode(error) !== undefinedColumn) throw error;
@@ -158,14 +158,15 @@ export function createPostgresStore(
     return row === undefined ? undefined : readHolder(fieldsIn(row)["holder"]);
   }
 
-  /** Two may make the tables at once; the one that comes second finds them there. */
+  /** Two processes may create the tables at once; the second one finds them. */
   async function prepare(): Promise<void> {
     const isThere = await ask("SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS there", [
       states,
       journal,
     ]);
     if (fieldsIn(isThere.rows[0])["there"] === true) return addTail();
-    // One transaction, and one first writer at a time: two that create the same thing at once refuse each other.
+    // One transaction, and one first writer at a time: PostgreSQL refuses one of two that create the same table at
+    // once.
     const make = [
       "SELECT pg_advisory_xact_lock(hashtext('reconcile-cloud'))",
       `CREATE SCHEMA IF NOT EXISTS ${within}`,
@@ -217,7 +218,7 @@ export function createPostgresStore(
       );
       const row: unknown = taken.rows[0];
       if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
-      // After those that were lost as well, so that the loss is told for as long as nobody replaced the state.
+      // The next number counts lost lines too, so that the loss stays visible until somebody replaces the state.
       const last = await ask(
         `SELECT GREATEST(${hasTail ? `(SELECT tail_line FROM ${states} WHERE name = $1),` : ""} max(line), 0) AS line
          FROM ${journal} WHERE name = $1`,
@@ -239,7 +240,10 @@ export function createPostgresStore(
     const { epoch, token } = opened;
     let { written } = opened;
     const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
-    /** Noted with the lines themselves, in another row: whatever loses lines does not lose it with them. */
+    /**
+     * The number is noted in another row than the lines, in the same statement: whatever loses lines does not lose it
+     * with them.
+     */
     const tail = (line: string): string => (hasTail ? `, tail_epoch = epoch, tail_line = ${line}` : "");
     const heartbeat = startHeartbeat(times, async () => void (await ask(held, [state, token])));
     const assertHeld = (result: QueryResult): void => {
@@ -253,7 +257,7 @@ export function createPostgresStore(
       read,
       assertHeld: vouching.assertHeld,
       async append(lines) {
-        // Numbered here: a statement that is repeated because its answer was lost finds its lines there.
+        // Lines are numbered by this side: a repeated statement whose first answer was lost finds its lines there.
         const numbers = lines.map((_, index) => written + index + 1);
         const last = written + lines.length;
         assertHeld(
@@ -307,14 +311,15 @@ function openPool(
     max: shared ? 6 : 2,
     connectionTimeoutMillis: connectMs,
     ...(takesTimeout ? { statement_timeout: statementMs } : {}),
-    // After the server's own, so that what is not waited for any more was given up there as well.
+    // This side's limit is later than the server's, so that the server has cancelled a statement when nobody waits for
+    // it any more.
     query_timeout: statementMs + connectMs / 2,
     keepAlive: true,
     // A command ends when its work is done, not when its connections are idle long enough.
     allowExitOnIdle: true,
     application_name: "reconcile",
   });
-  // An idle connection that breaks is made anew by the next statement.
+  // The next statement replaces an idle connection that broke.
   pool.on("error", () => undefined);
   return pool;
 }

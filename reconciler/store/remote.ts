@@ -4,10 +4,10 @@ import { LeaseLost, StateLocked, StoreFailed } from "./store";
 
 const firstPauseMs = 200;
 const longestPauseMs = 3000;
-/** What a server asks for in Retry-After is waited for up to here; nobody wants a command that sleeps for longer. */
+/** The longest Retry-After that is waited for: nobody wants a command that sleeps for longer. */
 const longestAskedMs = 30_000;
 
-/** A server that says not now, and perhaps when. */
+/** The server refuses for now, and may say until when. */
 export class Unavailable extends Error {
   constructor(
     readonly status: number,
@@ -24,7 +24,7 @@ export interface Insistence {
   patienceMs(): number;
 }
 
-/** For requests that may be sent twice: what breaks in passing is tried again, never faster than the pauses here. */
+/** For requests that may be sent twice: a passing failure is tried again, never faster than the pauses here. */
 export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, patienceMs }: Insistence): Promise<T> {
   const began = performance.now();
   let pauseMs = firstPauseMs;

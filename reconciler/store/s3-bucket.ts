@@ -11,23 +11,23 @@ import { StoreFailed } from "./store";
 export interface StoredObject {
   readonly text: string;
   readonly etag: string;
-  /** Since it was written, by the server's clock. */
+  /** The age of the object by the server's clock. */
   readonly ageMs: number;
 }
 
 export interface S3Bucket {
   get(key: string): Promise<StoredObject | undefined>;
-  /** False when there is one already. */
+  /** False: such an object exists already. */
   create(key: string, text: string): Promise<boolean>;
-  /** False when it is not the one with that tag any more. */
+  /** False: the object does not have that tag any more. */
   replace(key: string, text: string, etag: string): Promise<boolean>;
-  /** Whatever is there. */
+  /** Replaces whatever object is there. */
   put(key: string, text: string): Promise<void>;
   remove(key: string): Promise<void>;
   list(prefix: string): Promise<string[]>;
 }
 
-/** The SDK repeats by itself as well. */
+/** The SDK repeats failed requests by itself too. */
 const patienceMs = (): number => waits.firstAnswer;
 
 /** For one request with its repeats, to the last byte. The SDK itself waits without end. */

@@ -25,7 +25,7 @@ import {
   StoreFailed,
 } from "./store";
 
-/** The first line of an object: what follows it, and whose it is. */
+/** The first line of an object: what follows, and which holder wrote it. */
 type Head = "lines" | "snapshot";
 
 interface Segment {
@@ -35,7 +35,7 @@ interface Segment {
 }
 
 interface Log extends StoredState {
-  /** The number of the last object, of those that were lost as well: none of them is used again. */
+  /** The number of the last object, lost ones included: no number is used again. */
   readonly last: number;
   readonly numbers: readonly number[];
 }
@@ -53,7 +53,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   async function readLog(): Promise<Log> {
     let former = "";
     for (let attempt = 0; attempt < 20; attempt++) {
-      // Before the list, which may only grow meanwhile.
+      // The end is read before the list, which may only grow meanwhile.
       const end = readNumber((await bucket.get(endKey))?.text);
       const numbers = (await bucket.list(`${key}/`))
         .map((name) => name.slice(key.length + 1))
@@ -61,11 +61,11 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
         .map(Number)
         .sort((a, b) => a - b);
       const segments = await readSegments(numbers);
-      // Compacted away while it was read.
+      // The object was compacted away during the read.
       if (segments === undefined) continue;
       const last = Math.max(end, numbers.at(-1) ?? 0);
       const { missing, ...stored } = foldSegments(segments, last);
-      // A gap that stays is a loss; one of a compaction under way is gone with the next look.
+      // A gap that stays is a loss. A gap from a compaction under way is gone with the next look.
       const seen = numbers.join();
       if (missing > 0 && seen !== former) {
         former = seen;
@@ -81,7 +81,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     return stored;
   }
 
-  /** `undefined`: some of it is not there any more. */
+  /** `undefined`: an object of it does not exist any more. */
   async function readSegments(numbers: readonly number[]): Promise<Segment[] | undefined> {
     const segments: Segment[] = [];
     for (let at = 0; at < numbers.length; at += atOnce) {
@@ -99,14 +99,14 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     return segments;
   }
 
-  /** False when somebody else has that place. A try whose answer was lost finds its own object there. */
+  /** False: another writer has that number. A retry whose first answer was lost finds its own object there. */
   async function claim(number: number, head: Head, writer: string, text: string): Promise<boolean> {
     const body = `${head} ${writer}\n${text}`;
     if (await bucket.create(keyOf(number), body)) return true;
     return (await bucket.get(keyOf(number)))?.text === body;
   }
 
-  /** After this, whoever wrote before cannot any more. */
+  /** From here on a former holder cannot write any more. */
   async function fence(writer: string): Promise<Log> {
     for (let attempt = 0; attempt < 20; attempt++) {
       const log = await readLog();
@@ -166,7 +166,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     const lockBody = JSON.stringify({ ...holder, token });
     const isOurs = (text: string): boolean => fieldsOfJson(text)["token"] === token;
     let noted = 0;
-    /** It only helps to notice a loss: where it cannot be written, the objects are there all the same. */
+    /** The end only helps to notice a loss: where it cannot be written, the objects are there all the same. */
     const noteEnd = async (): Promise<void> => {
       const end = last;
       if (end === noted || !hasWritten) return;

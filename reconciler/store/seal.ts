@@ -14,9 +14,9 @@ import { StateSealed } from "./store";
 export type Secret = { readonly bytes: Buffer } | { readonly passphrase: string };
 
 export interface Keys {
-  /** The first seals; all open. */
+  /** The first key seals; every key opens. */
   readonly secrets: readonly Secret[];
-  /** Nothing is read or written in the clear. */
+  /** True: a state in the clear is neither read nor written. */
   readonly required: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface DerivedKey {
 
 const derived = new Map<Secret, Map<string, DerivedKey>>();
 
-/** A passphrase takes its time, once for each salt. */
+/** Deriving a key from a passphrase is slow, so it is done once for each salt. */
 export function deriveKey(secret: Secret, salt: string): DerivedKey {
   const bySalt = derived.get(secret) ?? new Map<string, DerivedKey>();
   derived.set(secret, bySalt);
@@ -102,7 +102,7 @@ export function seal(key: DerivedKey, bound: string, text: string): string {
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
 }
 
-/** `undefined`: it was changed, or is not what it is said to be. */
+/** `undefined`: the text was changed, or belongs to another place. */
 export function unseal(key: DerivedKey, bound: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, "base64");
   if (bytes.length < 28) return undefined;

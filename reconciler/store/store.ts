@@ -8,8 +8,8 @@ export interface StoredState {
   /** Lines written since, oldest first. */
   readonly journal: readonly string[];
   /**
-   * How many lines somebody was told are durable, kept apart from them. It may lag behind the journal, and never runs
-   * ahead of it, so that fewer lines than this are a loss. Absent where it was not kept.
+   * How many lines were acknowledged as durable, kept apart from the lines. The number may lag behind the journal and
+   * never runs ahead, so that fewer lines than this are a loss. Absent: it was not kept.
    */
   readonly acknowledged?: number;
 }
@@ -28,15 +28,15 @@ export const describeHolder = ({ who, host, pid, since, command }: Holder): stri
   `${who} on ${host} (pid ${pid}, ${command}) since ${since}`;
 
 export interface StateSession {
-  /** Grows with every holder: a writer with a lower one has lost its lease. */
+  /** Grows with every holder: a writer with a lower epoch has lost its lease. */
   readonly epoch: number;
   read(): Promise<StoredState>;
   /**
-   * Before anything is sent to the service: rejects with LeaseLost when somebody else holds the lock by now, which is
-   * asked only when too long nothing has vouched for it, as after a pause of the process or the machine.
+   * Called before anything is sent to the service. Rejects with LeaseLost when another holder has the lock by now. The
+   * store is asked only when its last answer is too old, as after a pause of the process or the machine.
    */
   assertHeld(): Promise<void>;
-  /** Durable when it resolves. Rejects with LeaseLost when somebody else holds the lock by now. */
+  /** Resolves when the lines are durable. Rejects with LeaseLost when another holder has the lock by now. */
   append(lines: readonly string[]): Promise<void>;
   /** Puts one snapshot in place of snapshot and journal, whole or not at all. */
   replace(snapshot: string): Promise<void>;
@@ -46,12 +46,12 @@ export interface StateSession {
 export interface StateStore {
   /** For people and messages; never with a credential. */
   readonly location: string;
-  /** False: nothing shows whether a holder is alive, so a lock stands until somebody takes it away. */
+  /** False: nothing shows whether a holder is alive, so a lock stands until somebody removes it. */
   readonly leases: boolean;
   read(): Promise<StoredState>;
   /** Rejects with StateLocked while another holder's lease is alive. The signal ends a wait for it, where there is one. */
   lock(holder: Holder, signal?: AbortSignal): Promise<StateSession>;
-  /** Whose lease is alive; `undefined` as well where a store without leases cannot tell without locking. */
+  /** The holder whose lease is alive. `undefined` too where a store without leases cannot tell without locking. */
   holder(): Promise<Holder | undefined>;
   /** Takes the lock away from whoever holds it; its holder cannot write any more. */
   breakLock(): Promise<Holder | undefined>;
@@ -87,7 +87,10 @@ export class StoreFailed extends Error {
   readonly code = "state/store-failed";
 }
 
-/** What protects the state does not let it be read or written: no key, a wrong one, or no encryption where it is required. */
+/**
+ * The state cannot be read or written because of its encryption: no key, a wrong one, or no encryption where it is
+ * required.
+ */
 export class StateSealed extends Error {
   override readonly name = "StateSealed";
   constructor(

@@ -1,6 +1,6 @@
 /**
- * The state read as if it were the wish: what differs from it in the service is drift, found by the same diff that
- * plans. A field the record does not know is not compared.
+ * The state read as a desired state: what differs from it in the service is drift, and the diff that plans finds it. A
+ * field that the record does not know is not compared.
  */
 
 import {
@@ -43,7 +43,7 @@ export function recordAsDesired(record: RecordedResource): DesiredResource {
   }
 }
 
-/** What stands for a field that the record does not know, and that is not compared for that. */
+/** A stand-in for a field that the record does not know, and that is therefore not compared. */
 const blank = { text: "", remark: "", name: "", size: 0, flag: false };
 const blankOf = ({ type, absent }: FieldRow): unknown =>
   absent !== "unset" && isOneOf(type, keysOf(blank)) ? blank[type] : undefined;

@@ -27,7 +27,8 @@ export function bookkeeping(
   for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
   const intents = new Set(pairs.filter((pair) => pair.intent !== undefined).map((pair) => pair.address));
   for (const difference of differences) {
-    // Looked for and not found: it was never made, and what is found under its name from now on is another's.
+    // The open create was looked for and not found: it made nothing. What bears its name from now on is somebody
+    // else's.
     if (intents.has(difference.address) && isOver(difference))
       changes.push({ type: "intent", address: difference.address, intent: null });
     const next = nextRecord(difference, resolve);
@@ -45,7 +46,7 @@ export function bookkeeping(
   return changes;
 }
 
-/** A create that is open is looked for under the new address from now on, and under that one alone. */
+/** From now on an open create is looked for under the new address alone. */
 function moveIntent(from: Address, difference: Difference, { intents }: State): StateChange[] {
   const { address } = difference;
   const intent = intents.get(from);
@@ -62,8 +63,9 @@ const isOver = (difference: Difference): boolean =>
     !("idUnknown" in difference && difference.idUnknown === true));
 
 /**
- * Written down before the step that would have left it behind, or for a VM that was out of sight for a moment; or
- * deleted by a run that was cut off before it could say so. What somebody else deleted is missing from now on.
+ * Orphans that are none any more: written down before a step that then did not leave them behind; written down for a VM
+ * that was out of sight for a moment; or deleted by a run that was cut off before it could record that. An orphan that
+ * somebody else deleted is missing from now on.
  */
 function endedOrphans(differences: readonly Difference[], before: State, live: Live): PlannedChange[] {
   if (before.orphans.size === 0) return [];
@@ -82,7 +84,7 @@ function endedOrphans(differences: readonly Difference[], before: State, live: L
   });
 }
 
-/** What a snapshot was taken for is done or not wanted any more, so it is nobody's to be found again. */
+/** The change that a snapshot was taken for is done or not wanted any more: no later run has to find that snapshot. */
 function unneededSnapshots(pairs: readonly Pair[], steps: readonly Step[]): StateChange[] {
   const taken = pairs.filter(({ intent }) => intent?.operation === "vm.snapshot");
   if (taken.length === 0) return [];

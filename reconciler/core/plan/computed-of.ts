@@ -36,7 +36,7 @@ export function computedOf(action: StepAction): readonly Computed[] {
   }
 }
 
-/** What a resource of the file stands on beside what it names: whatever its texts have a value of. */
+/** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
 export function computedOfResource(resource: DesiredResource): readonly Computed[] {
   switch (resource.kind) {
     case "vm": {
@@ -52,7 +52,9 @@ export function computedOfResource(resource: DesiredResource): readonly Computed
   }
 }
 
-/** Commands take their values when they run; what no service will ever tell is told before anything is sent. */
+/**
+ * A command takes its values when it runs. A value that no service will ever tell is reported before anything is sent.
+ */
 export const valuesMissing = (
   steps: readonly Step[],
   standings: Standings,
@@ -62,7 +64,7 @@ export const valuesMissing = (
     if (action.operation !== "flush" && action.operation !== "vm.check") return [];
     return computedOf(action).flatMap((computed): Diagnostic[] => {
       const standing = standings(computed);
-      // A flush comes before whatever else this plan does, so it can wait for nothing that the plan makes.
+      // A flush comes before everything else of this plan, so it cannot wait for a value that the plan makes.
       const why =
         standing.is === "missing"
           ? standing.why
@@ -85,7 +87,7 @@ export const valuesMissing = (
     });
   });
 
-/** What the records say of it. */
+/** The value as the records have it. */
 export function recordedValue({ address, attribute }: Computed, resources: State["resources"]): string | undefined {
   const record = resources.get(address);
   if (record === undefined) return undefined;

@@ -33,7 +33,7 @@ export interface Grants {
   readonly allowEmpty: boolean;
   /** Addresses, or `all`. */
   readonly confirmFlush: readonly string[];
-  /** What vanished from the service and may be made anew. */
+  /** Addresses of resources that vanished from the service and may be created again. */
   readonly recreate: readonly Address[] | "all";
   /** How many resources may go at once. */
   readonly allowRemoval: number | "all";
@@ -129,12 +129,13 @@ function detachUnflushed({ address, action, title }: Step): Consent[] {
   return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}${field}` }];
 }
 
-/** More vanish at once for a reason that is not theirs. */
+/** When more resources than this are gone at once, the reason is another service or credential. */
 const fewGone = 3;
 
 /**
- * What vanished is made anew as anything else is, one VM or group at a time. A volume comes back empty, what is
- * protected was never to go, and where much is gone at once something else is wrong: those are named first.
+ * A resource that vanished is created again without a consent, with three exceptions: a volume, which would come back
+ * empty; a resource with prevent_destroy; and any resource when many are gone at once, because then something else is
+ * wrong.
  */
 function recreations(
   changes: readonly Change[],
@@ -168,13 +169,16 @@ function recreations(
   });
 }
 
-/** What a change does that prevent_destroy stands against. */
+/** What a change does that prevent_destroy forbids. */
 function harmOf(change: Change): string | undefined {
   if (change.action === "replace" || isAbandoned(change)) return `${change.action} it`;
   return change.losses.length > 0 ? "wipe its root disk" : undefined;
 }
 
-/** Both count: taking it out of the file does not lift it, and switching it off counts once an apply recorded that. */
+/**
+ * Protection counts in the file and in the state: removing the field from the file does not lift it, and `false` counts
+ * once an apply has recorded it.
+ */
 const isProtected = (
   { address, movedFrom }: Change,
   desiredOf: (address: Address) => DesiredResource | undefined,
@@ -190,17 +194,17 @@ export function massRemoval(changes: readonly Change[], isEmpty: boolean, manage
   return isEmpty ? [emptyConsent(abandoned)] : removalConsent(abandoned, managed);
 }
 
-/** Everything the file no longer declares at once: more often a lost file than a wish. */
+/** The file declares nothing any more, which is more often a lost file than a wish. */
 const emptyConsent = (abandoned: number): Consent => ({
   kind: "empty",
   detail: `the desired state is empty, and ${abandoned} ${abandoned === 1 ? "resource" : "resources"} would be deleted or left behind`,
   grant: "--allow-empty",
 });
 
-/** So few may always go, whatever their share. */
+/** So few resources may always go, whatever their share. */
 const fewRemovals = 5;
 
-/** More often half a file than a wish: nothing is asked when no more goes than is usual. */
+/** Half a file is more often a mistake than a wish. Nothing is asked when no more goes than is usual. */
 const removalConsent = (abandoned: number, managed: number): Consent[] =>
   abandoned < fewRemovals || abandoned * 2 <= managed
     ? []
@@ -213,7 +217,10 @@ const removalConsent = (abandoned: number, managed: number): Consent[] =>
         },
       ];
 
-/** Deleted, or left as an orphan where the service cannot delete; what a removed entry lets go was meant. */
+/**
+ * Whether a resource is deleted, or left as an orphan where the service cannot delete. A resource that a `removed`
+ * entry lets go was meant to go.
+ */
 export const isAbandoned = (change: Change): boolean =>
   change.action === "delete" || (change.action === "forget" && change.reason !== "gone" && change.reason !== "let_go");
 
@@ -230,13 +237,14 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
       grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),
     recreate: (consent) =>
       grants.recreate === "all" || grants.recreate.includes(consent.address ?? "") || isApproved(consent),
-    // Who approved a saved plan cannot know what is unwritten in the guest by the time it is applied.
+    // The approval of a saved plan is no answer here: nobody knew then what the guest has not written yet when the plan
+    // is applied.
     flush: ({ address = "" }) => flushes.has("all") || flushes.has(address),
   };
   return consents.filter((consent) => !isGiven[consent.kind](consent));
 }
 
-/** What is said when one is missing. */
+/** The code of the diagnostic when a consent is missing. */
 export const consentCodes = {
   approval: "consent/approval",
   data_loss: "consent/data-loss",
@@ -247,7 +255,7 @@ export const consentCodes = {
   removal: "consent/removal",
 } as const satisfies Record<ConsentKind | "approval", DiagnosticCode>;
 
-/** As everything else that is wrong is told. */
+/** A missing consent as a diagnostic. */
 export const missingConsent = ({ kind, address, detail, grant }: Consent): Diagnostic => ({
   severity: "error",
   code: consentCodes[kind],
@@ -256,6 +264,6 @@ export const missingConsent = ({ kind, address, detail, grant }: Consent): Diagn
   ...(address === undefined ? {} : { address }),
 });
 
-/** What a consent is about, down to the id and the size: two of the same name permit the same. */
+/** What a consent is about, down to the id and the size: two consents of the same name permit the same. */
 const nameOf = ({ kind, address, loss, count }: Consent): string =>
   JSON.stringify([kind, address, loss?.disk, loss?.id, loss?.sizeGb, count]);

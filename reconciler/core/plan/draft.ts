@@ -1,6 +1,6 @@
 /**
- * The plan while it is being made: steps in the order they were thought of, and the few facts that steps of different
- * resources need of each other. It lives inside one call of makePlan.
+ * The plan while it is being made: steps in the order in which they were added, and the few facts that steps of
+ * different resources need of each other. It lives inside one call of makePlan.
  */
 
 import type { Change } from "../diff/changes";
@@ -19,7 +19,7 @@ export interface Draft {
   readonly changes: Change[];
   readonly changeAt: ReadonlyMap<Address, Change>;
   readonly diagnostics: Diagnostic[];
-  /** The step after which an address has its (new) id. */
+  /** By address: the step after which the resource has its (new) id. */
   readonly ready: Map<Address, string>;
   /** Ids of groups that this plan takes over: known already, although no record has them yet. */
   readonly adopted: Map<Address, string>;
@@ -34,9 +34,9 @@ export interface Draft {
   readonly powers: Map<string, { readonly operation: "vm.stop" | "vm.start"; readonly step: string }>;
   /** By VM id: the step after which a VM that goes is no longer half-resized, and can be stopped for a flush. */
   readonly reverts: Map<string, string>;
-  /** VMs that may run after this plan's rebuild or resize although they were stopped before: the contract does not say. */
+  /** VMs that were stopped and may run after a rebuild or a resize of this plan: the contract does not say. */
   readonly mayRestart: Set<string>;
-  /** By VM id: the flush commands and the detaches that want it running, which come before it is stopped. */
+  /** By VM id: flush commands and detaches that need the VM running, and so come before its stop. */
   readonly whileRunning: Map<string, string[]>;
   /** VMs that are stopped while volumes come off, by their id. */
   readonly stops: Map<string, FlushStop>;
@@ -44,11 +44,11 @@ export interface Draft {
 
 export interface FlushStop {
   readonly vm: Reference;
-  /** The step that sees to it; `undefined`: it is stopped as it is. */
+  /** The step that stops the VM or makes sure that it is stopped. `undefined`: the VM is stopped already. */
   readonly stop?: string;
-  /** It ran before, and shall again. */
+  /** The VM ran before, and is started again. */
   readonly starts: boolean;
-  /** What has to end before it starts. */
+  /** The steps that have to end before the VM is started again. */
   readonly users: string[];
 }
 
@@ -64,7 +64,7 @@ export function addStep(draft: Draft, step: NewStep): string {
   return step.id;
 }
 
-/** One need a step: `done` and `failed` each say more than `end`. */
+/** Keeps one need for each step: `done` and `failed` each demand more than `end`. */
 export function onceEach(needs: readonly Need[]): readonly Need[] {
   const strongest = new Map<string, Need>();
   for (const need of needs) {
@@ -74,7 +74,7 @@ export function onceEach(needs: readonly Need[]): readonly Need[] {
   return strongest.size === needs.length ? needs : [...strongest.values()];
 }
 
-/** The record of an address from now on, or none; the create that may have been open is settled with it. */
+/** Records an address, or forgets it, and settles the create that may have been open there. */
 export const settledRecord = (address: Address, record: RecordedResource | null): StateChange[] => [
   { type: "resource", address, record },
   { type: "intent", address, intent: null },
@@ -82,10 +82,13 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
 
 export const nameKey = (kind: "vm" | "group", name: string): string => `${kind}:${name.toLowerCase()}`;
 
-/** What a VM is called in `holds`: its address where it has one, so that old and new id of a replaced VM exclude each other. */
+/**
+ * The name of a VM in `holds`: its address where it has one, so that the old and the new VM of a replacement exclude
+ * each other.
+ */
 export const vmHold = (draft: Draft, vm: Reference): string =>
   `vm:${"address" in vm ? vm.address : (draft.context.addressOfId.get(vm.id) ?? vm.id)}`;
 
-/** A VM as people know it. */
+/** The name under which people know a VM. */
 export const vmLabel = (draft: Draft, vm: Reference): string =>
   "address" in vm ? vm.address : (draft.context.addressOfId.get(vm.id) ?? vm.id);

@@ -33,9 +33,9 @@ function attachAfterVmExists(draft: Draft): void {
 }
 
 /**
- * An address, an id that only the service knows: whoever sends it waits for the step that makes what it is of. A command
- * that speaks of what is there already takes the value of its own moment, and waits for nothing. A group that is
- * replaced keeps its name until its successor can be made.
+ * A value that only the service knows (an address, an id): the step that sends it waits for the step that makes the
+ * resource it belongs to. A command about a resource that exists already takes the value that holds when it runs, and
+ * waits for nothing. A group that is replaced keeps its name until its successor can be made.
  */
 function fillInAfterItIsKnown(draft: Draft): void {
   const asides = new Map<string, readonly Need[]>();
@@ -60,7 +60,7 @@ function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
   });
 }
 
-/** A volume that is deleted with its VM needs no flush: the VM goes first and lets it off. */
+/** A volume that is deleted together with its VM needs no flush: the VM goes first and lets the volume off. */
 function deleteVolumeAfterItsVm(draft: Draft): void {
   if (draft.vmDeletes.size === 0) return;
   const comesOff = new Set(
@@ -84,7 +84,7 @@ function attachedVm(draft: Draft, address: string): string | undefined {
   return (live === undefined ? record.attachedTo : live) ?? undefined;
 }
 
-/** Names are unique: whoever takes one waits until whoever has it has let it go. */
+/** Names are unique: the step that takes a name waits for the step that frees it. */
 function takeNameAfterItIsFree(draft: Draft): void {
   const added = new Map<string, Need[]>();
   for (const { key, step } of draft.takes) {
@@ -97,11 +97,11 @@ function takeNameAfterItIsFree(draft: Draft): void {
   editSteps(draft, (step) => added.get(step.id) ?? []);
 }
 
-/** What is changed about a running VM is changed before it is stopped for a flush; one that goes is stopped as it is. */
+/** Changes of a running VM come before its stop for a flush. A VM that goes is stopped without them. */
 function stopAfterVmChanges(draft: Draft): void {
   if (draft.stops.size === 0) return;
   const stopOf = new Map<string, string>();
-  // A VM that is deleted is not changed any more; what comes after belongs to the new one.
+  // A VM that is deleted is not changed before: the changes belong to the new VM.
   for (const [id, { stop }] of draft.stops)
     if (stop !== undefined && stop !== draft.powers.get(id)?.step && !draft.vmDeletes.has(id))
       stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
@@ -118,8 +118,8 @@ function stopAfterVmChanges(draft: Draft): void {
 }
 
 /**
- * A command that flushes a volume needs the VM that it runs in. One that goes is stopped last of all, so that a flush or
- * a detach that failed leaves it as it was.
+ * A command that flushes a volume needs its VM running. A VM that goes is stopped after all of them, so that a failed
+ * flush or detach leaves the VM as it was.
  */
 function stopAfterFlushCommands(draft: Draft): void {
   if (draft.whileRunning.size === 0) return;
@@ -136,8 +136,8 @@ function stopAfterFlushCommands(draft: Draft): void {
 }
 
 /**
- * A VM stopped for flushes starts again when the last volume is done, however that ended. One that was stopped anyway
- * stays so, or starts for its own reason, but not before the volumes that rely on it.
+ * A VM that was stopped for flushes starts again when the last volume is done, however that ended. A VM that was
+ * stopped before stays stopped, or starts because the file says so, but not before the volumes that rely on the stop.
  */
 function startAfterFlushes(draft: Draft): void {
   if (draft.stops.size === 0) return;

@@ -10,7 +10,7 @@ import type { Step, StepOperation } from "./step";
 const second = 1000;
 const request = 0.5 * second;
 
-/** What a step does beside one request. */
+/** The time of a step beyond one request. */
 const ownMs: Readonly<Record<Exclude<StepOperation, Operation>, number>> = {
   "vm.settle": 30 * second,
   "vm.check": 10 * second,
@@ -28,7 +28,7 @@ export const estimateMs = (operation: StepOperation): number =>
 
 export interface Estimate {
   readonly durationMs: number;
-  /** Only VMs that are down at all. */
+  /** Only VMs that are down for some time. */
   readonly downtimeMs: Readonly<Record<Address, number>>;
 }
 
@@ -51,7 +51,7 @@ function earliestTimes(steps: readonly Step[]): Times {
   return { start, finish };
 }
 
-/** Only run when something else failed, so no part of what is expected to happen. */
+/** The step runs only when another one failed, so it is no part of what is expected to happen. */
 export const isFallback = (step: Step): boolean => step.needs.some((need) => need.on === "failed");
 
 export function estimate(steps: readonly Step[]): Estimate {

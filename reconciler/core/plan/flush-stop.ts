@@ -1,6 +1,6 @@
 /**
- * One stop of a VM for all its volumes that come off it or outlive it, its own where the file asks for one; edges.ts
- * starts it again when the last is done.
+ * One stop of a VM for all volumes that come off it or outlive it. Where the file itself asks for the stop, that step
+ * serves. edges.ts starts the VM again when the last volume is done.
  */
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
 import { type Need, need } from "./step";
@@ -9,7 +9,7 @@ interface StopOptions {
   /** Where the VM is known by an address that no record has yet. */
   readonly address?: string;
   readonly after?: readonly Need[];
-  /** False: nobody waits for it to serve again. */
+  /** False: the VM does not come back, so its downtime counts for nobody. */
   readonly serves?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { itemAt, mustGet } from "../text/invariant";
 
 export interface Ordered {
   readonly order: readonly string[];
-  /** What is left when every order would break an edge: members of cycles and what hangs on them. */
+  /** The nodes that have no order: members of cycles and what depends on them. */
   readonly stuck: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What planning a group and retiring its old self share. */
+/** What the planning of a group and the retiring of a replaced group have in common. */
 import type { GroupDifference } from "../diff/group";
 import type { Address } from "../model/address";
 import type { Rule } from "../model/rule";
@@ -14,7 +14,10 @@ export const ruleTarget = (rule: Rule): Address | undefined =>
 
 export const hold = (address: Address): string => `group:${address}`;
 
-/** Readable, of the allowed length, the same on every run, and itself when it is one already. */
+/**
+ * A name to set a group aside: readable, of the allowed length, the same in every run, and unchanged when the name is
+ * one already.
+ */
 export function asideName(name: string, id: string): string {
   const mark = `-old-${id
     .replace(/[^a-z0-9]/gi, "")

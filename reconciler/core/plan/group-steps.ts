@@ -26,7 +26,7 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
     else if (difference.adopts === true && difference.change?.id !== undefined)
       draft.adopted.set(difference.address, difference.change.id);
 
-  // Taken over first: a group that is created may name one of them.
+  // Groups are taken over first: a group that is created may name one of them.
   for (const difference of differences) if (difference.action === "import") adoptGroup(difference, draft);
   const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(address, fresh));
   const ordered = order.flatMap((address) => fresh.get(address) ?? []);
@@ -48,7 +48,7 @@ function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>)
   return targets;
 }
 
-/** Not in the create: it names its own group, or closes a cycle. */
+/** Rules that cannot be in the create: they name their own group, or close a cycle. */
 const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
   const target = ruleTarget(rule);
   return target !== undefined && (target === own || open.has(target));
@@ -114,9 +114,9 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
 
 interface OldSelf {
   readonly id: string;
-  /** The name that it had when this plan was made. */
+  /** The group's name when this plan was made. */
   readonly name: string;
-  /** The name that it has until it is deleted. */
+  /** The name that the replaced group has until it is deleted. */
   readonly aside: string;
   /** Absent: an interrupted replacement has renamed it already. */
   readonly renamed?: string;
@@ -191,7 +191,7 @@ function addRule(
 function changeGroup(difference: GroupDifference, draft: Draft): void {
   switch (difference.action) {
     case "none":
-    // Made before, with the other new groups.
+    // The new group was planned before, with the other new groups.
     case "create":
     case "replace":
       return;
@@ -278,7 +278,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
   const before: Partial<RecordedGroup> = {
     name: live?.name,
     description: live?.description,
-    // What is there of it already, and what is there still.
+    // Which of the desired rules exist already, and which rules to remove still exist.
     rules: recordRules(
       [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
       resolver(draft),

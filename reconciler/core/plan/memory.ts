@@ -1,6 +1,6 @@
 /**
- * What a plan may take as it was seen last: what neither the file nor an interrupted run touches, and was seen not too
- * long ago. A plan from the state alone says what is touched; nothing of it is believed further than that.
+ * What a plan may take from memory: resources that neither the file nor an interrupted run touches, and that were seen
+ * not too long ago. A plan from the state alone tells which are touched, and is believed no further than that.
  */
 import type { PlanOptions } from "../diff/context";
 import type { Pair } from "../diff/pair";
@@ -8,36 +8,39 @@ import type { Address } from "../model/address";
 import { type Live, sight } from "../model/live";
 import type { LastSeen, State } from "../model/recorded";
 
-/** Taken as it was seen last. */
+/** A resource that was taken from memory. */
 export interface Remembered {
   readonly address: Address;
-  /** ISO time; absent: nobody knows. */
+  /** ISO time of the last look. Absent: nobody knows. */
   readonly seenAt?: string;
 }
 
 export const lastSeen = ({ seen }: State, address: Address): string | undefined => seen?.each?.[address] ?? seen?.all;
 
-/** What was never seen, or not for so long. */
+/** Resources that were never seen, or not for so long. */
 export function tooOld(state: State, maxAgeMs: number, now: number): ReadonlySet<Address> {
   const old = new Set<Address>();
   for (const address of state.resources.keys()) {
     const at = lastSeen(state, address);
-    // A time to come is of another clock, and says nothing.
+    // A time in the future comes from another clock, and counts as never seen.
     if (at === undefined || !(Date.parse(at) <= now && now - Date.parse(at) < maxAgeMs)) old.add(address);
   }
   return old;
 }
 
-/** Of somebody who plans again and again, beside what the state keeps. */
+/** What a caller that plans again and again remembers beside the state. */
 export interface LookMemory {
   readonly seen: LastSeen | undefined;
-  /** These are looked at in any case. */
+  /** Addresses that are looked at in any case. */
   readonly again: ReadonlySet<Address>;
-  /** So much of everything, what was not seen for longest first: so nothing gets too old at one time with much else. */
+  /**
+   * The share of all resources that each plan looks at, those unseen for longest first: so no two plans meet many old
+   * ones at once.
+   */
   readonly share: number;
 }
 
-/** The state with whichever is the later note of when things were seen. */
+/** The state with the later of two notes for each resource of when it was seen. */
 export function remembering(state: State, { seen }: LookMemory): State {
   if (seen === undefined) return state;
   const later = (one = "", other = ""): string => (one > other ? one : other);
@@ -50,7 +53,7 @@ export function remembering(state: State, { seen }: LookMemory): State {
   return { ...state, seen: { each } };
 }
 
-/** What was not seen for longest; what was never seen comes first. */
+/** The resources that were not seen for longest. A resource that was never seen comes first. */
 export function oldest(state: State, count: number): readonly Address[] {
   const at = (address: Address): string => lastSeen(state, address) ?? "";
   return [...state.resources.keys()]
@@ -66,12 +69,12 @@ export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live
   });
 }
 
-/** What was seen, and when. */
+/** The resources that were seen, and when. */
 export interface Sightings {
   readonly at: string;
   /** Absent: everything that is recorded. */
   readonly addresses?: readonly Address[];
-  /** Some of it had not been seen for too long: worth to be written down, whatever else there is to do. */
+  /** Some of them had not been seen for too long: the note is worth a write of its own. */
   readonly isDue: boolean;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What vanished is never forgotten: its record goes along into an orphan that is "missing since". Where that shows again
- * it is taken back, or told, because something else has its place by now.
+ * A resource that vanished is never forgotten: its record is kept in an orphan that is "missing since". When the
+ * service shows the resource again, the record is taken back, or a diagnostic says that something else has its place by
+ * now.
  */
 import type { Difference } from "../diff/all";
 import type { Pair } from "../diff/pair";
@@ -11,14 +12,14 @@ import { type Live, sight } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 
-/** The records of what is gone, kept beside whatever takes their place. */
+/** The records of resources that are gone, kept beside the resources that take their place. */
 export function vanished(differences: readonly Difference[], pairs: readonly Pair[], before: State): PlannedChange[] {
   const recordedAt = lazily(() => new Map(pairs.map(({ address, recorded }) => [address, recorded])));
   return differences.flatMap(({ change }): PlannedChange[] => {
     const record = change?.reason === "gone" ? recordedAt().get(change.address) : undefined;
     if (change === undefined || record?.id === undefined || record.deleting === true) return [];
     const orphan = missingOrphan(record, record.id, change.because);
-    // Missing already, since an earlier run that did not get further.
+    // An earlier run found the resource missing already, and did not get further.
     return before.orphans.get(orphanKey(orphan))?.missingSince === undefined ? [{ type: "missing", orphan }] : [];
   });
 }

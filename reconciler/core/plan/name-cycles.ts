@@ -1,6 +1,6 @@
 /**
- * Two resources that swap names wait for each other, because names are unique. One of them goes through a name that
- * nobody has.
+ * Two resources that swap names would wait for each other, because names are unique. One of them is renamed to a
+ * passing name first.
  */
 import type { Reference } from "../model/desired";
 import { itemAt, mustGet } from "../text/invariant";
@@ -43,7 +43,7 @@ function stepAside(draft: Draft, key: string, index: number): void {
   const aside = addStep(draft, {
     ...rename,
     id: `${rename.id}-aside`,
-    // The name alone: what else the rename brings is said, and recorded, with it.
+    // Only the name: the second rename records and tells everything else.
     action:
       action.operation === "vm.rename"
         ? { ...action, name: passing }
@@ -55,7 +55,7 @@ function stepAside(draft: Draft, key: string, index: number): void {
   draft.frees.set(key, aside);
 }
 
-/** Of the allowed length, and nobody else's: an interrupted swap may have left another one on its way. */
+/** A passing name: of the allowed length, and borne by nobody else, since an interrupted swap may have left one. */
 function passingName(name: string, of: Reference): string {
   const own = ("id" in of ? of.id : of.address)
     .toLowerCase()

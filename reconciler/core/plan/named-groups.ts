@@ -16,7 +16,7 @@ import { need, type Step, type StepAction } from "./step";
 
 export interface Namer {
   readonly id: string;
-  /** Its address, or its name where nothing here manages it. */
+  /** The group's address, or its name where no address manages it. */
   readonly label: string;
   readonly address?: Address;
   readonly rules: readonly Rule[];
@@ -57,7 +57,7 @@ const byLabel = (one: Namer, other: Namer): number =>
 const targetOf = ({ remote }: Rule): string | undefined =>
   remote.kind === "group" && "id" in remote.group ? remote.group.id : undefined;
 
-/** In words: who names the group that is called so, by which rules. */
+/** In words: which groups name the group of this name, and by which rules. */
 export const describeNamers = (namers: readonly Namer[], name: string): string =>
   namers
     .map(({ label, rules }) => `${label} (${rules.map((rule) => describeRule(rule, () => name)).join("; ")})`)

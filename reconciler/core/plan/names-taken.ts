@@ -1,7 +1,7 @@
 /**
  * Whether somebody else bears a name that this plan gives: a stranger, or a resource that the targets leave out or that
- * is let go. The service would refuse it, and that after a replacement has deleted the old one; or it would make a twin.
- * A new address is looked at by the diff, which offers to take the other one over.
+ * is let go. The service would refuse the name, and after a replacement has deleted the old resource that is too late;
+ * or it would make a twin. The diff looks at new addresses, and offers to take the other resource over.
  */
 import { groupByName } from "../diff/context";
 import type { Pair } from "../diff/pair";
@@ -18,7 +18,7 @@ interface Bearer {
   readonly id: string;
 }
 
-/** Asked before names are swapped by way of a third, which are taken for a moment only. */
+/** Asked before swaps get their passing names, which are taken for a moment only. */
 export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: readonly Pair[]): Diagnostic[] {
   const given = draft.steps.flatMap((step) => {
     const name = nameGiven(step);
@@ -36,9 +36,9 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     const isOther = ({ id }: Bearer): boolean => {
       const address = addressOfId.get(id);
       if (address === step.address) return false;
-      // Whoever bore it before a create whose answer was lost was looked at when that was planned.
+      // A create whose answer was lost: who bore the name before was looked at when the create was planned.
       if (pair?.intent?.idsBefore.includes(id) === true) return false;
-      // Two volumes may have one name; only a stranger's may be the one that is missed.
+      // Two volumes may have one name, so only an unmanaged volume may be the missing one.
       if (kind === "volume") return address === undefined && !orphans.has(orphanKey({ kind, id }));
       return address === undefined || freers.get(nameKey(kind, name)) !== address;
     };
@@ -75,14 +75,14 @@ export function nameGiven({ action }: Step): { readonly kind: Kind; readonly nam
   }
 }
 
-/** Which address lets go of a name in this plan. */
+/** The address that frees a name in this plan. */
 function freersOf(draft: Draft): Map<string, Address> {
   if (draft.frees.size === 0) return new Map();
   const addressOf = new Map(draft.steps.map(({ id, address }) => [id, address]));
   return new Map([...draft.frees].map(([key, step]) => [key, mustGet(addressOf, step)]));
 }
 
-/** Everybody of a kind by name: as listed, or where there is no list as recorded and seen one by one. */
+/** All resources of a kind by name: as listed, or where there is no list, as recorded and seen one by one. */
 function bearerLookup(draft: Draft): ByKind<Bearer> {
   const { live, byName } = draft.context;
   const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) => {

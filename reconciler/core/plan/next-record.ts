@@ -1,6 +1,6 @@
 /**
- * What the record of each kind says when nothing but looking was done: everything that the file and the service agree on
- * by now, and the former value of every field that a step is still to make true.
+ * What the record of each kind says after looking alone, before any request: everything on which the file and the
+ * service agree, and the former value of every field that a step is still to change.
  */
 import type { Difference } from "../diff/all";
 import type { GroupDifference } from "../diff/group";
@@ -31,7 +31,7 @@ export function nextRecord(difference: Difference, resolve: ResolveGroup): Recor
 
 const pendingFields = ({ change }: Difference): readonly string[] => (change?.fields ?? []).map(({ field }) => field);
 
-/** The record itself where nothing of it is other: most plans change little, and comparing costs less than copying. */
+/** The same record where nothing differs: most plans change little, and comparing costs less than copying. */
 function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<R>[]): R {
   let next = old;
   for (const part of parts)
@@ -45,7 +45,7 @@ interface KnownVm {
   readonly old: RecordedVm;
 }
 
-/** What a record remembers of work under way, and when it is over. */
+/** What a record remembers of work under way, and when that work is over. */
 const isOver: Readonly<
   Record<
     "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached" | "dataVolumeMoving",
@@ -58,7 +58,7 @@ const isOver: Readonly<
   stoppedForFlush: ({ desired }, live) => desired.power !== undefined || live?.phase === "running",
   dataVolumeDetached: ({ difference, old }, live) =>
     difference.dataVolumeOff !== true && (live?.volumes !== undefined || old.dataVolumeMoving !== undefined),
-  // Where nothing shows it, no plan is made.
+  // Where nothing shows where the data volume is, there is no plan.
   dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
 };
 
@@ -87,7 +87,7 @@ function undecidedFields({ difference: { live, verify }, desired: { lifecycle } 
     ...lifecycle.ignoreChanges,
     ...(verify === undefined ? [] : ["flavor_id"]),
     ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
-    // On its way somewhere: whether it runs is compared when it has arrived.
+    // The VM is in transition: whether it runs is compared when it has arrived.
     ...(live === undefined || live.phase === "running" || live.phase === "stopped" ? [] : ["power"]),
   ];
 }
@@ -100,7 +100,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
   const isOpen = pending.includes("attach_to");
   const next = revised<RecordedVolume>(old, volumeRecord(desired), {
     deleting: undefined,
-    // Where the file does not say where it hangs, only what this tool has attached is recorded.
+    // Where the file does not say where the volume hangs, only an attachment that this tool made is recorded.
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
@@ -112,7 +112,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const { action, recorded: old, desired, added, removed, platformRules } = difference;
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
-  // What is there already, and what is there still; the steps of each rule say the rest.
+  // Which desired rules exist already, and which rules to remove still exist. The step of each rule records the rest.
   const there = [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)];
   const platform = platformRules.length > 0 ? platformRules : old.platformRules;
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
@@ -122,7 +122,10 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   return holdBack(next, old, [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges]);
 }
 
-/** What a group was told without an answer, less what is compared now and found to be as wanted either way. */
+/**
+ * The name and description of an update whose answer was lost, without those that are compared now and found as desired
+ * either way.
+ */
 function stillOpen(
   { updating }: RecordedGroup,
   desired: DesiredGroup,

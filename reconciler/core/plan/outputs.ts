@@ -18,9 +18,9 @@ import { recordedValue } from "./computed-of";
 
 export interface PlannedOutput {
   readonly name: string;
-  /** Absent: there was none. */
+  /** Absent: the output had no value before. */
   readonly before?: Json;
-  /** Absent: it is taken away, or nothing of it is known. What is open in it stands there in words. */
+  /** Absent: the output is removed, or nothing of it is known. A part that is still open stands there in words. */
   readonly after?: Json;
   readonly known: boolean;
   readonly changes: boolean;
@@ -29,7 +29,7 @@ export interface PlannedOutput {
 }
 
 export interface OutputsPlanned {
-  /** `undefined`: there are none, before or after. */
+  /** `undefined`: there are no outputs, before or after. */
   readonly outputs?: readonly PlannedOutput[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -94,7 +94,10 @@ function planOutput(
   };
 }
 
-/** The outputs as the records have them by now. One of which something is missing is none: an old address would be a lie. */
+/**
+ * The outputs as the records have them by now. An output of which a part is missing is left out: an old address in it
+ * would be wrong.
+ */
 export function outputsNow(desired: readonly DesiredOutput[], resources: State["resources"]): Outputs {
   const outputs: Record<string, RecordedOutput> = {};
   for (const output of desired) {

@@ -1,7 +1,7 @@
 /**
- * Which part of the world a narrow plan has to look at: what it is made for, what that refers to, what refers to that,
- * and whoever may bear a name that it gives. Everything else is as the state has it, and not to look at it proves nothing
- * about it.
+ * Which part of the world a narrow plan has to look at: the resources that it is made for, those that they refer to,
+ * those that refer to them, and every resource that may bear a name that the plan gives. Everything else is taken from
+ * the state, and an absence there proves nothing.
  */
 
 import type { Change } from "../diff/changes";
@@ -21,7 +21,7 @@ import { type Swept, unswept } from "./sweep";
 
 export interface Part {
   readonly addresses: ReadonlySet<Address>;
-  /** Kinds of which a name is given or looked for: only a whole list shows who bears it. */
+  /** Kinds of which the plan gives or looks for a name: only a whole list shows who bears it. */
   readonly named: ReadonlySet<Kind>;
 }
 
@@ -49,7 +49,10 @@ export function partChanged(fromState: Plan, desired: Desired, before: State, no
   return partAround(start, pairs, state, desired);
 }
 
-/** Beside what was seen in the slices of a sweep: what it did not see, what is open, and what a plan on it would touch. */
+/**
+ * Where to look beside the slices of a sweep: at what they did not see, at what is open, and at what a plan on them
+ * would touch.
+ */
 export function partUnswept(fromSwept: Plan, desired: Desired, before: State, swept: Swept): Part {
   const { pairs, state } = pairResources(whatIsMeant(desired, fromSwept.options), before);
   const start = new Set<Address>([...state.intents.keys(), ...unswept(before, swept)]);
@@ -86,10 +89,10 @@ export function partAround(
       namesOf(pair).some((name) => names.has(`${pair.kind} ${name}`));
     if (isNear) addresses.add(pair.address);
   }
-  // What the file asserts of its groups is asserted of all of them.
+  // An assertion of the file is about all of its groups.
   if (reachability !== undefined) for (const { kind, address } of pairs) if (kind === "group") addresses.add(address);
   for (const address of handedOutUnseen(outputs, state)) addresses.add(address);
-  // Its record may still be under the address that it is moved from.
+  // The record of a moved resource may still be under its old address.
   for (const { address, movedFrom } of pairs)
     if (movedFrom !== undefined && addresses.has(address)) addresses.add(movedFrom);
   return { addresses, named };
@@ -118,7 +121,7 @@ export function widened(part: Part, { changes, steps }: Plan, can: Abilities): P
     const kind = nameGiven(step)?.kind;
     if (kind !== undefined) named.add(kind);
   }
-  // Which disks hang on a VM that changes, or outlived one, strangers' too, is for their list to say.
+  // Only the list of volumes tells which disks hang on a VM that changes, or outlived one, strangers' disks included.
   const isStanding = ({ kind, id, reason }: Change): boolean =>
     kind === "vm" && (id !== undefined || reason === "gone");
   if (can.seesVolumes === "list" && changes.some(isStanding)) named.add("volume");
@@ -145,7 +148,7 @@ function idsIn(recorded: RecordedResource | undefined): string[] {
 const namesOf = ({ desired, recorded }: Pair): string[] =>
   [desired?.name, recorded?.name].flatMap((name) => name?.toLowerCase() ?? []);
 
-/** It is made, renamed, or found by its name. */
+/** Whether the plan creates the resource, renames it, or looks for it by its name. */
 const isNameAsked = ({ desired, recorded, intent, import: wanted }: Pair): boolean =>
   intent !== undefined ||
   wanted?.name !== undefined ||

@@ -1,6 +1,6 @@
 /**
- * A plan with every consent it needs: the only thing that can be carried out. It is made here alone, so no caller gets
- * around a consent, and it knows what exactly may be lost while it runs.
+ * A plan with every consent that it needs: nothing else can be carried out. Only this file makes one, so no caller gets
+ * around a consent, and it knows exactly what may be lost while it runs.
  */
 import { type Consent, type Grants, missingConsents } from "./consent";
 import type { Plan } from "./plan";
@@ -21,7 +21,7 @@ export class PermittedPlan {
 
   private constructor(
     readonly plan: Plan,
-    /** What prevent_destroy protects may go: only where nothing is lost by it. */
+    /** Addresses with prevent_destroy that may go, because nothing is lost with them. */
     readonly endsProtected: boolean,
     private readonly flushed: ReadonlySet<string>,
   ) {
@@ -42,12 +42,12 @@ export class PermittedPlan {
     return new PermittedPlan(plan, true, new Set(["all"]));
   }
 
-  /** Only what the plan listed by its id. */
+  /** Only losses that the plan listed by their ids. */
   mayLose(disk: "root" | "volume", id: string): boolean {
     return this.#losses.has(keyOf(disk, id));
   }
 
-  /** The user says that what comes off, or outlives, this address is flushed. */
+  /** Whether the user says that the volumes that come off, or outlive, this address are flushed. */
   isFlushConfirmed(address: string): boolean {
     return this.flushed.has("all") || this.flushed.has(address);
   }

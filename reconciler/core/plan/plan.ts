@@ -45,10 +45,10 @@ export interface PlanInput {
   readonly can: Abilities;
   /** False: a rule with a range of ports cannot be sent. */
   readonly takesPortRanges?: boolean;
-  /** Narrower than the contract's. */
+  /** Rules for names that are narrower than the contract's. */
   readonly names?: NameRules;
   readonly options: PlanOptions;
-  /** Whether what was made then may not show everything of itself yet. */
+  /** Whether a resource created at that time may not show everything of itself yet. */
   readonly isYoung?: (createdAt: string) => boolean;
   /** What the refresh has to say: unreadable answers, missing operations. */
   readonly findings?: readonly Diagnostic[];
@@ -67,11 +67,17 @@ export interface Plan {
   readonly consents: readonly Consent[];
   readonly diagnostics: readonly Diagnostic[];
   readonly orphans: readonly Orphan[];
-  /** The disks that hang on each VM it changes, where that can be seen: it holds only while it is so. */
+  /**
+   * The disks that hang on each VM that the plan changes, where that can be seen: the plan holds only while they are
+   * the same.
+   */
   readonly attached?: Readonly<Record<Address, readonly string[]>>;
   readonly estimate: Estimate;
   readonly unchanged: number;
-  /** What it takes as it was seen last, with the time where that is known. Absent where everything was looked at. */
+  /**
+   * The resources that the plan takes from memory, with the time of the last look where it is known. Absent: everything
+   * was looked at.
+   */
   readonly fromMemory?: readonly Remembered[];
   /** Every output before and after; absent where there are none. */
   readonly outputs?: readonly PlannedOutput[];

@@ -1,6 +1,6 @@
 /**
- * Says before anything is sent which rules this service cannot be told: a rule goes out with one port in one field, and
- * only the dialect knows how a range is written there. What the service has already needs no telling.
+ * Reports, before anything is sent, rules that this service cannot take: a rule is sent with one port in one field, and
+ * only the dialect knows how a range is written there. Rules that the service has already are not sent.
  */
 import { describeRule } from "../canonical/rules";
 import type { Address } from "../model/address";

@@ -13,7 +13,7 @@ import { fieldsIn, keysOf } from "../text/objects";
 
 export type Unidentified<T> = Omit<T, "id">;
 
-/** The fields that are there under those keys: one that is not asked for stays out. */
+/** The fields with those keys that the value has: a field that is not asked for stays out. */
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   const picked: { -readonly [P in K]?: T[P] } = {};
   for (const key of keys) if (from[key] !== undefined) picked[key] = from[key];
@@ -50,7 +50,7 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
 const sentOfVm = keysOf(vmFields).filter((key): key is keyof NewVm => "sentAs" in vmFields[key]);
 export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
 
-/** What the service's record of a VM says of the fields that a state holds. */
+/** The fields of a state's record, as the service's record of the VM shows them. */
 export const observedRecord = (live: LiveVm): Partial<RecordedVm> => ({
   ...pick(live, observedVmFields),
   ...(live.image === undefined ? {} : { imageId: live.image }),
@@ -63,7 +63,7 @@ export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolum
   preventDestroy: desired.lifecycle.preventDestroy,
 });
 
-/** What is not known yet is recorded by the step that fills it in. */
+/** A value that is not known yet is recorded by the step that fills it in. */
 const knownText = (text: Text | undefined): string | undefined => (typeof text === "string" ? text : undefined);
 
 export const groupRecord = (
@@ -80,7 +80,7 @@ export const groupRecord = (
   preventDestroy: desired.lifecycle.preventDestroy,
 });
 
-/** Which keys of a record a field of the file stands behind. */
+/** The keys of a record that hold a field of the file. */
 const keysByField = (rows: Rows): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(rows).map(([key, { field, recorded, recordKeys }]) => [

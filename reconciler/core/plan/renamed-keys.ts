@@ -37,7 +37,7 @@ export function renamedKeys(
   }));
 }
 
-/** The instances of one block that become those of another are one entry. */
+/** The instances of one block that become those of another are one `moved` entry. */
 function byBlock<P extends { readonly from: Address; readonly to: Address }>(pairs: readonly P[]): P[] {
   const blocks = new Map<string, P>();
   for (const pair of pairs) {
@@ -66,7 +66,10 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** What a VM, volume or group is, but for its name where that may follow its key; empty where too little is known. */
+/**
+ * A text that says what a VM, volume or group is, without its name where the name may follow the key. Empty where too
+ * little is known.
+ */
 function markOf(resource: DesiredResource | RecordedResource | undefined): string {
   if (resource === undefined) return "";
   const parts = marks[resource.kind].map((key) => worthOf(resource, key));
@@ -82,6 +85,6 @@ const marks = perKind((kind) =>
 function worthOf(resource: DesiredResource | RecordedResource, key: string): unknown {
   if (key !== "rules") return Object.entries(resource).find(([name]) => name === key)?.[1];
   if (resource.kind !== "group" || resource.rules.length === 0) return undefined;
-  // Who a rule names is an address on one side and an id on the other.
+  // The group that a rule names is an address in the file and an id in the state.
   return resource.rules.map((rule) => describeRule(rule, () => "a group")).sort();
 }

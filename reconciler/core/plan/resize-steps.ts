@@ -4,7 +4,7 @@ import { shownText } from "../model/computed";
 import type { DesiredVm, Reference } from "../model/desired";
 import { type Need, need, type OwnStep, type StepOperation } from "./step";
 
-/** Adds a step after those the VM has already. */
+/** Adds a step after the steps that the VM has already. */
 export type Then = <O extends StepOperation>(step: OwnStep<O>) => string;
 
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */

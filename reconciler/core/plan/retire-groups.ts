@@ -1,11 +1,14 @@
-/** The end of a group: what is deleted of it, after what, and who is looked at again because it may have lost a rule. */
+/**
+ * The end of a group: what is deleted and after what, and which groups are read again because they may have lost a
+ * rule.
+ */
 import type { GroupDifference } from "../diff/group";
 import type { Address } from "../model/address";
 import { addStep, type Draft } from "./draft";
 import { asideName, getsNewId, hold, ruleTarget } from "./group-parts";
 import { type Need, need } from "./step";
 
-/** Who has rules that name whom, so that retiring a group looks only at those. */
+/** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {
   /** Steps after which a rule names an address. */
   readonly pointing: ReadonlyMap<Address, readonly string[]>;
@@ -26,7 +29,7 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
   };
   for (const step of draft.steps) {
     if (step.action.operation === "group.verify") push(own, step.address, step.id);
-    // A neighbour that is made anew names it in its create; its old self loses the rule with the deletion.
+    // A replaced neighbour names the new group in its create, and its old self loses its rule with the deletion.
     if (step.action.operation === "group.create")
       for (const target of new Set(step.action.rules.map(ruleTarget)))
         if (target !== undefined) push(pointing, target, step.id);
@@ -36,7 +39,7 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
     if (target !== undefined) push(pointing, target, step.id);
   }
   for (const difference of differences) {
-    // A group that is new after this plan has never named the one that goes.
+    // A group that this plan creates has never named the group that goes.
     if (difference.desired === undefined || getsNewId(difference)) continue;
     const ids = new Set<string>();
     for (const { rule } of difference.cascaded)
@@ -57,7 +60,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
   if (difference.action === "delete") {
     if (difference.change.reason !== "gone") deletes.push({ id: difference.id, step: `${address}/delete` });
   } else {
-    // What the replaced group is called by the time it is deleted.
+    // The name of the replaced group when it is deleted.
     const replaced =
       difference.action === "replace"
         ? [{ id: difference.id, name: asideName(difference.change.name, difference.id) }]
@@ -85,7 +88,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
         address: neighbour.address,
         action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired.rules },
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
-        // After its own additions, so that it finds what they made and the groups they name exist.
+        // The check comes after the group's own additions, so that it finds their rules and the groups that these name.
         needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
         holds: [hold(neighbour.address)],
       });

@@ -20,12 +20,12 @@ export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired
 }
 
 function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>): void {
-  // One that is to be stopped has nothing to answer a check with.
+  // A VM that is to be stopped cannot answer a check.
   const isRunning = (member: Address): boolean =>
     !stopped.has(member) && draft.state.resources.get(member)?.id !== undefined;
   const { name, members, check } = rollout;
   const changing = members.filter((member) => isChanging(draft, member));
-  // One that an earlier run left on its way is down already, so it is among the first.
+  // A VM that an earlier run left in transition is down already, so it is among the first.
   const touched = members.filter((member) => isAffected(draft, member));
   const isLeft = (member: Address): boolean => changing.includes(member) || phaseOf(draft, member) === "verify_resize";
   const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
@@ -67,7 +67,7 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   });
 }
 
-/** What becomes of those that fail, where the file asks for more than to stop. */
+/** What becomes of VMs that fail the check, where the file asks for more than to stop. */
 function wayBack(draft: Draft, { reverts }: Rollout, affected: readonly Address[]): string[] {
   if (reverts !== true) return [];
   const resized = affected.filter((member) => isResizedAlone(draft, member));
@@ -79,7 +79,7 @@ function wayBack(draft: Draft, { reverts }: Rollout, affected: readonly Address[
   return [...(resized.length > 0 ? [back] : []), ...(rest > 0 ? [stays] : [])];
 }
 
-/** What goes back was checked before it was confirmed. */
+/** A resize that is reverted was checked before its confirmation. */
 const isCheckedAlready = (draft: Draft, { reverts }: Rollout, member: Address): boolean =>
   reverts === true && isResizedAlone(draft, member);
 
@@ -89,7 +89,7 @@ const decisionOf = (draft: Draft, member: Address): string[] =>
     address === member && action.operation === "vm.resize.confirm" ? [id] : [],
   );
 
-/** Whether all that is done to it is a resize, which is confirmed or goes back. */
+/** Whether the VM is only resized: a resize is confirmed or reverted. */
 const isResizedAlone = (draft: Draft, member: Address): boolean => {
   const operations = new Set(stepsOf(draft, member).map(({ action }) => action.operation));
   return operations.has("vm.resize.revert") && !operations.has("vm.rebuild") && !operations.has("vm.create");
@@ -109,7 +109,7 @@ export function wavesOf(
   const waves: Address[][] = [];
   let at = 0;
   if (canary !== undefined && canary < affected.length) {
-    // The first ones are down together, so no more of them than may be.
+    // The first VMs are down together, so there are no more of them than may be down.
     for (; at < canary; at += size) waves.push(affected.slice(at, Math.min(at + size, canary)));
     at = canary;
   }
@@ -165,7 +165,10 @@ function addGate(draft: Draft, { name, members }: Rollout, wave: number, after: 
   });
 }
 
-/** What the gate itself waits for cannot wait for it: a disk that moves from one wave to an earlier one goes first. */
+/**
+ * A step for which the gate waits cannot wait for the gate: a disk that moves from one wave to an earlier one goes
+ * first.
+ */
 function waitFor(draft: Draft, wave: readonly Address[], gate: string): void {
   const before = closureOf(draft, gate);
   const ids = new Set(wave.flatMap((member) => stepsOf(draft, member).map(({ id }) => id)));

@@ -15,7 +15,7 @@ import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 import { computedOfResource } from "./computed-of";
 
-/** To destroy everything is to wish for nothing. */
+/** `destroy` is a plan for an empty file. */
 export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
   destroy === true ? { ...desired, resources: [], imports: [], moved: [], removed: [] } : desired;
 
@@ -42,7 +42,7 @@ function targetedOnly(pairs: readonly Pair[], options: PlanOptions, diagnostics:
   return pairs.filter((pair) => selected.has(pair.address));
 }
 
-/** What stands on something that is left out is left out too: it may need what this plan does not do. */
+/** A resource that depends on one that is left out is left out too: it may need what this plan does not do. */
 function withoutExcluded(
   selected: readonly Pair[],
   pairs: readonly Pair[],
@@ -121,8 +121,8 @@ const fewOf = (names: readonly string[]): string =>
   names.length <= 8 ? names.join(", ") : `${names.slice(0, 7).join(", ")} and ${names.length - 7} more`;
 
 /**
- * A damaged record says nothing of its resource, so nothing can be said of those that are wired to it either: they are
- * left as they are. What is new and stands on one of them waits as well.
+ * Nothing is known of a resource with a damaged record, so every recorded resource that is connected to it is left as
+ * it is. A new resource that depends on one of them waits as well.
  */
 export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnostic[]): readonly Pair[] {
   const aside = new Set<Address>();
@@ -170,7 +170,7 @@ export function leftOutDependents(
     if (selected.has(address)) return [];
     const touched =
       recorded?.kind === "volume"
-        ? // Undeclared, it is as recorded: whoever plans for one resource alone knows its neighbours by their ids.
+        ? // A volume that this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
           deletedVms.has((desired === undefined ? recorded.attachedTo : vmUnder(recorded, context)) ?? "")
         : recorded?.kind === "group" &&
           recorded.rules.some(

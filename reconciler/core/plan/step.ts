@@ -14,7 +14,10 @@ import type { Rule } from "../model/rule";
  */
 export type FlushReason = "ask" | "command" | "stop";
 
-/** What each operation is told. Only what concerns the service: where it stands in the plan is the step's. */
+/**
+ * What each operation is told. Only what concerns the service; where the request stands in the plan is said by the
+ * step.
+ */
 export interface Requests {
   "vm.create": { readonly vm: NewVm };
   /** Waits for a VM that is already being built. */
@@ -25,7 +28,10 @@ export interface Requests {
   "vm.check": { readonly vm: Reference; readonly check: HealthCheck; readonly timeoutMs: number };
   "vm.resize.confirm": { readonly vm: Reference; readonly manual: boolean };
   "vm.snapshot": { readonly vm: Reference; readonly name: string; readonly unproven?: true };
-  /** `looksFirst`: it may be so already, by itself or by an earlier step, and the service refuses to do it twice. */
+  /**
+   * `looksFirst`: the VM may be in that state already, by itself or by an earlier step, and the service refuses the
+   * request then.
+   */
   "vm.resize.revert": { readonly vm: Reference; readonly looksFirst?: boolean };
   "vm.stop": { readonly vm: Reference; readonly looksFirst?: boolean };
   "vm.start": { readonly vm: Reference; readonly looksFirst?: boolean };
@@ -33,15 +39,17 @@ export interface Requests {
   "vm.delete": {
     readonly vm: Reference;
     readonly deleteFloatingIp?: boolean;
-    /** Every disk that was seen to hang on it; absent: nobody could look. Nothing else may hang there at the delete. */
+    /** Every disk that was seen on the VM. Absent: nobody could look. At the delete no other disk may hang there. */
     readonly hanging?: readonly string[];
-    /** Those that this plan or the state takes care of. */
+    /** The disks among them that this plan or the state takes care of. */
     readonly managedVolumes: readonly string[];
-    /** What hangs there and lives on without an address: it becomes an orphan. */
+    /** The disks that live on and have no address: they become orphans. */
     readonly leaves: readonly { readonly id: string; readonly name?: string; readonly sizeGb?: number }[];
     /** The VM's own data volume, which goes with it: this one, of this size, and no other. */
     readonly deletesVolume?: { readonly id: string; readonly sizeGb: number };
-    /** Why the volumes that outlive it are flushed: it is stopped, or the user says so. Absent: there are none. */
+    /**
+     * Why the volumes that outlive the VM are flushed: it is stopped, or the user says so. Absent: none outlives it.
+     */
     readonly flush?: "stop" | "ask";
   };
   "volume.create": { readonly name: string; readonly sizeGb: number };
@@ -55,7 +63,7 @@ export interface Requests {
     readonly group: Reference;
     readonly name: string;
     readonly retired: boolean;
-    /** Those that are deleted as well and name it, and that it names, directly or through others. */
+    /** Groups that are deleted as well and name this one, and that it names, directly or through others. */
     readonly circle?: readonly { readonly id: string; readonly label: string }[];
   };
   "group.rule.create": { readonly group: Reference; readonly rule: Rule };
@@ -63,7 +71,9 @@ export interface Requests {
     readonly group: Reference;
     readonly ruleId: string;
     readonly rule: Rule;
-    /** Rules of the same group with an address that is not known yet: it may turn out to be the one that goes. */
+    /**
+     * Rules of the same group whose address is not known yet: one of them may turn out to be the rule that is deleted.
+     */
     readonly unless?: readonly Rule[];
   };
   /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
@@ -80,7 +90,7 @@ export type StepOperation = keyof Requests;
 /** The operations on one kind. */
 export type OperationOn<K extends Kind> = Extract<StepOperation, `${K}.${string}`>;
 
-/** What a step of one of these operations does. */
+/** The action of a step with one of these operations. */
 export type ActionOf<O extends StepOperation> = { [P in O]: { readonly operation: P } & Requests[P] }[O];
 
 export type StepAction = ActionOf<StepOperation>;
@@ -91,7 +101,7 @@ export interface Need {
   readonly on: "done" | "end" | "failed";
 }
 
-/** The whole record of what a create makes, but for the id that the service gives. */
+/** The whole record of a created resource, without the id that the service gives. */
 interface Created {
   "vm.create": Omit<RecordedVm, "id">;
   "volume.create": Omit<RecordedVolume, "id">;
@@ -115,7 +125,7 @@ type Patches = {
 };
 export type RecordPatch<O extends StepOperation = StepOperation> = Patches[O];
 
-/** A create says what to record; for every other step it is what is true once it succeeded, if anything. */
+/** What to record when the step succeeded. A create always says it. */
 type Recordings = {
   readonly [O in StepOperation]: O extends keyof Created
     ? { readonly record: Patches[O] }
@@ -129,14 +139,16 @@ export type OwnStep<O extends StepOperation = StepOperation> = {
   /** One line for people. */
   readonly title: string;
   readonly needs?: readonly Need[];
-  /** True when success removes the record. */
+  /** True: when the step succeeded, the record is removed. */
   readonly forgets?: boolean;
   readonly estimateMs?: number;
   /** The VM that does not serve while this runs. */
   readonly downtimeOf?: Address;
 } & Recordings[O];
 
-/** A step as it is thought of: nothing to wait for, to hold or to estimate in a way of its own unless it says so. */
+/**
+ * A step before it is added to the draft: what it needs, holds and takes has a usual value unless it says otherwise.
+ */
 export type NewStep<O extends StepOperation = StepOperation> = OwnStep<O> & {
   readonly address: Address;
   /** What no other step may touch at the same time: `vm:<id>`, `volume:<id>`. */

@@ -1,7 +1,7 @@
 /**
- * A look at everything that is spread over the time between two rounds: which things each slice of it looks at, so that
- * each is seen once and no slice sends much more than the others. What a slice does not show as it was is no evidence yet;
- * the round that follows looks for itself.
+ * A look at everything, spread over the time between two rounds: which resources each slice looks at, so that each is
+ * seen once and no slice sends many more requests than the others. When a slice shows something otherwise than it was,
+ * that is no evidence yet: the next round looks itself.
  */
 import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
@@ -18,10 +18,10 @@ import {
 } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
 
-/** What was seen of the things that the state knows, and when each was. */
+/** What was seen of the resources that the state knows, and when. */
 export interface Swept {
   readonly live: Live;
-  /** By `vm:ID`. */
+  /** Times by `vm:ID`. */
   readonly at: ReadonlyMap<string, number>;
 }
 
@@ -33,7 +33,7 @@ const isIdentified = (record: RecordedResource): record is Identified => record.
 
 const keyOf = ({ kind, id }: Identified): string => `${kind}:${id}`;
 
-/** What a look saw is the latest of it; of what it did not look at, the earlier look holds. */
+/** The newer look counts for what it saw, and the earlier look for everything else. */
 export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, "resources">, now: number): Swept {
   const [found, then] = [sightingsOf(seen), sightingsOf(before.live)];
   const at = new Map<string, number>();
@@ -61,11 +61,11 @@ const either = (now: Catalogue, then: Catalogue): Catalogue => ({
   regions: now.regions ?? then.regions,
 });
 
-/** Without what was seen before then. */
+/** Without resources that were last seen before that time. */
 export const seenSince = (swept: Swept, state: Pick<State, "resources">, since: number): Swept =>
   keptOf(swept, state, (_, seenAt) => seenAt >= since);
 
-/** Without what was changed since. */
+/** Without resources that were changed since. */
 export const without = (swept: Swept, state: Pick<State, "resources">, changed: ReadonlySet<Address>): Swept =>
   keptOf(swept, state, ({ address }) => !changed.has(address));
 
@@ -82,20 +82,20 @@ function keptOf(
   return sweptWith({ ...swept, at }, notSeen, state, 0);
 }
 
-/** What is seen now, and beneath it what was seen before. */
+/** The newer look laid over the earlier one. */
 export function laidOver(seen: Live, { live }: Swept): Live {
   const [above, beneath] = [sightingsOf(seen), sightingsOf(live)];
   const all = sightingsBy((kind) => new Map([...beneath[kind], ...above[kind]]));
   return { ...withSightings(seen, all), catalogue: either(seen.catalogue, live.catalogue) };
 }
 
-/** What nobody has seen. */
+/** Resources that nobody has seen. */
 export const unswept = ({ resources }: Pick<State, "resources">, { at }: Swept): Address[] =>
   [...resources.values()].flatMap((record) => (isIdentified(record) && at.has(keyOf(record)) ? [] : [record.address]));
 
 export type SliceIds = Readonly<Record<Kind, ReadonlySet<string>>>;
 
-/** Things that are looked at together, for so many requests. */
+/** Resources that are looked at together, with the number of requests. */
 interface Unit {
   readonly kind: Kind;
   readonly ids: readonly string[];
@@ -103,13 +103,13 @@ interface Unit {
   readonly seenAt: number;
 }
 
-/** How a service is looked at: what it can, and how many things a page of a list shows. */
+/** What a service allows: which kinds it lists, and how many items a page of a list shows. */
 export interface Sight {
   readonly can: Abilities;
   readonly pageItems: (kind: Kind) => number;
 }
 
-/** What a list shows is one unit; everything else is one by one. What was seen later is left out. */
+/** The resources of one list are one unit, all others a unit each. Resources that were seen later are left out. */
 function unitsOf(
   { resources }: Pick<State, "resources">,
   { at }: Swept,
@@ -133,11 +133,11 @@ function unitsOf(
   return units.sort((a, b) => a.seenAt - b.seenAt);
 }
 
-/** How many requests it takes to see all that was not seen later. */
+/** How many requests a look at all others takes. */
 export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: number): number =>
   unitsOf(state, swept, sight, since).reduce((sum, { requests }) => sum + requests, 0);
 
-/** This slice's part of what was not seen later: what was not seen for longest first. */
+/** This slice's part of all others, those unseen for longest first. */
 export function nextSlice(state: State, swept: Swept, sight: Sight, since: number, slicesLeft: number): SliceIds {
   const units = unitsOf(state, swept, sight, since);
   const share = Math.ceil(units.reduce((sum, { requests }) => sum + requests, 0) / Math.max(1, slicesLeft));

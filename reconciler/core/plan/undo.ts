@@ -1,6 +1,6 @@
 /**
- * What was declared before a run, as far as the records say it: the wish of an `undo`. How the tool behaves (lifecycle,
- * flush, rules_mode) is as the file says it today, where that still declares the resource.
+ * What was declared before a run, as far as the records say it: the desired state of an `undo`. How the tool behaves
+ * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
 import type { Address } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
@@ -14,7 +14,7 @@ export interface Undo {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `present`: what the state has now; what is not in it would be made anew. */
+/** `present`: what the state has now. A resource that is not in it would be created again. */
 export function desiredBefore(
   before: ReadonlyMap<Address, RecordedResource>,
   present: ReadonlyMap<Address, RecordedResource>,
@@ -33,7 +33,7 @@ export function desiredBefore(
   return { desired: { ...rest, resources, imports: [], moved: [], removed: [], files: [] }, diagnostics };
 }
 
-/** An id of then may be another one by now; the address is the same. */
+/** The id of that time may have changed by now; the address has not. */
 function withReferences(wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
   const byAddress = (reference: Reference): Reference => {
     const address = "id" in reference ? addresses.get(reference.id) : undefined;
@@ -83,7 +83,7 @@ function withBehaviour(wish: DesiredResource, now: DesiredResource | undefined):
 
 const joined = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
 
-/** What no record knew cannot be made again. */
+/** A field that no record knew cannot be restored. */
 function notKnown(wish: DesiredResource): Diagnostic[] {
   const needed = Object.values(fieldsOf[wish.kind]).filter(
     ({ absent }) => absent === "missing" || absent === "inherited",

@@ -46,7 +46,7 @@ export function deleteVm(
   return step;
 }
 
-/** A VM that goes. */
+/** A VM that is deleted. */
 interface Going {
   readonly difference: To<"delete" | "replace">;
   readonly recorded: Unidentified<RecordedVm>;
@@ -66,7 +66,7 @@ function readyToGo(
   const wanted =
     desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
   const snapshots = wanted && live?.phase !== "failed";
-  /** What the delete waits for, and what the steps before it do: those have to succeed. */
+  /** What the delete waits for, and what the steps before the delete wait for: those have to succeed. */
   const needs: Need[] = [...after];
   const settled: Need[] = [...after];
   if (live?.phase === "changing" && arrivesFirst(difference, recorded, snapshots)) {
@@ -89,7 +89,10 @@ function readyToGo(
   return stop === undefined ? needs : [...needs, need(stop)];
 }
 
-/** Half-built or half-resized it refuses a snapshot; half-built it does not show yet which volume will outlive it. */
+/**
+ * A VM that is half-built or half-resized refuses a snapshot. A half-built VM does not show yet which volume will
+ * outlive it.
+ */
 function arrivesFirst(
   { adopts, live }: VmDifference,
   { building, dataVolumeId, resizing }: Unidentified<RecordedVm>,
@@ -104,8 +107,9 @@ const isVerifying = ({ live }: VmDifference, { resizing }: Unidentified<Recorded
   live?.phase === "verify_resize" || (live?.phase === "changing" && resizing !== undefined);
 
 /**
- * A volume that outlives its VM is flushed like any other: the VM is stopped before it is deleted, or a person says that
- * it is flushed where nobody can stop it. Not so where nothing was ever in use on it, or nothing that hangs there lives on.
+ * A volume that outlives its VM is flushed before the delete: the VM is stopped, or where nobody can stop it, a person
+ * says that the volume is flushed. Nothing is flushed where no volume was ever in use, or where no volume on the VM
+ * lives on.
  */
 function flushOnDelete(
   difference: VmDifference,

@@ -1,4 +1,4 @@
-/** Steps of a VM that both its changes and its end may begin with. */
+/** Steps with which both the change and the delete of a VM may begin. */
 import type { VmDifference } from "../diff/vm";
 import type { Reference, SnapshotReason } from "../model/desired";
 import { addStep, type Draft, vmHold } from "./draft";
@@ -6,7 +6,7 @@ import type { Need } from "./step";
 
 export type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
 
-/** One that is still being built, or on its way to another state, refuses what else is to be done with it. */
+/** A VM that is being built, or in transition, refuses other requests. */
 export const waitUntilSettled = (
   { address, live }: VmDifference,
   vm: Reference,

@@ -21,7 +21,8 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       createVm(difference.desired, difference.imageId, draft, noteStranded(difference, draft));
       return;
     case "delete": {
-      // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
+      // The VM was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
+      // not forget it.
       const found = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
       deleteVm(difference, difference.recorded, draft, found);
       return;
@@ -56,7 +57,7 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     title: `create VM ${desired.name} (${desired.flavor})`,
     needs,
     holds,
-    // A new VM runs; that it shall be stopped is the stop step's to record.
+    // A new VM runs. Where the file wants it stopped, the stop step records that.
     record: { ...vmRecord(desired, imageId), ...(desired.power === undefined ? {} : { power: "running" as const }) },
     ...(needs.length > 0 ? { downtimeOf: address } : {}),
   });
@@ -74,7 +75,7 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     });
 }
 
-/** From its create on, the new VM has the record: what the old one left is written down before. */
+/** From the create on, the record is the new VM's: what the old VM left is written down before. */
 function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] {
   if (strands === undefined) return [];
   const noted = addStep(draft, {
@@ -264,7 +265,7 @@ function setPower({ difference, label, draft, then, patch }: Updating, fields: R
   draft.powers.set(id, { operation, step });
 }
 
-/** `looksFirst`: whether it runs is not known by the time of this step. */
+/** `looksFirst`: nobody knows by then whether the VM runs. */
 function powerStep(
   operation: "vm.stop" | "vm.start",
   id: string,
@@ -281,7 +282,7 @@ function powerStep(
   };
 }
 
-/** An interrupted run may have left it detached, grown or not: then only what is left to do is done. */
+/** An interrupted run may have left the data volume detached, grown or not: then only the rest is done. */
 function growDataVolume(difference: To<"update" | "import">, dataVolumeId: string, label: string, then: Then): void {
   const { address, id, desired, change } = difference;
   const vm: Reference = { id };

@@ -56,7 +56,10 @@ function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need
   return step;
 }
 
-/** Attaching needs both to exist; which step makes the VM exist is known only when all are made, so edges.ts adds it. */
+/**
+ * An attach needs the volume and the VM. Which step makes the VM is known only when all steps are made, so edges.ts
+ * adds that edge.
+ */
 function attach(
   volume: Reference,
   target: Target,
@@ -86,7 +89,7 @@ function detach(
 ): string {
   const vm = { id: from };
   const before: Need[] = [...needs];
-  // A failed VM can be stopped by nobody, so whether its volumes are flushed is for a person to say.
+  // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
   const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
   const reason: FlushReason = flush.via;
   if (flush.via === "command") before.push(need(flushBy(flush.argv, address, label, vm.id, draft, needs)));
@@ -142,11 +145,12 @@ function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
 
 function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   const { address, change, recorded, detachFrom, live } = difference;
-  // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
+  // The volume was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
+  // not forget it.
   const noted = difference.adopts === true ? [need(recordFound(recorded, change.name, draft))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
-  // It stays on a VM that goes and lives on: what the user has for flushing it runs while the VM still does.
+  // The volume outlives its VM, which is deleted under it: the user's flush command runs while the VM still does.
   if (
     detachFrom === undefined &&
     change.action === "forget" &&
@@ -209,7 +213,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
   const old = recorded ?? { ...volumeRecord(desired), id };
   const oldName = difference.live?.name ?? old.name ?? id;
   const orphan = orphanOf({ ...old, name: oldName }, "replaced by another volume");
-  // From its create on, the new volume has the record: the old one is written down before, so that nothing forgets it.
+  // From the create on, the record is the new volume's: the old one is written down before.
   const noted = addStep(draft, {
     id: `${address}/orphan-old`,
     address,
@@ -250,7 +254,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
   });
 }
 
-/** The VM that was stopped for this volume starts again only after these, when they concern it. */
+/** The VM that was stopped for this volume starts again only after these steps, when they concern that VM. */
 function shareStop(from: string | undefined, to: Target | undefined, steps: readonly string[], draft: Draft): void {
   if (from !== undefined && to?.id === from) draft.stops.get(from)?.users.push(...steps);
 }
@@ -275,9 +279,9 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
       holds: [hold(address)],
       record: { sizeGb: desired.sizeGb },
     });
-  // A grow that failed after its detach must not leave the volume off: attaching waits for its end, not its success.
+  // A grow that failed after the detach must not leave the volume off: the attach waits for its end, not its success.
   const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
-  // Taken off only to be grown, it goes back where it was, unless that VM goes.
+  // A volume that was taken off only to be grown goes back to its VM, unless that VM is deleted.
   const goesBack =
     comesOff === undefined || detachFrom !== undefined || draft.vmDeletes.has(comesOff) ? undefined : { id: comesOff };
   const target = difference.attachTo ?? goesBack;

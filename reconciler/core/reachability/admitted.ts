@@ -25,7 +25,7 @@ export function admitted(traffic: Traffic, asked: Asked): Traffic {
       const its = cut(slabs, spans, (peers) => meet(peers, allowed, family));
       if (its.length > 0) found.set(key, { space, slabs: its });
     }
-    // Who admits every address of a family admits the members of any group.
+    // A rule that admits every address of a family admits the members of any group.
     if (space.group === undefined && space.word === undefined && asked.named.length > 0)
       for (const slab of cut(slabs, spans, (peers) => (isWholeFamily(peers, family) ? everyMember : [])))
         for (const group of asked.named) members.push({ space: { ...space, group }, slab });
@@ -35,7 +35,7 @@ export function admitted(traffic: Traffic, asked: Asked): Traffic {
   return trafficOfParts(members);
 }
 
-/** What may be admitted beyond that, or may not: it depends on addresses that no rule shows. */
+/** Traffic that may be admitted beyond that: it depends on addresses that no rule shows. */
 export function perhapsAdmitted(traffic: Traffic, asked: Asked): Traffic {
   const parts: { space: Space; slab: Slab }[] = [];
   for (const { space, slabs } of traffic.values()) {
@@ -61,7 +61,7 @@ export function perhapsAdmitted(traffic: Traffic, asked: Asked): Traffic {
 
 const noneFound: Traffic = new Map();
 
-/** All of the question, as traffic. */
+/** The whole question, as traffic. */
 export function everythingAsked({ direction, families, spans, peers, named }: Asked): Traffic {
   const parts: { space: Space; slab: Slab }[] = [];
   for (const family of families)

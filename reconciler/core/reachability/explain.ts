@@ -16,9 +16,9 @@ export interface ReachHalf {
   readonly group: Address;
   /** `unknown`: the file says nothing of this direction, so the service's own rules decide. */
   readonly answer: "all" | "part" | "none" | "perhaps" | "unknown";
-  /** Those that admit some of it, as the file has them. */
+  /** The rules that admit some of it, as the file has them. */
   readonly rules: readonly string[];
-  /** What no rule admits. */
+  /** The traffic that no rule admits. */
   readonly missing: string;
 }
 

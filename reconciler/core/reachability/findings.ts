@@ -23,7 +23,7 @@ export interface AssertionVerdict {
 
 export interface Reachability {
   readonly findings: readonly Finding[];
-  /** One an assertion, in the file's order. */
+  /** One verdict for each assertion, in the file's order. */
   readonly verdicts: readonly AssertionVerdict[];
 }
 
@@ -36,7 +36,7 @@ export interface ReachabilityOptions {
 
 export const noReachability: Reachability = { findings: [], verdicts: [] };
 
-/** Of a plan, or with a plan of nothing of what is there. */
+/** Judges a plan; with a plan that changes nothing, the live service. */
 export function judgeReachability(input: ExposureInput, options: ReachabilityOptions): Reachability {
   const { desired, plan, live, state } = input;
   if (desired.reachability === undefined) return noReachability;
@@ -57,7 +57,7 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
   );
 }
 
-/** Of the rules of the file alone. */
+/** Judges the rules of the file alone. */
 export function judgeFile(desired: Desired, today: string): Reachability {
   if (desired.reachability === undefined) return noReachability;
   const world = declaredWorld(desired);
@@ -65,7 +65,7 @@ export function judgeFile(desired: Desired, today: string): Reachability {
     { desired, world, steps: [], destroys: false, addressesOf: () => [] },
     { today, about: "file" },
   );
-  // What only the service knows is for the plan to say.
+  // Values that only the service knows are judged with the plan.
   return { ...judged, findings: judged.findings.filter(({ code }) => code !== "reachability/unproven") };
 }
 
@@ -110,7 +110,7 @@ function judgeWorld(judged: Judged, options: ReachabilityOptions): Reachability 
   const verdicts: AssertionVerdict[] = [];
   const asked: Query[] = [];
   for (const assertion of desired.reachability ?? []) {
-    // Whoever deletes everything has nothing left that must stay admitted.
+    // A plan that deletes everything leaves nothing that must stay admitted.
     if (destroys && assertion.kind === "always") continue;
     const queries = queriesOf(assertion, context);
     asked.push(...queries);
@@ -130,7 +130,7 @@ const worst = (verdicts: readonly Verdict[]): VerdictWord =>
       ? "unproven"
       : "holds";
 
-/** The position without which nobody would find it. */
+/** The assertion's place in the file. */
 const placeOf = ({ file, line }: SourcePosition): string => `${file}:${line}`;
 
 type Tell = (verdict: Verdict) => Finding[];
@@ -260,7 +260,7 @@ const missingFrom = ({ group, direction }: Query): string => `${group} (${direct
 const witnessOf = (flow: Flow | undefined): Counterexample["witness"] =>
   flow === undefined ? null : { direction: flow.direction, service: flow.service, peer: flow.peer };
 
-/** A rule as the file has it, and where. */
+/** A rule as the file has it, with its place. */
 export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address, rule: Rule) => string {
   const groups = new Map<Address, DesiredGroup>();
   for (const resource of desired.resources) if (resource.kind === "group") groups.set(resource.address, resource);

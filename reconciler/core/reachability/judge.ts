@@ -29,19 +29,19 @@ export type VerdictWord = "holds" | "unproven" | "violated";
 export interface Verdict {
   readonly query: Query;
   readonly verdict: VerdictWord;
-  /** What the plan does to it. `breaks`: it was not so before, or not as much. */
+  /** What the plan does to the assertion. `breaks`: it held before, or was broken less. */
   readonly change: "none" | "breaks" | "keeps" | "repairs";
-  /** What is admitted and must not be, or is not and must; or what cannot be decided. */
+  /** The traffic that is admitted and must not be, or is not admitted and must be; or that cannot be decided. */
   readonly set: Traffic;
-  /** An exception that has ended would cover it. */
+  /** An exception whose last day is over would cover this traffic. */
   readonly expired: boolean;
-  /** For `always`: it is lost between two steps only. */
+  /** For `always`: the traffic is lost only between two steps. */
   readonly between: boolean;
   /** For `always` where no family is said: nothing of it is admitted in the other one. */
   readonly onlyIn?: Ethertype;
   /** Why it cannot be proved, where no rule is the reason. */
   readonly why?: string;
-  /** Exceptions that something still needs, by their place among those of the assertion. */
+  /** Exceptions that are still needed, by their place among those of the assertion. */
   readonly needed: ReadonlySet<number>;
 }
 
@@ -50,7 +50,7 @@ export interface JudgedGroup {
   readonly before: Traffic;
   readonly after: Traffic;
   readonly ever: Traffic;
-  /** There from the start, and never removed. */
+  /** Rules that exist from the start and are never removed. */
   readonly lasting: Traffic;
 }
 
@@ -241,7 +241,7 @@ function losable(
     return covered;
   };
   const removers = [...new Set(going.flatMap((fact) => fact.removedBy))];
-  // Whichever goes first, what all of them leave covered stays.
+  // Whichever rule goes first, traffic that stays covered after each removal is not lost.
   const always = removers.map(coveredBefore).reduce((all, one) => intersectTraffic(all, one));
   open = subtractTraffic(open, always);
   for (const fact of going) {

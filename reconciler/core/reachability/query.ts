@@ -23,7 +23,7 @@ import { everyAddress, internet } from "./address-ranges";
 
 export const families = ["IPv4", "IPv6"] as const satisfies readonly Ethertype[];
 
-/** These groups, or all but these. */
+/** The groups named, or all groups but these. */
 export interface GroupSet {
   readonly allBut: boolean;
   readonly names: ReadonlySet<string>;
@@ -78,7 +78,7 @@ function minusGroups(a: GroupSet, b: GroupSet): GroupSet {
     if (a.allBut) return { allBut: true, names: new Set([...a.names, ...b.names]) };
     return { allBut: false, names: new Set([...a.names].filter((name) => !b.names.has(name))) };
   }
-  // All but some are taken away: what is left is among those some.
+  // After all but some are taken away, what is left is among those some.
   return { allBut: false, names: new Set([...b.names].filter((name) => hasGroup(a, name))) };
 }
 
@@ -207,7 +207,7 @@ export function queriesOf(assertion: Assertion, context: QueryContext): Query[] 
   });
 }
 
-/** A range of addresses has one family, and says so. */
+/** A range of addresses has one family. */
 function familiesOf(parties: readonly Party[]): readonly Ethertype[] {
   const said = parties.map((party) =>
     party.kind === "cidr" ? [party.cidr.includes(":") ? "IPv6" : "IPv4"] : families,

@@ -21,7 +21,7 @@ export interface Flow {
   readonly space: Space;
 }
 
-/** One that people recognise, else the smallest. */
+/** An address that people recognise, else the smallest one. */
 export function flowIn(traffic: Traffic): Flow | undefined {
   const entries = [...traffic.values()].sort((a, b) => rank(a.space) - rank(b.space));
   const [first] = entries;

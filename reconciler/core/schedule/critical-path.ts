@@ -7,7 +7,7 @@ export interface Timed {
   readonly endedAt: number;
 }
 
-/** In the order of time. */
+/** The steps of the path, earliest first. */
 export function criticalPath(steps: readonly Timed[]): readonly Timed[] {
   const byId = new Map(steps.map((timed) => [timed.step.id, timed]));
   const holders = new Map<string, Timed[]>();

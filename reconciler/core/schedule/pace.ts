@@ -10,13 +10,13 @@
 
 export interface Waiting {
   readonly waitedMs: number;
-  /** How long the last one of its kind took; absent: none has been seen yet. */
+  /** How long the last wait of this kind took. Absent: none has ended yet. */
   readonly tookMs?: number;
-  /** Whether an early look can tell. What still shows its old state may only not have begun. */
+  /** Whether an early look can tell anything. A resource that still shows its old state may only not have begun. */
   readonly mayBeSoon: boolean;
 }
 
-/** Until one was seen it is taken to need so many intervals: a minute, at two seconds. */
+/** Until a wait of the kind has ended, it is taken to need so many intervals: a minute, at two seconds. */
 const usualIntervals = 30;
 
 export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, intervalMs: number): number {
@@ -39,15 +39,17 @@ export const togetherAfter = (pages: number, intervalMs: number): number => Math
 export const mayBeLate = (tookMs: number | undefined, intervalMs: number): number =>
   Math.min((tookMs ?? 0) / 8, 5 * intervalMs);
 
-/** Looks so far by all who wait, and how long anybody has waited. */
+/** How many looks all waits together have made, and for how long anybody has waited. */
 export interface Looks {
   readonly made: number;
-  /** Early ones that showed what was waited for: each has saved the later one that would have. */
+  /** Early looks that showed what was waited for: each has saved a later look. */
   readonly early: number;
   readonly activeMs: number;
 }
 
-/** Whether one more early look still leaves no more of them than one in every interval; at the start a few are lent. */
+/**
+ * Whether one more early look keeps the number of looks at one in every interval. At the start a few more are allowed.
+ */
 export const mayLookSoon = ({ made, early, activeMs }: Looks, intervalMs: number): boolean =>
   made - early < Math.max(lent, activeMs / intervalMs - 1);
 

@@ -37,7 +37,7 @@ interface Node {
   readonly step: Step;
   readonly neededBy: { readonly id: string; readonly on: Step["needs"][number]["on"] }[];
   waitingFor: number;
-  /** When the last of what it needed ended; 0 while it needs nothing that was done. */
+  /** When the last step that this one needed ended; 0 while it needed none that was done. */
   continues: number;
   status: "blocked" | "ready" | "running" | StepEnd;
   pathMs: number;
@@ -65,7 +65,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
 
   const held = new Set<string>();
   let ready: Node[] = [];
-  /** Ready steps that met a held resource, by that resource, so that they are looked at again only when it is let go. */
+  /** Ready steps whose resource is held, by that resource: they are looked at again only when it is released. */
   const queued = new Map<string, Node[]>();
   let stopped = false;
   let running = 0;

@@ -13,26 +13,26 @@ export type Wait =
   | { readonly for: "built" }
   | { readonly for: "stopped" }
   | { readonly for: "running" }
-  /** `isOther`: it shows another image. */
+  /** `isOther`: the VM shows another image than before. */
   | { readonly for: "rebuilt"; readonly isOther: (image: string) => boolean }
   | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean }
   | { readonly for: "decided" }
   | { readonly for: "steady" }
-  /** Wherever an interrupted run sent it. */
+  /** Whatever state an interrupted run asked for. */
   | { readonly for: "arrived" }
   | { readonly for: "gone" };
 
 const settled: Verdict = { status: "settled" };
 const pending: Verdict = { status: "pending" };
 
-/** The phases in which a VM has come to where each wait is for. */
+/** The phases in which a VM has arrived, for each kind of wait. */
 const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["phase"][]>> = {
   built: ["running", "stopped"],
   steady: ["running", "stopped"],
   decided: ["running", "stopped"],
   rebuilt: ["running", "stopped"],
   arrived: ["running", "stopped", "verify_resize"],
-  // A service that confirms by itself never shows VERIFY_RESIZE.
+  // A service that confirms a resize by itself never shows VERIFY_RESIZE.
   resized: ["running", "stopped", "verify_resize"],
   stopped: ["stopped"],
   running: ["running"],
@@ -52,7 +52,7 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
   return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, moved) ? settled : pending;
 }
 
-/** One that has settled may not have begun yet: then it still shows what it had before. */
+/** A VM that looks settled may not have begun to change: it then still shows what it had before. */
 function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
   if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
   if (wait.for !== "resized" || live.phase === "verify_resize") return true;
@@ -60,7 +60,7 @@ function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
 }
 
 export type VolumeWait =
-  /** Wherever it is going. */
+  /** Any settled phase will do. */
   | { readonly for: "steady" }
   | { readonly for: "attached"; readonly vmId: string }
   | { readonly for: "detached"; readonly vmId: string }

@@ -22,7 +22,7 @@ import { noteFormer, runBegins, runEnds } from "./history";
 
 export interface Entry {
   readonly serial: number;
-  /** Which holder of the lock wrote it; grows with every holder. */
+  /** Which holder of the lock wrote the entry: the number grows with every holder. */
   readonly epoch: number;
   readonly change: StateChange;
 }
@@ -44,7 +44,7 @@ export const emptyState = (lineage: string): FoldedState => ({
   quarantined: [],
 });
 
-/** Damage stands where it was found: what was written of its address later makes it good, what was written before does not. */
+/** A damaged line keeps its place: a later entry for its address repairs it, an earlier one does not. */
 export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Quarantined>): FoldedState {
   const resources = new Map(snapshot.resources);
   const intents = new Map(snapshot.intents);
@@ -58,7 +58,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
       quarantined.push(entry);
       continue;
     }
-    // Already in the snapshot: the process died between writing it and clearing the journal.
+    // The snapshot has this entry already: the process died after writing the snapshot and before clearing the journal.
     if (entry.serial <= snapshot.serial) continue;
     if (entry.epoch < epoch) continue;
     epoch = entry.epoch;
@@ -79,7 +79,7 @@ interface Head {
   readonly seen?: LastSeen;
 }
 
-/** What a state has beside its maps. One that lacks it has no such field, rather than an empty one. */
+/** What a state has beside its maps. A state without one of these has no such field, rather than an empty one. */
 export const headOf = ({ scope, outputs, runs, seen }: Head): Head => ({
   ...(scope === undefined ? {} : { scope }),
   ...(outputs === undefined || Object.keys(outputs).length === 0 ? {} : { outputs }),
@@ -87,7 +87,7 @@ export const headOf = ({ scope, outputs, runs, seen }: Head): Head => ({
   ...(seen === undefined ? {} : { seen }),
 });
 
-/** The same for whoever goes on from it: the former records of the last run are added to. */
+/** The same for a run that continues the state: it adds to the former records of the last run. */
 export function ownHeadOf(state: Head): Head {
   const head = headOf(state);
   const last = head.runs?.at(-1);
@@ -105,7 +105,7 @@ export interface MutableState {
   seen?: LastSeen;
 }
 
-/** For the one holder of the state, which owns its maps. */
+/** Changes a state in place: only the holder of the state, which owns its maps, calls this. */
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
     case "resource":

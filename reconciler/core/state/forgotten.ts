@@ -1,4 +1,7 @@
-/** What one state remembers and another one would not: what exists in the service and nobody would look after any more. */
+/**
+ * What one state remembers and another one would not: resources that exist in the service and that nobody would look
+ * after any more.
+ */
 import { orphanKey, type RecordedResource, type State } from "../model/recorded";
 
 /** In words, each with its id: records, creates under way, orphans and damaged pieces. */
@@ -51,11 +54,11 @@ function damaged(next: State, present: State): string[] {
 
 const idOf = ({ id }: { readonly id: string }): string => id;
 
-/** All that a record is the only one to remember, each as an orphan of it would be called. */
+/** The ids that nothing but this record remembers, each in the form of an orphan's key. */
 function idsOf(record: RecordedResource): string[] {
   const own = record.id === undefined ? [] : [`${record.kind}:${record.id}`];
   if (record.kind === "vm") {
-    // While the VM is there, whoever looks at it sees them again.
+    // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
     const { dataVolumeId, disks = [], deleting } = record;
     const left = [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...(deleting === true ? disks : []).map(idOf)];
     return [...own, ...left.map((id) => `volume:${id}`)];

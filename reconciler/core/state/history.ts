@@ -6,10 +6,10 @@
 import type { Address } from "../model/address";
 import type { RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
 
-/** So many runs are remembered. */
+/** How many runs are remembered. */
 const mostRuns = 50;
 
-/** The former records of older runs, all together; those of the last run are kept whatever their number. */
+/** How many former records of older runs are kept in all. Those of the last run are kept whatever their number. */
 const mostFormer = 500;
 
 export const runBegins = (runs: readonly RecordedRun[], run: RunStart): RecordedRun[] =>
@@ -20,13 +20,16 @@ export const runEnds = (runs: readonly RecordedRun[], { open, ...end }: RunEnd):
   return last === undefined ? [] : [...runs.slice(0, -1), { ...last, ...end, open }];
 };
 
-/** Adds to the last run in place: for the one that owns it. The first value is what was before the run. */
+/**
+ * Notes the former record in the last run, in place: only the owner of the state calls this. The first value is the one
+ * from before the run.
+ */
 export function noteFormer(runs: readonly RecordedRun[], address: Address, former: RecordedResource | undefined): void {
   const before = runs.at(-1)?.before;
   if (before !== undefined && !Object.hasOwn(before, address)) before[address] = former ?? null;
 }
 
-/** Oldest first; what does not fit any more loses its former records, and then itself. */
+/** Keeps the runs, oldest first. A run that does not fit any more loses its former records, and then is dropped. */
 function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
   const kept = runs.slice(-mostRuns);
   let former = 0;
@@ -36,7 +39,7 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
     if (before === undefined) full = true;
     else if (!full && index < kept.length - 2) former += countFormer(before);
     full ||= former > mostFormer;
-    // Only the last run is asked whether it got to its end.
+    // Only of the last run does anybody ask how it ended.
     kept[index] = { ...run, open: {}, ...(full || before === undefined ? {} : { before }) };
   }
   return kept;
@@ -77,7 +80,7 @@ export function recordsBefore(
   return undefined;
 }
 
-/** The records as the run left them, with what was done by hand until the next one. */
+/** The records at the end of the run, with the changes made by hand until the next run. */
 export function recordsAfter(state: Remembering, id: string): ReadonlyMap<Address, RecordedResource> | undefined {
   const runs = state.runs ?? [];
   const index = runs.findIndex((run) => run.id === id);

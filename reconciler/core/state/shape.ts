@@ -30,7 +30,7 @@ import type {
 } from "../model/recorded";
 import { fieldsIn, isObject, isOneOf, keysOf } from "../text/objects";
 
-/** What a record holds beside the fields of its kind. */
+/** The fields of a record beside those of its kind. */
 type Memory<R, F extends Rows> = Readonly<
   Record<Exclude<keyof R, keyof RecordedFields<F> | "kind" | "address">, Check>
 >;
@@ -103,7 +103,9 @@ const intentShape: readonly (readonly [string, Check])[] = [
   ["image", optional(text)],
 ];
 
-/** An intent that cannot be read may be a create under way, so its address is left alone like a damaged record's. */
+/**
+ * An intent that cannot be read may be a create under way, so its address is left alone, like that of a damaged record.
+ */
 export function intentProblem(address: string, intent: unknown): string | undefined {
   const kind = parseAddress(address)?.kind;
   if (kind === undefined) return `${JSON.stringify(address)} is no address`;
@@ -118,7 +120,7 @@ export function intentProblem(address: string, intent: unknown): string | undefi
     if (!check(fields[field])) return `the ${field} of its intent is not readable`;
   if (record === undefined) return undefined;
   if (!isObject(record)) return "the record of its intent is not readable";
-  // The id is what the create was to give it.
+  // An intent's record has no id: the create was to give it.
   const problem = recordProblem(address, { ...record, id: "" });
   return problem === undefined ? undefined : `the record of its intent is not readable: ${problem}`;
 }
@@ -183,8 +185,8 @@ const runEnd = shape({
 export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
 
 /**
- * One that cannot be read is left out, and what was before it is not known any more: runs before it keep no records, so
- * that nobody is shown a state that never was.
+ * A run that cannot be read is left out. What was before it is not known any more, so the runs before it keep no
+ * records: nobody is shown a state that never was.
  */
 export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun[] } {
   if (!isObject(section)) return {};

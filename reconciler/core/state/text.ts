@@ -44,7 +44,7 @@ export function writeSnapshot(state: FoldedState): string {
   return lines.join("\n");
 }
 
-/** In the order of the runs as text, too. */
+/** A key that sorts as text in the order of the runs. */
 const runKey = ({ number }: RecordedRun): string => `run ${String(number).padStart(12, "0")}`;
 
 function section(name: string, entries: ReadonlyMap<string, unknown>): string[] {
@@ -93,7 +93,7 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
       entries.push(entry);
       return;
     }
-    // A line cut off at the end was never acknowledged to anybody; one in the middle is damage.
+    // A last line that was cut off was never acknowledged to anybody. A line that is cut off in the middle is damage.
     if (index === lines.length - 1 && acknowledged < lines.length)
       notes.push("the last line of the journal was cut off and is ignored");
     else
@@ -196,7 +196,8 @@ function readSnapshot(text: string): FoldedState | string {
   const { head, broken } = document;
   const identity = identityIn(head);
   if (typeof identity === "string") return identity;
-  // All three are always written: one that is missing was lost, and an empty one would look as if nothing existed.
+  // All three sections are always written. A missing one was lost, and reading it as empty would look as if nothing
+  // existed.
   for (const section of sections) if (!isObject(head[section])) return `its ${section} are missing`;
   const quarantined: Quarantined[] = [...broken, ...quarantinedIn(head)];
   const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
@@ -244,7 +245,9 @@ const quarantinedIn = ({ quarantined }: Record<string, unknown>): Quarantined[] 
       : [],
   );
 
-/** A snapshot that is not JSON as a whole, read line by line: one record a line is what makes this possible. */
+/**
+ * Reads a snapshot that is not JSON as a whole, line by line. This works because every record has a line of its own.
+ */
 function salvage(text: string): { head: Record<string, unknown>; broken: Quarantined[] } | undefined {
   const head: Record<string, unknown> = {};
   const broken: Quarantined[] = [];
@@ -266,7 +269,7 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
     if (isObject(parsed)) {
       for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
     } else if (current !== undefined && current === head.runs) {
-      // What was done is history; what is there is not touched by its loss.
+      // A damaged line among the runs loses history only; no resource depends on it.
       current[/^"([^"\\]+)":/.exec(line)?.[1] ?? "~"] = null;
     } else if (current !== undefined) {
       const key = /^"([^"\\]+)":/.exec(line)?.[1];
@@ -275,7 +278,8 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
         text: line.slice(0, 4096),
         problem: "its line in the state is damaged",
       });
-      // Not in a section: what the line opened or said cannot be told, and everything after it would be misread.
+      // A damaged line outside the sections: nobody can tell what it opened or said, and everything after it would be
+      // misread.
     } else return undefined;
   }
   return head.format === undefined ? undefined : { head, broken };

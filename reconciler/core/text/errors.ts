@@ -8,9 +8,9 @@ export const errorCode = (error: unknown): string | undefined =>
     ? error.code
     : undefined;
 
-/** What it was thrown for, where it says so. */
+/** The error that caused this one, where it names one. */
 export const causeOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined;
 
-/** What was thrown, as an error: code of others may throw anything. */
+/** What was thrown, as an Error: other people's code may throw anything. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(errorMessage(error)));

@@ -1,4 +1,4 @@
-/** For bugs only: what a user can cause is a diagnostic. */
+/** For bugs only. A mistake of a user is a diagnostic. */
 class InvariantViolation extends Error {
   override readonly name = "InvariantViolation";
   readonly code = "internal/invariant";
@@ -11,15 +11,15 @@ export function invariant(condition: unknown, statement: string): asserts condit
     );
 }
 
-/** What a map has to have: that it is not there is a bug. */
+/** The value of a key that a map must have: a missing key is a bug. */
 export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
   const value = map.get(key);
-  // What is wrong is put into words only when something is.
+  // The message is made only when the condition is false.
   if (value === undefined) invariant(false, `nothing is known of ${String(key)}`);
   return value;
 }
 
-/** What a list has to have at this place: that it is shorter is a bug. */
+/** The item at an index that a list must have: a shorter list is a bug. */
 export function itemAt<T>(list: readonly T[], index: number): T {
   const item = list[index];
   if (item === undefined) invariant(false, `a list of ${list.length} has nothing at ${index}`);

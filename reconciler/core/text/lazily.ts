@@ -1,4 +1,4 @@
-/** Made when it is first asked for, and once. */
+/** A function that makes its value on the first call, and keeps it. */
 export function lazily<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

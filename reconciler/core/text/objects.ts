@@ -2,11 +2,11 @@
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A list is none. */
+/** Whether a value is a map of fields; a list is not. */
 export const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Its fields; none where it is no object. */
+/** The fields of a value; none where it is no object. */
 export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** The fields of a JSON object; none where the text is no such thing. */
@@ -21,7 +21,7 @@ export function fieldsOfJson(text: string): Fields {
 export const isOneOf = <T extends string>(value: unknown, words: readonly T[]): value is T =>
   words.some((word) => word === value);
 
-/** Of a table of ours, whose type names every key that it has. */
+/** The keys of one of our own tables, whose type names every key that it has. */
 export const keysOf = <T extends object>(table: T): readonly (keyof T & string)[] =>
   Object.keys(table) as (keyof T & string)[];
 

@@ -1,4 +1,4 @@
-/** A request as a command for curl tells it. */
+/** Reads a request from a curl command line. */
 import { type AssumedOperation, idsOf, type Method } from "../../core/model/operation";
 import { isObject } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
@@ -12,7 +12,7 @@ export interface ToldRequest {
 const methods: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export const isMethod = (word: string): word is Method => methods.includes(word);
 
-/** `undefined`: it is no command for curl, or it names no URL. Ids in it become placeholders. */
+/** `undefined`: the text is no curl command, or it names no URL. Ids in the URL become placeholders. */
 export function readCurl(
   operation: AssumedOperation,
   command: string,
@@ -164,7 +164,7 @@ function parsed(data: string): unknown {
   }
 }
 
-/** As a shell cuts them; lines that end with a backslash go on. */
+/** Cuts the text into words as a shell does. A line that ends with a backslash goes on. */
 function wordsOf(command: string): string[] {
   const words: string[] = [];
   const pattern =

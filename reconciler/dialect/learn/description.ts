@@ -8,7 +8,7 @@ import { nouns } from "./where";
 export interface ToldByDescription {
   /** Paths of reads, which are tried. */
   readonly reads: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
-  /** Of what would change something: as the description has it. */
+  /** Paths of writes, as the description has them. */
   readonly writes: Partial<Record<AssumedOperation, Route>>;
 }
 

@@ -11,14 +11,14 @@ export interface Refusal {
 export interface LearntEnvelope {
   readonly envelope: Partial<Dialect["envelope"]>;
   readonly errors: readonly ErrorRule[];
-  /** What it said. */
+  /** The body of the answer. */
   readonly said: string;
 }
 
 const messageNames = [/^(message|msg|detail|reason|description)$/, /(message|msg|detail|reason)$/];
 const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(type|status|kind)$/];
 
-/** `undefined`: it says so in the contract's own way, or nothing can be told from it. */
+/** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
 export function learnRefusal(refusal: Refusal, successes: readonly unknown[]): LearntEnvelope | undefined {
   const { status, body } = refusal;
   if (!isMap(body) || isContractual(body)) return undefined;
@@ -59,7 +59,7 @@ function named(
   return undefined;
 }
 
-/** A field that says one thing in everything that went well, and another in a refusal under the same status. */
+/** A field with one value in all answers that succeeded, and another value in a refusal with the same HTTP status. */
 function successOf(
   refused: readonly Leaf[],
   successes: readonly unknown[],

@@ -22,9 +22,9 @@ import {
 
 export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
 
-/** What is known of the rest, by which references are told. */
+/** The ids that are known of other kinds, by which references are recognised. */
 export interface Evidence {
-  /** Left out: no list shows them. */
+  /** Left out: the service has no such list. */
   readonly vms?: ReadonlySet<string>;
   readonly volumes: ReadonlySet<string>;
   readonly flavors: ReadonlySet<string>;
@@ -34,11 +34,11 @@ export interface Evidence {
 export interface FieldFinding {
   readonly field: string;
   readonly place?: Place;
-  /** A value that was seen there. */
+  /** An example of a value seen at the place. */
   readonly shows?: string;
-  /** Where a record that is read by itself shows it, if it is another place than in the list. */
+  /** The place in a record that is read by itself, if it differs from the place in the list. */
   readonly also?: Place;
-  /** Learnt here, and not where the dialect looks. */
+  /** The place was learnt, and the dialect looks at another one. */
   readonly learnt?: true;
 }
 
@@ -54,18 +54,18 @@ const mostLooked = 200;
 interface Rule {
   /** Plain names of a place, the best first. */
   readonly names: readonly RegExp[];
-  /** Whether a value can be it. */
+  /** Whether a value fits the field. */
   fits?(text: string, evidence: Evidence): boolean;
-  /** What a reference has to name; found anywhere. */
+  /** The ids of which a reference has to name one. A reference is recognised at any place. */
   refersTo?(evidence: Evidence): ReadonlySet<string> | undefined;
-  /** In every record, and in each a different one. */
+  /** Every record shows a value, and each a different one. */
   readonly unique?: true;
   readonly everywhere?: true;
-  /** The value alone tells it, where one place alone shows such values. */
+  /** The value is enough to recognise the field, where only one place shows such values. */
   readonly byValue?: true;
-  /** Of the thing itself, and not of something within it: `/state/name` is no name of a VM. */
+  /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
   readonly own?: true;
-  /** Where it is not shown there is none, once it was shown somewhere. */
+  /** A record that does not show the field has no value, once another record has shown one. */
   readonly absentIsNone?: true;
 }
 
@@ -84,7 +84,7 @@ const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
 const isAddress = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
-/** What names nothing that is known may still name something, where nothing is known. */
+/** A value that names no known id may be right where no ids are known. */
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
 
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
@@ -186,7 +186,7 @@ function whereItIsSaid(
     if (rule.everywhere === true && shown.length < records.length) continue;
     if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
-    // Shown by some and by none of the others: a place of its own has to say what that means.
+    // Only some records have the place: the dialect has to say what its absence means.
     const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
     if (rule.absentIsNone === true && isAbsent && shown.length > 0) return undefined;
     return { place, ...(shown[0] !== undefined && { shows: shown[0] }) };
@@ -344,7 +344,7 @@ function volumesOfVm(
       fits: isId,
       ...(proven !== undefined && { refersTo: () => volumes }),
     },
-    // A root disk may be in no list: one proven entry tells the place for all of them.
+    // The list may leave out root disks: one entry that is proven to be a volume tells the place for all of them.
     proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),
     { volumes, flavors, images },
   );

@@ -5,7 +5,7 @@ import { pointerTo } from "../likely-key";
 
 export interface Leaf {
   readonly place: Place;
-  /** What the place is called, plain (`flavorid`), the most telling first. */
+  /** Plain names of the place (`flavorid`), the most telling first. */
   readonly names: readonly string[];
   readonly value: Scalar | null;
 }
@@ -91,7 +91,7 @@ function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
   });
 }
 
-/** How a text names one of them: as it is, or with something around it. */
+/** How a text names one of the wanted ids: as it is, or with text around it. */
 export function referenceIn(text: string, known: ReadonlySet<string>): { readonly cut?: string } | undefined {
   if (known.has(text)) return {};
   for (const separator of ["/", ":"]) {

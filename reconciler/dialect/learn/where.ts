@@ -38,7 +38,10 @@ export function styleOf(path: string): Style | undefined {
   return noun === "" ? undefined : { suffix, isPlural: noun.endsWith("s") };
 }
 
-/** What the dialect says first, in its own way, since every plan asks so. All others are tried by GET alone. */
+/**
+ * First the path of the dialect with its own method, since every plan uses that. All other paths are tried with GET
+ * alone.
+ */
 export function candidates(
   operation: AssumedOperation,
   route: Route | null,
@@ -55,7 +58,7 @@ export function candidates(
   return [...new Set([...said, ...told, path, ...alsoAt, ...inStyle, ...byRule])];
 }
 
-/** One of a list: below where the list is, or below where it begins. */
+/** Paths of one item of a list: below the list's path, or below its beginning. */
 export function placesOfOne(
   operation: AssumedOperation,
   route: Route | null,

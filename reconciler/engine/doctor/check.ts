@@ -1,4 +1,4 @@
-/** Which lines of a dialect do not hold for the service that was looked at. */
+/** Which lines of a dialect are wrong for the service that was looked at. */
 import type { Kind } from "../../core/model/address";
 import { kindRows } from "../../core/model/kinds";
 import { isList, type Operation, rowOf } from "../../core/model/operation";
@@ -18,7 +18,7 @@ export interface Misfit {
   readonly fix: string;
 }
 
-/** What the doctor found to be otherwise than the dialect says. */
+/** Where the doctor found something else than the dialect says. */
 export const misfitsOf = (report: DoctorReport): Misfit[] => [
   ...routesElsewhere(report),
   ...fieldsElsewhere(report),

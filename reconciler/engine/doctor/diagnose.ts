@@ -19,7 +19,7 @@ import { leftToDo } from "./todo";
 
 export interface DiagnoseOptions {
   readonly known?: KnownIds;
-  /** What was looked for in vain is not looked for again. */
+  /** An operation that was not found is not looked for again. */
   readonly notAgain?: ReadonlySet<AssumedOperation>;
 }
 
@@ -48,7 +48,7 @@ export async function diagnoseService(
 }
 
 async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {
-  // What others refer to comes first: a VM's flavor is told by the list of flavors.
+  // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
   for (const kind of ["flavor", "image", "region", "vm", "volume", "group"] as const) {
     await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
     learnings.learn(kind);

@@ -6,7 +6,7 @@ import type { Outcome } from "../../core/model/outcome";
 import { type DoctorPorts, describe, look, type Seen } from "./look";
 import type { DoctorReport } from "./report";
 
-/** No resource has it, and every deployment can say so. */
+/** An id that no resource has, so that every deployment answers with not-found. */
 const nobody = "00000000-0000-0000-0000-000000000000";
 
 export const volumePath = (id: string): string =>
@@ -31,7 +31,10 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
   ["X-Api-Key", "{token}"],
 ];
 
-/** A service that refuses the credential may want it in another header. It goes to the same service alone. */
+/**
+ * A service that refuses the credential may want it in another header. The credential is sent in it to the same service
+ * only.
+ */
 export async function enter(given: DoctorPorts) {
   const ask = (ports: DoctorPorts): Promise<Seen> => look(ports, { operation: "volume.get", path: volumePath(nobody) });
   const seen = await ask(given);
@@ -72,11 +75,12 @@ export const notThisService = (outcome: Outcome<unknown>): Diagnostic =>
     "Check service.base_url: all paths (/api/v1/…) are put behind it.",
   );
 
-/** A volume that nobody has: a service that is there and takes the credential says that it is not there. */
+/** Asks for a volume that nobody has: a service that is there and takes the credential says that it does not exist. */
 export function judgeFirst(outcome: Outcome<unknown>): First {
   switch (outcome.status) {
     case "accepted":
-      // An answer for what nobody has proves nothing; what it has will.
+      // A service that answers for an id that nobody has proves nothing with it; an answer for an existing resource
+      // will.
       return { reachable: true, credential: "unknown", diagnostics: [] };
     case "unavailable":
     case "unknown":

@@ -78,7 +78,7 @@ function itemsIn({ lists }: Learnings, seen: Seen, operation: ListOperation, rou
   const payload = payloadOf(seen.body);
   const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[kindOf(operation)]);
   if (where === undefined) {
-    // A map with nothing in it is a list where the others are maps.
+    // An empty map is an empty list where the service's other lists are maps.
     const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
     return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
   }

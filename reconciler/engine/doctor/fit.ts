@@ -1,4 +1,4 @@
-/** The dialect that was given, with what was found over it. */
+/** Lays what was found over the dialect that was given. */
 import type { AssumedRoutes, Dialect, ErrorRule, Place } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import type { Learnings } from "./learnings";
@@ -27,7 +27,7 @@ export function fittingDialect(
   };
 }
 
-/** What was tried and is not there is switched off; what is unclear stays as the dialect has it. */
+/** An operation that was tried and is not there is switched off. An unclear one stays as the dialect has it. */
 function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
   let routes = dialect.operations;
   for (const { operation, verdict, route } of findings)
@@ -78,7 +78,8 @@ function fittingAnswers({ given, volumeItem: item, rulesItem: rules, findings }:
     ...given.answers,
     ...(item !== undefined && { "volume.get": { item: [item] }, "volume.create": { item: [item] } }),
     ...(rules !== undefined && { "group.rule.list": { item: [rules] } }),
-    // What holds two kinds of answers alike holds the others as well; where it does not, nothing is lost by looking.
+    // A wrapper that two kinds of answers have in common is taken for the other kinds too: where they lack it, looking
+    // there costs nothing.
     ...(rules !== undefined &&
       rules === item && {
         "group.create": { item: [rules] },

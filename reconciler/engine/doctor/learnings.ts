@@ -1,4 +1,4 @@
-/** What has been learnt so far: lists and their records, by which the rest is told. */
+/** What has been learnt so far: lists and their records, from which the rest follows. */
 import type { AssumedOperation, ListOperation } from "../../core/model/operation";
 import type { Dialect, ListRoute, Place, Pointers } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
@@ -58,7 +58,7 @@ export class Learnings {
     return this.records.get(kind)?.fields.find((one) => one.field === field)?.place;
   }
 
-  /** What is learnt first, and what the dialect says. */
+  /** First what was learnt, then what the dialect says. */
   placesOf(kind: Learnt, field: string, said: Pointers): Pointers {
     const place = this.placeOf(kind, field);
     return place === undefined ? said : [place, ...said];
@@ -71,7 +71,7 @@ export class Learnings {
     return (this.samples.get(kind) ?? []).flatMap((record) => findText(record, paths) ?? []);
   }
 
-  /** A list that nothing shows going on goes on as the others do, where all of them do alike. */
+  /** A list of one page goes on as the other lists do, where all of them do alike. */
   goOnAlike(): void {
     const [first, ...rest] = [...this.lists.values()].filter(({ way }) => way !== undefined);
     if (first?.way === undefined) return;
@@ -98,7 +98,7 @@ export class Learnings {
   }
 }
 
-/** What holds for volumes is taken to hold for the others: a place that finds nothing costs nothing. */
+/** What was learnt of volumes is taken for the other kinds too: a place that finds nothing costs nothing. */
 const withIdAlone = (finding: RecordFinding, also: Place): RecordFinding => ({
   ...finding,
   fields: finding.fields.map((one) =>

@@ -1,4 +1,4 @@
-/** How the doctor looks: one request, what came of it, and what that is called in the report. */
+/** How the doctor looks: one request, its outcome, and the word for it in the report. */
 import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import type { Answer } from "../../dialect/conditions";
@@ -17,7 +17,7 @@ export interface DoctorRequest {
 export interface DoctorPorts {
   /** Sends one request and ends with the answer, and with what it means by the dialect so far. */
   probe(request: DoctorRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
-  /** The same with the credential sent in another way, where there is one to be sent so. */
+  /** Sends the request with the credential in another header, where there is a credential. */
   readonly withAuthorization?: (name: string, header: string) => DoctorPorts;
   /** Left out: links to another host are not told from others. */
   readonly baseUrl?: string;
@@ -49,7 +49,7 @@ export async function look(
 export const isSuccess = ({ outcome, status, body }: Seen): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
 
-/** No answer, or one that says nothing of what is there. */
+/** No answer, or one that does not tell whether the operation exists. */
 export const decidesNothing = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "unavailable" ||
   outcome.status === "unknown" ||

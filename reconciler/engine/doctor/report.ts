@@ -21,14 +21,14 @@ export interface OperationFinding {
    * (refused, out of order, several lists, no id to try it with); `not_tried`: only a change would show it.
    */
   readonly verdict: "found" | "missing" | "unclear" | "not_tried";
-  /** Where it was found; for the others what the dialect has. */
+  /** The route that was found; for an operation that was not found, the dialect's. */
   readonly route: Route | ListRoute | null;
   readonly tried: readonly { readonly path: string; readonly answer: string }[];
   /** How many items were read. */
   readonly items?: number;
-  /** A trial did it, and saw its effect. */
+  /** A trial sent the request, and saw its effect. */
   readonly isTried?: true;
-  /** For what is missing, and for what the dialect does without. */
+  /** For operations that are missing, or that the dialect switches off. */
   readonly fallback?: Fallback;
 }
 
@@ -36,7 +36,7 @@ export interface OperationFinding {
 export type TriedOperation = "vm.resize.confirm" | "vm.resize.revert" | "volume.delete" | "group.rule.delete";
 
 export interface TrialFindings {
-  /** What was seen, in sentences. */
+  /** What the trial saw, in sentences. */
   readonly seen: readonly string[];
   readonly states: {
     readonly vm: Readonly<
@@ -48,9 +48,9 @@ export interface TrialFindings {
   /** Operations of which no usual way had its effect. */
   readonly inVain: Readonly<Partial<Record<TriedOperation, OperationFinding["tried"]>>>;
   readonly errors: readonly ErrorRule[];
-  /** What could not be taken away again, and why. */
+  /** Resources that could not be deleted again, and why. */
   readonly left: readonly string[];
-  /** What nothing was learnt of, and why. */
+  /** What the trial could not learn, and why. */
   readonly open: readonly string[];
 }
 
@@ -69,16 +69,16 @@ export interface DoctorReport {
   /** The records that were looked at. */
   readonly samples: ReadonlyMap<Learnt, readonly unknown[]>;
   readonly given: Dialect;
-  /** The dialect given, with what was found. */
+  /** The given dialect, with what was found laid over it. */
   readonly dialect: Dialect;
-  /** What was learnt by making things, where that was asked for. */
+  /** What a trial learnt, where one was asked for. */
   readonly trial?: TrialFindings;
   /** What a person has to find out. */
   readonly todo: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** In the words of the table alone. */
+/** Only in the words of the table of operations. */
 function fallbackOf(operation: AssumedOperation): Fallback {
   const { cost, instead } = operations[operation].assumed;
   return { cost, instead };

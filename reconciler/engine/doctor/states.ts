@@ -12,7 +12,7 @@ export interface WordsSeen {
   readonly likely: Readonly<Partial<Record<Phase, readonly string[]>>>;
 }
 
-/** Words that say it themselves; a number or a word of the house stays a question. */
+/** Words whose meaning is plain. A number, or a word of the service's own, stays a question. */
 const likelyWords: readonly (readonly [phase: Phase, word: RegExp])[] = [
   ["running", /^(active|running|run|started|online|up|on|poweredon|powered_on|powered-on)$/i],
   ["stopped", /^(shutoff|stopped|off|down|halted|poweredoff|powered_off|powered-off|deallocated)$/i],

@@ -1,4 +1,4 @@
-/** Takes away what a trial has made, as far as its notes name it, and learns from how it goes. */
+/** Deletes what a trial has made, as far as its notes name it, and learns how deleting works. */
 import { isGone, type Outcome } from "../../core/model/outcome";
 import type { Made } from "./trial-notes";
 import { isLiveVm, listed, nounOf, secondsOf, type Trial, wordsOf } from "./trial-watch";
@@ -12,7 +12,7 @@ export async function takeAway(trial: Trial): Promise<void> {
 }
 
 export async function takeAwayOne(trial: Trial, thing: Made): Promise<void> {
-  // A name may be there twice, if the service lets one be.
+  // A name may occur twice, if the service allows that.
   const ids = thing.id === undefined ? trial.idsNamed(thing) : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
     trial.left.push(
@@ -29,7 +29,7 @@ export async function takeAwayOne(trial: Trial, thing: Made): Promise<void> {
   trial.notes.drop(thing);
 }
 
-/** Why it is there still. */
+/** Why the resource still exists. */
 async function deleteOne(trial: Trial, kind: Made["kind"], id: string): Promise<string | undefined> {
   if (kind === "group") {
     const outcome = await trial.client.deleteGroup(id);
@@ -53,9 +53,9 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
   const before = await trial.look("volume", id);
   if (before === undefined) return undefined;
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
-  // What names no VM that is there, such as 0, is no attachment.
+  // An attachment to a VM that does not exist, such as 0, is none.
   if (vm !== undefined && vm !== null && (await trial.isListed("vm", vm)) !== false) {
-    // Of a VM that is not the trial's it is not taken off: somebody wants it there.
+    // The volume is not detached from a VM that is not the trial's: somebody attached it there.
     if (!trial.notes.made.some((one) => one.id === vm)) return `it hangs on ${vm}, which the trial did not make`;
     await trial.client.detachVolume(id, vm, true);
   }
@@ -67,7 +67,10 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
   return problem;
 }
 
-/** How it goes: at once, or shown for a while, or shown for good under a word that means that it is gone. */
+/**
+ * How a deleted resource disappears: at once, after a while, or never, with a word for its state that means that it is
+ * gone.
+ */
 async function departure(
   trial: Trial,
   kind: "vm" | "volume",

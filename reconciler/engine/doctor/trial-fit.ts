@@ -34,7 +34,7 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
   return { ...whole, todo: [...leftToDo(whole), ...trial.open] };
 }
 
-/** A word has one meaning: what was seen goes before what was guessed by the word alone. */
+/** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
 function tried(dialect: Dialect, { states, routes, inVain, errors }: TrialFindings): Dialect {
   const seen = new Set(Object.values(states.vm).flat());
   const guessed = tableOf(keysOf(dialect.states.vm), (phase) =>

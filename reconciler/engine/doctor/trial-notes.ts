@@ -10,15 +10,15 @@ export interface Made {
   /** As it was asked for; `undefined` for a volume that came with the VM. */
   readonly name?: string;
   readonly id?: string;
-  /** When it was asked for, in milliseconds. */
+  /** When the create was sent, in milliseconds. */
   readonly askedAt: number;
-  /** The service said that it took it. */
+  /** The service accepted the create. */
   readonly isTaken?: true;
 }
 
 export interface TrialNotes {
   readonly version: 1;
-  /** The service that it was made in; at another one nothing is taken away. */
+  /** The service in which the trial made it: nothing is deleted from another one. */
   readonly service: string;
   readonly made: readonly Made[];
 }
@@ -51,7 +51,7 @@ export class Notes {
     this.#write([...this.#made, thing]);
   }
 
-  /** What is known of a thing by now. */
+  /** What is known of a resource by now. */
   note(thing: Made, more: Partial<Made>): Made {
     const known = { ...thing, ...more };
     this.#write(this.#made.map((one) => (one === thing ? known : one)));

@@ -6,11 +6,11 @@ import { compilePointers, findWord } from "../../dialect/pointers";
 export interface Told {
   /** The word of each record, all of them different. */
   readonly words: readonly string[];
-  /** Left out: the places that were given tell them already. */
+  /** Left out: the places that were given tell the states apart already. */
   readonly place?: Place;
 }
 
-/** `undefined`: nothing in the records does. */
+/** `undefined`: nothing in the records tells them apart. */
 export function tellApart(records: readonly unknown[], given: Pointers): Told | undefined {
   const wordsAt = (places: Pointers): readonly string[] | undefined => {
     const paths = compilePointers(places);

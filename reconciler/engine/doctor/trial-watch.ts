@@ -27,18 +27,18 @@ export interface TrialPorts {
   readonly clock: { now(): number; sleep(ms: number): Promise<void> };
   readonly timing: TrialTiming;
   say(line: string): void;
-  /** Once aborted nothing more is tried, and what was made is taken away. */
+  /** Once aborted, the trial tries nothing more and deletes what it made. */
   readonly signal: AbortSignal;
 }
 
 export interface TrialTiming {
   readonly pollMs: number;
-  /** How long a word has to stand before it counts as one of rest. */
+  /** How long a word has to stay unchanged before it counts as a settled state. */
   readonly quietMs: number;
   /** The same while a VM is being made. */
   readonly quietCreateMs: number;
   readonly mostMs: number;
-  /** How long what was asked for is looked for, when no answer said that it was taken. */
+  /** How long a resource is looked for when no answer said that the create was accepted. */
   readonly discoveryMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface Look {
 export interface Watched {
   /** Each word that was seen, in turn. */
   readonly words: readonly string[];
-  /** `undefined`: it is not there any more. */
+  /** `undefined`: the resource does not exist any more. */
   readonly last: Look | undefined;
   readonly ms: number;
 }
@@ -111,7 +111,7 @@ export class Trial {
     const known = { ...(volume !== undefined && { volume }), ...(group !== undefined && { group }) };
     const again = await diagnoseService(this.ports.doctor, dialect, { notAgain, known });
     if (again.operations.length === 0) return;
-    // What was looked for before stays as it was found then.
+    // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
       const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
       return finding.verdict === "found" || earlier === undefined || earlier.tried.length === 0 ? finding : earlier;
@@ -124,7 +124,7 @@ export class Trial {
       ...(this.report.refusal !== undefined && { refusal: this.report.refusal }),
       records: again.records.map((record) => {
         const earlier = this.report.records.find((one) => one.record === record.record);
-        // Learnt once already, it is said by the dialect now, and learnt all the same.
+        // Learnt by an earlier look, so the dialect says it now; it counts as learnt all the same.
         return {
           ...record,
           fields: record.fields.map((field) =>
@@ -180,7 +180,7 @@ export class Trial {
     await this.ports.clock.sleep(this.ports.timing.pollMs);
   }
 
-  /** `undefined`: it is shown that it is not there. Throws when nothing can be told. */
+  /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
   async look(kind: "vm" | "volume", id: string): Promise<Look | undefined> {
     const byItself = kind === "volume" || this.client.can.readsOneVm;
     const outcome: Outcome<LiveVm | LiveVolume> = byItself
@@ -206,7 +206,7 @@ export class Trial {
       : { status: "accepted", value: found };
   }
 
-  /** Until it rests: at a word that means rest, or at one that does not change any more. */
+  /** Waits until the resource has settled: at a word that means so, or at a word that does not change any more. */
   async settle(
     kind: "vm" | "volume",
     id: string,
@@ -257,7 +257,7 @@ export class Trial {
       if (word === undefined) return;
       if (told.place !== undefined) delete this.vmWords[known];
       this.mean(this.vmWords, known, word);
-      // One word has one meaning.
+      // Each word has one meaning.
       this.vmWords["changing"]?.delete(word);
     });
     this.client = this.#watcher();
@@ -303,7 +303,7 @@ export class Trial {
         this.notes.add({ kind: "volume", id, askedAt: this.ports.clock.now(), isTaken: true });
   }
 
-  /** `undefined`: no list can tell. */
+  /** `undefined`: there is no list that could tell. */
   async isListed(kind: Made["kind"], id: string): Promise<boolean | undefined> {
     const { can } = this.client;
     if (!can.canFindCreated(kind)) return undefined;
@@ -316,7 +316,7 @@ export class Trial {
     return listed.status === "accepted" ? listed.value.some((one) => one.id === id) : undefined;
   }
 
-  /** The first of the usual ways that has the effect; each is tried on what the trial made alone. */
+  /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */
   async tryWrites(
     operation: TriedOperation,
     kind: "vm" | "volume" | "group",
@@ -354,7 +354,7 @@ export class Trial {
   }
 }
 
-/** The trial cannot go on; what was made stays written down. */
+/** Ends the trial. What it made stays written down. */
 export class TrialProblem extends Error {}
 
 export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => live?.kind === "vm";

@@ -13,13 +13,13 @@ const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
 export const whereaboutsOf = (dialect: Dialect, kind: "vm" | "volume" | "group"): Whereabouts => ({
   list: dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""),
-  // Those that were learnt stand first; of the many built-in ones the first is enough.
+  // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
     .flatMap((place: Place) => (typeof place === "string" && place !== "" ? (place.split("/").at(-1) ?? []) : [])),
 });
 
-/** The dialect's own first; never one that could mean anything but the thing whose id it carries. */
+/** The dialect's own path comes first. A path that could mean anything but the resource with this id is never tried. */
 export function writesFor(
   operation: AssumedOperation,
   dialect: Dialect,

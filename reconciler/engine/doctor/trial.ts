@@ -101,7 +101,10 @@ class Walk {
     );
   }
 
-  /** One volume of 1 GB tells whether any more can be made: what cannot be deleted is paid for until someone does. */
+  /**
+   * The trial first makes one volume of 1 GB: if it cannot be deleted, the trial makes no more, because somebody pays
+   * for them.
+   */
   async #canDeleteVolumes(name: string): Promise<boolean> {
     if ((await this.#makeVolume(name)) === undefined) return false;
     await this.trial.find();
@@ -208,7 +211,7 @@ class Walk {
       path: operations["volume.detach"].path,
       body: { vm_id: vmId, volume_id: id, flush_confirmed: false },
     });
-    // Nobody has mounted it: there is nothing to flush.
+    // Nobody has mounted the volume, so there is nothing to flush.
     await this.trial.client.detachVolume(id, vmId, true);
     const freed = await this.trial.settle(
       "volume",
@@ -308,7 +311,7 @@ class Walk {
     return listed.status === "accepted" ? listed.value.map(({ id }) => id) : undefined;
   }
 
-  /** A name twice: what is made by it after all is written down first, like anything else. */
+  /** Tries to create a name twice. It is written down first, in case the service makes a second one. */
   async #refusedName(name: string): Promise<void> {
     const again: Made = { kind: "group", name, askedAt: this.trial.ports.clock.now() };
     this.trial.notes.add(again);
@@ -322,7 +325,7 @@ class Walk {
     else await this.trial.find();
   }
 
-  /** Whether it was refused. What the service says then gets its meaning, where the dialect gives it none. */
+  /** Whether the request was refused. The words of the refusal get a meaning, where the dialect gives them none. */
   async #refused(is: Condition, request: DoctorRequest): Promise<boolean> {
     this.trial.goOn();
     const { outcome } = await this.trial.ports.doctor.probe(request);
@@ -353,7 +356,7 @@ const pathOf = (operation: "vm.start" | "volume.resize" | "group.rule.create", i
 const hasId = (value: unknown): value is { readonly id: string } =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";
 
-/** A message without what is only this once: ids, names, numbers and quotes. */
+/** A message without the parts that differ each time: ids, names, numbers and quotes. */
 function telling(message: string): string | undefined {
   const pattern = message
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|trial-[0-9a-f]{6}(-\w+)?|\b(?=\w*\d)[\w-]{6,}\b|\b\d+\b/gi, "*")
