@@ -8,7 +8,7 @@ import { firstUnder, type World } from "./world";
 
 export interface Caller {
   readonly email: string;
-  /** The project the operation acts in; undefined: the caller belongs to none. */
+  /** The project in which the operation acts; undefined: the caller belongs to none. */
   readonly projectId: string | undefined;
   readonly role: Role | undefined;
   readonly active: boolean;

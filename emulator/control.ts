@@ -15,7 +15,7 @@ import { seedChanges, type WorldSeed } from "./seed";
 import { removeVm } from "./vm";
 import { applyChanges, clockOffset, createWorld, dumpWorld, settleVm, type World, type WorldDump } from "./world";
 
-/** What control may touch besides the world. */
+/** What the control endpoint may change besides the world. */
 export interface Instruments {
   log: RequestLog;
   faults: ActiveFault[];
@@ -37,7 +37,7 @@ export type ControlDecision = Decision & { readonly load?: readonly Change[] };
 
 export function control(request: ControlRequest): ControlDecision {
   const [, id = "", , partId = ""] = request.segments;
-  // Ids stand in the second and the fourth place.
+  // The ids are the second and the fourth segment of the path.
   const route = request.segments.map((segment, index) => (index % 2 === 1 ? "*" : segment)).join("/");
   const carry = controls.get(`${request.method} ${route}`) ?? controls.get(`any ${route}`);
   return carry === undefined
@@ -133,7 +133,7 @@ function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string
       return refuse(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
   }
   const settled = kind === "vm" && Object.hasOwn(body, "status") ? { pending: null } : {};
-  // Each field was held to the type of what was there.
+  // Each field was checked against the type of its former value.
   return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as Change]);
 }
 

@@ -27,19 +27,19 @@ export interface Request {
   readonly body: unknown;
   readonly now: number;
   readonly newId: () => string;
-  /** Lists do not show what is younger than this: a list that lags behind its creates. */
+  /** Lists do not show resources younger than this, in milliseconds: a list that lags behind its creates. */
   readonly staleMs: number;
-  /** A page after the first begins so many entries later: what a list that changes while it is read does. */
+  /** Each page after the first begins so many entries later, like a list that changes while it is read. */
   readonly pageShift: number;
 }
 
 /** The project that the request acts in: operations.ts refuses whoever belongs to none. */
 export const projectOf = ({ caller }: Request): string => there(caller.projectId, "a project");
 
-/** A part of the path that the route of the operation has. */
+/** A parameter of the operation's path. */
 export const pathPart = ({ params }: Request, name = "id"): string => there(params[name], name);
 
-/** That it is missing would be a bug of this service. */
+/** A missing parameter would be a bug of this service. */
 export function there<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`there is no ${what}`);
   return value;

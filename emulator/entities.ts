@@ -57,7 +57,10 @@ export interface Vm {
   readonly project: string;
   readonly name: string;
   readonly status: string;
-  /** Not shown. What becomes of the VM by itself, and when: a build goes on while nobody looks, and across restarts. */
+  /**
+   * Not shown. The state that the VM reaches by itself, and when: a build goes on while nobody looks, and across
+   * restarts.
+   */
   readonly pending: Pending | null;
   readonly flavor_id: string;
   readonly image_id: string;

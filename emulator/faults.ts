@@ -19,7 +19,7 @@ export const faultKinds = [
   "page-repeats",
   "vm-fails",
 ] as const;
-/** These change what is decided; all others change what becomes of the exchange. */
+/** Faults that change the decision; all others change the exchange. */
 const decidedKinds: readonly string[] = ["stale-list", "page-skips", "page-repeats", "vm-fails"];
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -84,11 +84,11 @@ export function readFault(given: unknown, problems: string[] = []): FaultSpec {
   }
   problems.push(...unfitting(fault));
   if (problems.length > 0) throw new FaultProblem(problems);
-  // Every field was held to what it may be.
+  // Every field was checked.
   return { ...fault, operation, kind } as FaultSpec;
 }
 
-/** What does not go together. */
+/** Fields that contradict each other. */
 function unfitting({ kind, code, ms, when }: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
   if (typeof code === "number" && (code < 400 || code > 599)) problems.push("code must be from 400 to 599");
@@ -125,7 +125,7 @@ function concerns(spec: FaultSpec, operation: string): boolean {
   return (operations[operation].method === "GET") === (spec.operation === "read");
 }
 
-/** What of the faults the decision has to know. */
+/** The faults that change the decision, in its terms. */
 export function decidedFaults(faults: readonly FaultSpec[]): {
   readonly staleMs: number;
   readonly pageShift: number;
@@ -143,7 +143,7 @@ export function decidedFaults(faults: readonly FaultSpec[]): {
 export const breakingFault = (faults: readonly FaultSpec[]): FaultSpec | undefined =>
   faults.find(({ kind }) => kind !== "latency" && !decidedKinds.includes(kind));
 
-/** A VM that is on its way somewhere does not arrive; a call that blocks until it has says so. */
+/** A VM in transition ends in ERROR, and the answer of a call that blocks until the VM has settled says so. */
 export function failVms(decision: Decision): Decision {
   const changes = decision.changes.map((change) =>
     "put" in change && change.put === "vm" && change.value.pending !== null

@@ -44,7 +44,7 @@ export interface Served {
   readonly timeScale: number;
 }
 
-/** Where the folder's service listens, for those who come later; whole or not at all. */
+/** Writes down where the folder's service listens, for later processes; whole or not at all. */
 export function announce(dir: string, served: Served): () => void {
   const file = join(dir, addressFile);
   const own = `${file}.${process.pid}`;
@@ -77,7 +77,7 @@ export function becomeGuest(dir: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
-/** How many guests are alive; what dead ones left is cleared away. */
+/** How many guests are alive. The files of dead guests are removed. */
 export function countGuests(dir: string): number {
   const folder = join(resolve(dir), guestFolder);
   let alive = 0;

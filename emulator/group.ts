@@ -43,7 +43,7 @@ export function createGroup(request: Request): Decision {
 
 interface BuiltGroup {
   readonly group: Group;
-  /** Those asked for, then the ones the service adds. */
+  /** First the rules that were asked for, then those that the service adds. */
   readonly rules: readonly Rule[];
   readonly changes: readonly Change[];
 }

@@ -36,7 +36,7 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** 0 (default): any. */
   readonly port?: number;
-  /** How many times faster its minutes pass; 0: at once. */
+  /** How many times faster the emulator's time passes; 0: everything happens at once. */
   readonly timeScale?: number;
   readonly contractOnly?: boolean;
   readonly with?: readonly string[];
@@ -53,7 +53,7 @@ export interface EmulatorOptions {
   readonly keepsNamedGroups?: boolean;
   /** How dst_port may hold a range, for example `{min}-{max}`. */
   readonly portRange?: string;
-  /** What it speaks beyond the contract, with everything filled in; checked by whoever gives it. */
+  /** The dialect that the emulator speaks, with every default filled in and checked by the caller. */
   readonly speaks?: SpokenDialect;
   readonly control?: boolean;
   /** How many bytes a journal may hold before the folder is compacted. */
@@ -127,7 +127,7 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   const service: Service = {
     world,
     settings: settingsOf(options),
-    // What the dialect has words for is found by them alone.
+    // An operation for which the dialect has a route is found by that route alone.
     routes: buildRoutes(dialect === undefined ? chosen : chooseOperations({ contractOnly: true })),
     speech:
       dialect === undefined
@@ -179,7 +179,7 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   };
 }
 
-/** The contract's own, and what the dialect names. */
+/** The contract's operations, and those that the dialect names. */
 const spokenOperations = (dialect: SpokenDialect, without: readonly string[] = []): readonly Operation[] =>
   operationNames.filter(
     (name) =>
@@ -205,7 +205,7 @@ const settingsOf = (options: EmulatorOptions): Settings => ({
   keepsNamedGroups: options.keepsNamedGroups ?? false,
 });
 
-/** What the folder holds, or the seed where it holds nothing. */
+/** The world of the folder, or the seed where the folder is empty. */
 async function firstWorld(options: EmulatorOptions, newId: () => string) {
   const loaded = options.dir === undefined ? { dump: undefined, changes: [], next: 1 } : await loadFolder(options.dir);
   const replayed = loaded.changes.length > 0;
@@ -235,7 +235,7 @@ function createHttpServer(service: Service): Server {
     socket.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
   };
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => refuseRaw(socket, 405, "method not allowed"));
-  // What is not even HTTP gets the envelope as well.
+  // A request that is not valid HTTP gets an answer in the envelope too.
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
     if (error.code === "HPE_HEADER_OVERFLOW") return refuseRaw(socket, 431, "the header is too large");

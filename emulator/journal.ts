@@ -74,7 +74,7 @@ async function readSnapshot(path: string): Promise<Snapshot | undefined> {
 
 export function readLines(text: string, name: string): (readonly Change[])[] {
   const lines = text.split("\n");
-  // Whatever follows the last line end was cut off by a kill; it is empty when nothing was.
+  // The rest after the last line end, which a kill cut off; empty when there is none.
   lines.pop();
   return lines.map((line, n) => {
     try {
@@ -115,7 +115,7 @@ export async function openJournal(
     while (waiting.length > 0) {
       const lines = pending;
       const waiters = waiting;
-      // Taken with its batch: what was appended before a world was replaced must not follow the new world's snapshot.
+      // The journal is chosen with the batch: changes from before a load must not follow the new world's snapshot.
       const compacting = wantsCompaction;
       wantsCompaction = false;
       pending = [];
@@ -142,7 +142,7 @@ export async function openJournal(
     const before = file;
     number += 1;
     file = next;
-    // From here on everything goes to the new journal; what is pending now is in the snapshot as well.
+    // From here on all changes go to the new journal. Changes that are pending now are in the snapshot too.
     const text = JSON.stringify({ journal: number, world: takeSnapshot() } satisfies Snapshot);
     threshold = Math.max(compactAfterBytes, 2 * text.length);
     written = 0;

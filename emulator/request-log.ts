@@ -6,7 +6,7 @@ export interface LoggedRequest {
   /** 0: the connection was dropped without an answer. */
   status: number;
   readonly at: string;
-  /** As sent, for writes, unless it is large. Never a header: the credential is in one. */
+  /** The body as sent, for writes, unless it is large. Headers are never kept: one of them holds the credential. */
   body?: unknown;
 }
 
@@ -22,7 +22,7 @@ export const createRequestLog = (): RequestLog => ({ counts: new Map(), entries:
 export function logRequest(log: RequestLog, entry: LoggedRequest): LoggedRequest {
   log.counts.set(entry.operation, (log.counts.get(entry.operation) ?? 0) + 1);
   log.entries.push(entry);
-  // Trimmed by halves, so that it costs nothing per request.
+  // The log is trimmed by halves, so that a request costs nothing.
   if (log.entries.length >= 2 * kept) log.entries = log.entries.slice(-kept);
   return entry;
 }

@@ -41,7 +41,7 @@ export function ruleOf(shape: RuleShape, group: Group, id: string, created_at: s
   };
 }
 
-/** What such services put into every new group: outbound traffic is open until somebody closes it. */
+/** The rules that such services put into every new group: outbound traffic is open until somebody closes it. */
 export function defaultEgress(group: Group, newId: () => string, created_at: string): Rule[] {
   return (["IPv4", "IPv6"] as const).map((ether_type) =>
     ruleOf({ ...anything, direction: "egress", ether_type }, group, newId(), created_at),

@@ -13,7 +13,7 @@ export interface UserSeed {
   readonly id?: string;
   readonly username?: string;
   readonly token?: string;
-  /** Left out: not a member of the project. */
+  /** Left out: the owner is not a member of the project. */
   readonly role?: Role;
   readonly active?: boolean;
   readonly system_admin?: boolean;
@@ -22,9 +22,9 @@ export interface UserSeed {
 export interface WorldSeed {
   /** The name of the callers' project. */
   readonly project: string;
-  /** Beside the built-in ones. */
+  /** In addition to the built-in owners. */
   readonly users: readonly UserSeed[];
-  /** In place of the built-in ones. */
+  /** In place of the built-in entries. */
   readonly flavors: readonly (Partial<Flavor> & { readonly name: string })[];
   readonly images: readonly (Partial<Image> & { readonly name: string })[];
   readonly regions: readonly (Partial<Region> & { readonly name: string })[];

@@ -23,7 +23,7 @@ export interface Service {
   world: World;
   readonly settings: Settings;
   readonly routes: Routes;
-  /** Left out: the contract's own words, and the built-in dialect's where it has none. */
+  /** Left out: the contract's words, and the built-in dialect's where the contract has none. */
   readonly speech: Speech | undefined;
   readonly clock: Clock;
   readonly journal: Journal | undefined;
@@ -77,11 +77,11 @@ interface Spoken {
   readonly speech: Speech;
   readonly heard: Heard;
   readonly body: Body;
-  /** An operation that the dialect has its own words for. */
+  /** The operation, where the dialect has a route of its own for it. */
   readonly match: Match | undefined;
 }
 
-/** The body may say what is meant, so it is read first. `undefined`: nothing of it can be told yet. */
+/** The body may decide which operation is meant, so it is read first. `match` is absent where it does not. */
 async function hear(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
   const body = (await readBody(request, 10 * mib)) ?? { text: "" };
   const { pathname, searchParams } = new URL(url, "http://emulator.invalid");
@@ -236,7 +236,7 @@ async function linger(faults: readonly FaultSpec[], when: "before" | "after"): P
 
 function send(response: ServerResponse, entry: LoggedRequest, decision: Decision): void {
   entry.status = decision.status;
-  // What is left of an oversized body is not read; the connection cannot be used again.
+  // The rest of an oversized body is not read, so the connection cannot be used again.
   if (decision.status === 413) response.setHeader("Connection", "close");
   sendText(response, decision.status, JSON.stringify(decision.body));
 }

@@ -81,7 +81,7 @@ function dropEntity(world: World, kind: Kind, id: string): void {
 const underName = (kind: Kind) => (value: { readonly name: string }) => [`${kind}/name/${value.name}`];
 const nowhere = (): readonly string[] => [];
 
-/** Every key an entity is found under besides its id. */
+/** Every key besides the id under which an entity is found. */
 const keysByKind: { readonly [K in Kind]: (value: Entities[K]) => readonly string[] } = {
   vm: (vm) => [`vm/name/${vm.project_id}/${vm.name}`, ...vm.groups.map((group) => `vm/group/${group}`)],
   volume: ({ attached_to }) => (attached_to === null ? [] : [`volume/vm/${attached_to}`]),
@@ -181,7 +181,7 @@ export function firstUnder(world: World, key: string): string | undefined {
   return undefined;
 }
 
-/** The VM as it is at this moment: whatever was to become of it by now has. */
+/** The VM as it is at this moment: a pending transition whose time has come is over. */
 export function settleVm(vm: Vm, now: number): Vm {
   let current = vm;
   while (current.pending !== null && current.pending.until <= now) {
@@ -202,7 +202,7 @@ export function rulesOf(world: World, groupId: string): Rule[] {
 /** How far the clock of this world was moved ahead, in milliseconds. */
 export const clockOffset = (world: World): number => world.tables.setting.get("clock_offset_ms")?.value ?? 0;
 
-/** Everything, with VMs as they are at this moment; loading it again gives the same world. */
+/** The whole world, with VMs as they are at this moment. Loading it again gives the same world. */
 export function dumpWorld(world: World, now: number): WorldDump {
   const dump: Record<string, unknown> = { version: 1 };
   for (const kind of kinds) dump[`${kind}s`] = [...world.tables[kind].values()];

@@ -23,11 +23,11 @@ export interface SpokenAnswer {
 export interface Speech {
   /** An operation beyond the contract. */
   understand(heard: Heard): Meaning | undefined;
-  /** What every request has to carry beside the credential. */
+  /** Whether a header is missing that every request needs beside the credential. */
   misses(heard: Heard): boolean;
   /** The credential as the service takes it. */
   authorization(heard: Heard): string | undefined;
-  /** A name that this deployment does not take. */
+  /** The refusal of a name that this deployment does not take. */
   refuseName(operation: string, body: unknown): Decision | undefined;
   /** A refusal that was ordered, with the seconds to wait where they were ordered as well. */
   refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;

@@ -6,7 +6,7 @@ import { Draft, getAt } from "./write";
 
 export interface Page {
   readonly records: readonly unknown[];
-  /** What goes into the whole body beside the list. */
+  /** The fields of the body beside the list. */
   readonly beside: Draft;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -39,7 +39,7 @@ export function pageIn(paging: Paging, all: readonly unknown[], most: number, he
 const withoutParam = ({ param = "page" }: Paging, query: URLSearchParams): readonly [string, string][] =>
   [...query].filter(([name]) => name !== param);
 
-/** As a gateway shows the address of what is behind it. */
+/** The address that a gateway shows for the service behind it. */
 const inner = (link: string): string => link.replace(/^https?:\/\/[^/]+/, "http://inner.invalid:8774");
 
 const tokenOf = (index: number, { as }: Paging): string => (as === "token" ? `/p/${index}` : `p${index}`);

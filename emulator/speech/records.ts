@@ -16,7 +16,7 @@ export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): un
     default: {
       const draft = new Draft();
       const { id, name } = dialect.records[kind];
-      // The name first: a record that is its id alone shows nothing else.
+      // The name is written first: a record that consists of its id shows nothing else.
       draft.put(name[0], scalar(own["name"]));
       draft.put(id[0], scalar(own["id"]));
       const [ready] = dialect.states.image.ready;
@@ -57,7 +57,7 @@ function entryIn({ id, root }: SpokenDialect["records"]["vm"]["volume_entry"], d
   return [draft.value];
 }
 
-/** The word of a state; one on its way has a word that means nothing else. */
+/** The dialect's word for a state. A state in transition gets a word that means nothing else. */
 function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
   const known: Readonly<Record<string, string | undefined>> = {
     ACTIVE: words.running[0] ?? words.ready[0],

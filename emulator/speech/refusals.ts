@@ -7,7 +7,7 @@ export interface Said {
   readonly body: unknown;
 }
 
-/** What each refusal of the service means, by its status and its words. */
+/** The condition of each refusal, by its status and its words. */
 const meanings: readonly (readonly [is: string, status: number, message?: RegExp])[] = [
   ["invalid_id", 400, /^invalid id/],
   ["flush_not_confirmed", 400, /flush/],
@@ -27,7 +27,7 @@ const meanings: readonly (readonly [is: string, status: number, message?: RegExp
   ["throttled", 429],
 ];
 
-/** What stands for it where the dialect has no words of its own. */
+/** The usual code of a condition, where the dialect has none. */
 const likewise: Readonly<Record<string, string>> = {
   name_taken: "conflict",
   invalid_state: "conflict",
@@ -50,7 +50,7 @@ export function refusalIn(dialect: SpokenDialect, { status, body }: Said): Said 
     draft.put(error.code[0], code);
     draft.put(error.message[0], worded(rule, message));
   }
-  // One that says in every answer whether it was done says no inside a 200.
+  // A service that says in every answer whether it succeeded refuses inside a 200.
   const isInside = success !== undefined && rule !== undefined && rule.status === undefined;
   return { status: rule?.status ?? (isInside ? 200 : status), body: draft.value };
 }
@@ -61,7 +61,7 @@ function ruleFor({ errors }: SpokenDialect, is: string | undefined): RefusalRule
   return of(is) ?? of(likewise[is]) ?? of("refused");
 }
 
-/** `*` stands for anything, and anything will do. */
+/** A text that fits a pattern: any word will do for `*`. */
 function codeOf(rule: RefusalRule | undefined): string | number | undefined {
   if (rule?.code === undefined) return undefined;
   const text = String(rule.code).replaceAll("*", "0");

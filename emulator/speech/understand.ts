@@ -15,7 +15,7 @@ export interface Meaning {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The one that says most of the request, where several fit. */
+/** Where several operations fit, the one whose route fixes most of the request. */
 export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undefined {
   let best: (Meaning & { readonly score: number }) | undefined;
   for (const [operation, route] of Object.entries(dialect.operations)) {
@@ -36,7 +36,7 @@ export const hasHeaders = (dialect: SpokenDialect, heard: Heard): boolean =>
   new Fitting(dialect.values, {}).headers(dialect.headers, heard.headers);
 
 class Fitting {
-  /** How much of what was said was fixed. */
+  /** How many parts of the request the route fixes. */
   score = 0;
 
   constructor(
@@ -65,7 +65,7 @@ class Fitting {
     });
   }
 
-  /** What is more than the template has may be there: a page's number is. */
+  /** A request may hold more than the template, such as a page's number. */
   body(template: unknown, given: unknown): boolean {
     if (typeof template === "string")
       return (typeof given === "string" || typeof given === "number") && this.#text(template, String(given));

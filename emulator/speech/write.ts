@@ -5,7 +5,7 @@ import { first, isMap, type Place, type Scalar, type Selector, tokensOf } from "
 export class Draft {
   value: unknown;
 
-  /** At a pointer; `undefined` writes nothing but what leads there. */
+  /** Writes a value at a pointer; `undefined` makes only the maps that lead there. */
   set(pointer: string, value: unknown): void {
     const tokens = tokensOf(pointer);
     this.value = setAt(this.value, tokens, value);
@@ -13,7 +13,7 @@ export class Draft {
 
   /** An item of the list at a pointer: the one that has these fields already, or a new one. */
   private item(pointer: string, fields: Readonly<Record<string, unknown>>, change: (item: unknown) => unknown): void {
-    // Of every member (`*`) one is enough.
+    // A `*` stands for every member: one member is enough.
     const tokens = tokensOf(pointer).map((token) => (token === "*" ? "main" : token));
     const list = getAt(this.value, tokens);
     const items = Array.isArray(list) ? [...(list as unknown[])] : [];
@@ -28,7 +28,7 @@ export class Draft {
     this.value = setAt(this.value, tokens, items);
   }
 
-  /** What is there, or (`null`) that there is nothing. */
+  /** Writes a value, or with `null` that there is none. */
   put(place: Place | undefined, value: Scalar | null): void {
     if (place === undefined) return;
     if (typeof place === "string") {
@@ -57,7 +57,7 @@ export class Draft {
   #putAtPointer(pointer: string, value: Scalar | null): void {
     const tokens = tokensOf(pointer);
     const index = tokens.findIndex((token) => /^\d+$/.test(token));
-    // A list that is there and has nothing in it says that there is nothing.
+    // An empty list says that there is nothing.
     if (value === null && index > 0) {
       const above = tokens.slice(0, index);
       if (getAt(this.value, above) === undefined) this.value = setAt(this.value, above, []);

@@ -9,19 +9,19 @@ export interface Edit {
   readonly section: string;
   readonly key: string;
   readonly field: string;
-  /** Absent: the field is taken out. */
+  /** Absent: the field is removed. */
   readonly value?: Plain;
-  /** Of a list of rules: one that is added, or that goes. */
+  /** For a list of rules: a rule that is added or removed. */
   readonly rule?: { readonly is: "added" | "removed"; readonly fields: Readonly<Record<string, Plain>> };
 }
 
 export interface Accepted {
   readonly text: string;
-  /** By edit: why it was left. Absent for one that was written. */
+  /** For each edit, why it was not written. Absent: it was written. */
   readonly left: ReadonlyMap<Edit, string>;
 }
 
-/** `undefined`: it declares none of them. */
+/** `undefined`: the file declares none of them. */
 export function acceptInto(text: string, edits: readonly Edit[]): Accepted | undefined {
   const document = parseDocument(text);
   const left = new Map<Edit, string>();
@@ -74,7 +74,7 @@ function editRules(block: Block, { is, fields }: NonNullable<Edit["rule"]>): str
   return undefined;
 }
 
-/** What it admits, whatever is left out or quoted. */
+/** The traffic that a written rule admits, whatever fields it leaves out or quotes. */
 const ruleMark = ({
   direction,
   protocol,

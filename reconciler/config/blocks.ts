@@ -19,9 +19,9 @@ export interface Block {
   readonly key: string;
   readonly entry: Entry;
   readonly defaults: Defaults;
-  /** Its for_each keys; `undefined` without for_each. */
+  /** The for_each keys of the block; `undefined` without for_each. */
   readonly eachKeys?: readonly string[];
-  /** Of a block in a component, where that is used. */
+  /** For a block in a component: where the component is used. */
   readonly use?: Place;
 }
 
@@ -38,13 +38,13 @@ export interface Instance {
 
 export interface ExpandedBlocks {
   readonly blocks: Map<string, Block>;
-  /** Once it is known which addresses there are, which values may refer to. */
+  /** Called once all addresses are known, to which values may refer. */
   readonly instances: (scope: Scope) => Instance[];
   /** The keys of blocks that say `enabled: false`: as if they were not written, but for a message that says so. */
   readonly disabled: ReadonlySet<string>;
 }
 
-/** No run could carry out more, and a mistyped number must not fill the memory. */
+/** The largest number of instances: no run could carry out more, and a mistyped number must not fill the memory. */
 const mostInstances = 200_000;
 
 export function expandBlocks(
@@ -116,7 +116,10 @@ function withoutSwitch(values: YamlMap): { readonly enabled?: unknown; readonly 
 const isEnabled = (block: Block, enabled: unknown, scope: Scope, problems: Problems): boolean =>
   isSwitchedOn(enabled, scope, problems, placeInBlock(block, ["enabled"]));
 
-/** What the files that use a component say for every resource, in their own words: their variables, not its parameters. */
+/**
+ * The settings of the files that use a component, in the words of those files: with their variables, not the
+ * component's parameters.
+ */
 function inherited({ defaults, ...block }: Block, { each }: Scope, report?: OnProblem): YamlMap {
   const { below } = defaults;
   if (below === undefined) return {};
@@ -178,7 +181,9 @@ export const storedInTheClear = (name: string, path: Path) =>
     fix: "use another variable here, or take sensitive: true off its declaration",
   }) as const;
 
-/** Whether a file holds an interpolation: it says so, or has escapes that could. Without any, no value is looked through. */
+/**
+ * Whether a file may hold an interpolation: a `${`, or an escape that could be one. Without any, no value is searched.
+ */
 const mayInterpolate = (text: string): boolean => text.includes("${") || text.includes("\\");
 
 /** Maps are merged, everything else is replaced. */
@@ -192,7 +197,10 @@ export function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {
   return merged;
 }
 
-/** One of several forms: a check by http does not keep the tcp port of the defaults, nor a reference the other's id. */
+/**
+ * A block that takes one of several forms is replaced as a whole: a check by http does not keep the tcp port of the
+ * defaults, nor a reference the id of another one.
+ */
 const replacesWhole = (key: string): boolean => key === "check" || key === "attach_to" || key === "for_each";
 
 /** Where a value of a block was written: in the block, or else in the defaults. */
@@ -215,7 +223,7 @@ export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | 
 
 const placesKnown = new WeakMap<Defaults, Inherited>();
 
-/** Once for all the blocks of a kind. */
+/** Made once for all blocks of a kind. */
 function placesOf(defaults: Defaults): Inherited {
   const known = placesKnown.get(defaults);
   if (known !== undefined) return known;

@@ -23,11 +23,11 @@ export interface ComponentFile {
 
 export interface ComponentFiles {
   readonly open: OpenFile | undefined;
-  /** By the file; `undefined` for one that cannot be used. */
+  /** Components by file; `undefined`: the file cannot be used. */
   readonly known: Map<string, ComponentFile | undefined>;
 }
 
-/** `undefined`: there is none that can be used, which is reported. */
+/** `undefined`: the component cannot be used, which is reported. */
 export function openComponentFile(
   values: YamlMap,
   beside: string,
@@ -86,7 +86,7 @@ function checkVersion(source: YamlFile, root: YamlMap, problems: Problems): bool
   return false;
 }
 
-/** One that nothing uses is a misspelt one somewhere, or a promise that the component does not keep. */
+/** A parameter that nothing uses is either misspelt somewhere or a promise that the component does not keep. */
 function reportUnused(
   source: YamlFile,
   root: YamlMap,

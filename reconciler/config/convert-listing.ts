@@ -74,7 +74,7 @@ export function convertListing(groups: readonly ListedGroup[]): ConvertedGroup[]
   });
 }
 
-/** The way out is not simply open there: a service that opens it by itself on every group undoes that. */
+/** The source restricts outgoing traffic. A service that opens it by itself on every group undoes that. */
 export const restrictsEgress = (group: ListedGroup): boolean =>
   !group.egress.some(
     ({ protocol, ipv4 }) =>

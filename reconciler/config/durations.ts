@@ -10,7 +10,7 @@ export function parseDuration(text: string): number | undefined {
   return ms !== undefined && ms <= longestDurationMs ? ms : undefined;
 }
 
-/** However long: for what no timer waits for. */
+/** A duration of any length, for values that no timer waits for. */
 export function parseAnyDuration(text: string): number | undefined {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)\s*$/.exec(text);
   if (match === null) return undefined;

@@ -3,7 +3,7 @@ import { interpolate, type Scope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { Place } from "./yaml-file";
 
-/** Decided before anything else of the block is looked at; what cannot be read is reported, and counts as enabled. */
+/** Decided before anything else of the block is read. An unreadable value is reported, and counts as enabled. */
 export function isSwitchedOn(enabled: unknown, scope: Scope, problems: Problems, at: Place): boolean {
   const value = interpolate(enabled, scope, (problem) => problems.add({ ...problem, at }));
   if (value === undefined || value === null || typeof value === "boolean") return value !== false;

@@ -12,13 +12,13 @@ import { type Defaults, type Entry, type Layer, type Merged, placeOf, type Setti
 import { type GivenValue, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 
-/** Reads a file that another one names, by the name as it is written there. */
+/** Reads a file that another file names, by the name as it is written there. */
 export type OpenFile = (
   path: string,
   beside: string,
 ) => { readonly source: ConfigSource } | { readonly problem: string; readonly fix?: string };
 
-/** What no environment may be called: `--env all` means each in turn. */
+/** Words that cannot be the name of an environment: `--env all` means each in turn. */
 const reserved = "all";
 
 interface Chosen {
@@ -27,7 +27,7 @@ interface Chosen {
   readonly vars: ReadonlyMap<string, GivenValue>;
 }
 
-/** `undefined`: none can be told, which is reported. */
+/** `undefined`: the environment cannot be determined, which is reported. */
 export function chooseEnvironment(
   merged: Merged,
   { env, open }: { readonly env?: string; readonly open?: OpenFile },
@@ -84,7 +84,7 @@ function reportChoice(env: string | undefined, names: readonly string[], merged:
   }
 }
 
-/** What is wrong with one whether it is chosen or not; its shape is the schema's to judge. */
+/** Problems of an environment whether it is chosen or not. The schema judges its shape. */
 function checkEntry({ key, value, source }: Entry, merged: Merged, problems: Problems): void {
   if (key === reserved)
     problems.add({
@@ -123,7 +123,7 @@ function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
   return settings;
 }
 
-/** A dialect is one whole: a file's name, or all that it says. */
+/** A dialect is replaced as a whole: a file's name, or all its lines. */
 const overService = (own: YamlMap, below: YamlMap): YamlMap => ({
   ...mergeUnder(own, below),
   ...(Object.hasOwn(own, "dialect") ? { dialect: own["dialect"] } : {}),

@@ -10,7 +10,7 @@ import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
 import { type ConfigCode, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 
-/** What is being read, for messages. */
+/** The block that is read, for messages. */
 export interface Subject {
   readonly problems: Problems;
   readonly address?: string;
@@ -23,7 +23,7 @@ export type Values = Readonly<YamlMap>;
 export const fieldOf = (values: Values, key: string): unknown =>
   Object.hasOwn(values, key) && values[key] !== null ? values[key] : undefined;
 
-/** Whether a key is there at all, be it with a value that could not be interpolated and is reported already. */
+/** Whether a key is written, even with a value that could not be interpolated and is reported already. */
 export const isGiven = (values: Values, key: string): boolean => Object.hasOwn(values, key) && values[key] !== null;
 
 export function reportValue(
@@ -46,7 +46,7 @@ export function reportValue(
   return undefined;
 }
 
-/** What only the service knows, in a place that needs its value before anything is planned. */
+/** Reports a value that only the service knows, at a place that needs the value before anything is planned. */
 function reportOpen(subject: Subject, path: Path, field: string, value: string): undefined {
   subject.problems.add({
     code: "config/not-known-yet",
@@ -96,7 +96,7 @@ export function readText(
   return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
 }
 
-/** The same, where a value may stand in it that only the service knows. */
+/** The same for a text that may hold values that only the service knows. */
 export function readOpenText(
   subject: Subject,
   values: Values,

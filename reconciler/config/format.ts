@@ -81,7 +81,7 @@ export function formatYaml(text: string): Formatted {
   });
   const { contents } = document;
   if (!hasAnchors && isMap(contents)) {
-    // What stands above the first entry is said of the file, as the line for editors is.
+    // A comment above the first entry belongs to the file, such as the line for editors.
     const first = contents.items[0]?.key;
     if (isScalar(first) && first.commentBefore != null) {
       contents.commentBefore = [contents.commentBefore, first.commentBefore].filter((one) => one != null).join("\n");
@@ -117,7 +117,7 @@ function orderBlock(block: unknown, fields: readonly string[] | undefined): void
     if (nameOf(key) === "rules" && isSeq(value)) for (const one of value.items) if (isMap(one)) sortBy(one, rule);
 }
 
-/** What is not in the list keeps its place behind what it stood behind. */
+/** An unknown key keeps its place behind the key that it followed. */
 function sortBy(map: YAMLMap, names: readonly string[]): void {
   let last = -1;
   const ranked = map.items.map((pair, index) => {
@@ -130,7 +130,7 @@ function sortBy(map: YAMLMap, names: readonly string[]): void {
   map.items = ranked.map(({ pair }) => pair);
   const head = map.items[0];
   if (head !== former && isScalar(head?.key) && isScalar(former?.key)) {
-    // The first entry of a map has no blank line before it, whichever that becomes.
+    // Whichever entry becomes the first of a map has no blank line before it.
     const { spaceBefore } = head.key;
     head.key.spaceBefore = former.key.spaceBefore ?? false;
     former.key.spaceBefore = spaceBefore ?? false;

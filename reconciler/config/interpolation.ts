@@ -22,13 +22,13 @@ export interface Each {
 /** Variables of a file, or parameters of a component. */
 export interface Variables {
   has(name: string): boolean;
-  /** `undefined`: it has none, and that is reported already. */
+  /** `undefined`: the variable has no value, which is reported already. */
   get(name: string): unknown;
   keys(): Iterable<string>;
   isSensitive?(name: string): boolean;
 }
 
-/** What a component sees of its use. */
+/** What a component knows of the place that uses it. */
 export interface WithinComponent {
   /** `${component}`: what tells the names of one use from those of another. */
   readonly key: string;
@@ -41,11 +41,11 @@ export interface Scope {
   /** The name of the environment, where one is chosen. */
   readonly environment?: string;
   readonly component?: WithinComponent;
-  /** `undefined`: there is nothing there, and that was reported. */
+  /** `undefined`: nothing is there, which was reported. */
   readonly elsewhere?: (expression: Expression, report: Report, scope: Scope) => unknown;
-  /** Told where a reference gave a map or a list. */
+  /** Called with the place where a reference gave a map or a list. */
   readonly onShape?: (path: Path) => void;
-  /** Told where the value of a sensitive variable went. */
+  /** Called with the place where the value of a sensitive variable went. */
   readonly onSensitive?: (name: string, path: Path) => void;
 }
 
@@ -58,7 +58,7 @@ export interface InterpolationProblem {
 
 export type Report = (problem: InterpolationProblem) => void;
 
-/** Told about a problem with the path of the text it is in. */
+/** Called for each problem, with the path of the text. */
 export type OnProblem = (problem: InterpolationProblem, path: readonly (string | number)[]) => void;
 
 /**
@@ -211,7 +211,7 @@ function fail(report: Report, summary: string, detail?: string, fix?: string): u
 
 interface Named {
   readonly root: "var" | "param";
-  /** What one is called. */
+  /** The word for such a value in messages. */
   readonly what: "variable" | "parameter";
   readonly values: Variables;
   readonly declare: (name: string) => string;
@@ -255,7 +255,7 @@ function evaluateVariable(expression: Expression, named: Named, scope: Scope, re
   return walk(value, expression.steps.slice(1), `${root}.${name}`, expression, scope, report);
 }
 
-/** Down a path, by fields and keys; what is not there is reported with what there is. */
+/** Follows a path of fields and keys. A part that does not exist is reported with those that do. */
 export function walk(
   value: unknown,
   steps: readonly Step[],

@@ -34,7 +34,7 @@ function keysIn(section: unknown): string[] {
   });
 }
 
-/** As far as the file itself says them; what comes from a variable is for whoever writes to fill in. */
+/** The keys that the file itself names. A key from a variable is left to the writer. */
 function instancesOf(each: unknown): readonly unknown[] {
   if (Array.isArray(each)) return each.slice(0, mostInstances);
   if (isMap(each)) return Object.keys(each).slice(0, mostInstances);
@@ -42,7 +42,7 @@ function instancesOf(each: unknown): readonly unknown[] {
   return Number.isInteger(count) ? Array.from({ length: Math.min(count, mostInstances) }, (_, index) => index) : [""];
 }
 
-/** Every field of one of these names offers them. */
+/** Fields with one of these names offer these words. */
 function offered(node: unknown, words: Readonly<Record<string, readonly string[]>>): unknown {
   if (Array.isArray(node)) return node.map((item) => offered(item, words));
   if (!isMap(node)) return node;

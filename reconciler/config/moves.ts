@@ -58,7 +58,7 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
   });
 }
 
-/** `vm.web` to `vm.site`, both with for_each: each instance goes with its key. */
+/** `vm.web` to `vm.site`, both with for_each: each instance keeps its key. */
 const isWholeBlock = (end: Address, move: Move, declared: Declared): boolean =>
   parseAddress(move.from)?.each === undefined && blockAt(end, declared)?.eachKeys !== undefined;
 
@@ -78,7 +78,7 @@ function moveOfComponent(move: Move, end: string, declared: Declared): MovedRequ
   return [];
 }
 
-/** An address, a for_each block, or a component: whether the files have it. */
+/** Whether the files declare an address, a for_each block or a component. */
 export function isDeclared(name: string, declared: Declared): boolean {
   if (declared.addresses.has(name)) return true;
   if (!name.endsWith("/")) return blockAt(name, declared) !== undefined;

@@ -27,13 +27,13 @@ export const markReference = (address: Address): string => `${begins}${address}$
 export const referenceIn = (text: string): Address | undefined =>
   text.startsWith(begins) && text.endsWith(ends) ? text.slice(1, -1) : undefined;
 
-/** As text it is the address. */
+/** The text form is the address. */
 export const withoutReference = (text: string): string => referenceIn(text) ?? text;
 
-/** As a file has it, for messages. */
+/** The reference as it is written in a file, for messages. */
 export const withoutMarks = (text: string): string => text.replace(marked, (_, name: string) => `\${${name}}`);
 
-/** Where such values may stand, for whoever wrote one elsewhere. */
+/** A hint of where such values may stand, for a value at another place. */
 export const placesOfOpen =
   "only the service knows it; it may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs";
 
@@ -52,6 +52,6 @@ export function openText(text: string): Text {
 
 function computedOf(name: string): Computed {
   const dot = name.lastIndexOf(".");
-  // Marked by `mark` alone, and no file can hold the marks.
+  // Only `mark` makes such a text, because no file can hold the marks.
   return { address: name.slice(0, dot), attribute: name.slice(dot + 1) as Attribute };
 }

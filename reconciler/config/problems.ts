@@ -19,15 +19,15 @@ export interface Problem {
   readonly fix?: string | undefined;
   readonly address?: string | undefined;
   readonly at?: Place | undefined;
-  /** The line holds what must not be shown. */
+  /** The line holds a text that must not be shown. */
   readonly withoutExcerpt?: boolean;
 }
 
 export interface Problems {
   add(problem: Problem & { readonly code: ConfigCode }): void;
-  /** Whether something was said about this very place already. */
+  /** Whether this very place has a problem already. */
   covers(place: Place): boolean;
-  /** How often add was called, repeats included: tells whether reading something went well. */
+  /** How often `add` was called, repeats included: it tells whether a reading found a problem. */
   readonly reported: number;
   readonly diagnostics: Diagnostic[];
 }
@@ -55,7 +55,7 @@ export function collectProblems(): Problems {
   };
 }
 
-/** The same, with what every problem in a part of it is told along with: where that part is used. */
+/** The same, with a sentence for every problem in a part of the file, such as where a component is used. */
 export function problemsIn(problems: Problems, along: string): Problems {
   return {
     diagnostics: problems.diagnostics,
@@ -68,7 +68,7 @@ export function problemsIn(problems: Problems, along: string): Problems {
   };
 }
 
-/** For a reading whose problems are of no interest but for whether there are any. */
+/** Counts problems without keeping them, for a reading of which only success matters. */
 export function countProblems(): Problems {
   let reported = 0;
   return {
@@ -83,7 +83,7 @@ export function countProblems(): Problems {
   };
 }
 
-/** Where nothing else was said about it: what a number that is not written as one would be read as. */
+/** A note, where the place has no problem: what a number that is not written as a number would be read as. */
 export function addNumberProblems(source: YamlFile, problems: Problems): void {
   for (const { offset, written, value } of source.oddNumbers ?? []) {
     const at = { source, offset };

@@ -47,7 +47,9 @@ export interface ReadOptions extends GivenVars {
   readonly env?: string;
   /** How another file is read that one of them names: a file of variables, a component. Left out: none is. */
   readonly open?: OpenFile;
-  /** What was found elsewhere, or that somebody will look later. Left out: a file that reads it is an error. */
+  /**
+   * The values found elsewhere, or `later`: somebody will look. Left out: a file that reads from elsewhere is an error.
+   */
   readonly external?: GivenExternal;
 }
 
@@ -60,11 +62,14 @@ export interface ReadResult {
   readonly sensitive?: readonly string[];
   /** The names of the environments that the files declare. */
   readonly environments?: readonly string[];
-  /** The files that those that were given name, as far as they were read. */
+  /** The files that the given files name, as far as they were read. */
   readonly opened?: readonly ConfigSource[];
 }
 
-/** Characters: about a million resources, which no run could hold in its memory, however they are written. */
+/**
+ * The largest size in characters: about a million resources, which no run could hold in its memory however they are
+ * written.
+ */
 const mostText = 64_000_000;
 
 const tooLarge = (characters: number): Diagnostic => ({
@@ -80,7 +85,7 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostText) return { diagnostics: [tooLarge(characters)] };
   const files = sources.map((source) => ("root" in source ? source : readYaml(source, problems)));
-  // What cannot be read would make everything below it look undeclared.
+  // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);
     return { diagnostics: sortDiagnostics(problems.diagnostics) };
@@ -128,7 +133,7 @@ interface Reading {
   readonly environment: string | undefined;
   readonly components: ComponentFiles;
   readonly given: GivenExternal | undefined;
-  /** Told the texts of parameters that are sensitive. */
+  /** Called with the texts of sensitive parameters. */
   readonly hide: (texts: readonly string[]) => void;
 }
 
@@ -166,7 +171,7 @@ function readMerged(
   };
   const [project, region, service] = [setting("project"), setting("region"), setting("service")];
   const top = {
-    // One that is there but unreadable is reported once, and not again by every VM that would inherit it.
+    // A value that is written and unreadable is reported once, and not again by every VM that would inherit it.
     project: readText(project.subject, project.values, "project") ?? (merged.settings.has("project") ? "" : undefined),
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
@@ -232,7 +237,7 @@ function readInstances(
   });
 }
 
-/** Where the state lies, when the file says so. */
+/** The place of the state, where the file names it. */
 function readState({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {
   const location = readText(subject, values, "state");
   if (location === undefined) return {};
@@ -295,7 +300,7 @@ function addSchemaProblems(file: YamlFile, problems: Problems): void {
     if (!problems.covers(problem.at)) problems.add(problem);
 }
 
-/** What came out of references as maps and lists is held to the same schema, at the place of the reference. */
+/** Maps and lists that came out of references are checked against the same schema, at the place of the reference. */
 function addShapesOf({ block: { kind, key, entry }, values }: Instance, subject: Subject): void {
   const { problems } = subject;
   const root = { [sectionOf[kind]]: { [key]: withFlatLists(values) } };

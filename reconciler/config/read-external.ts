@@ -17,7 +17,7 @@ import { type Entry, placeOf } from "./sources";
 import type { Expression } from "./template";
 import { isMap, positionOf, valueAt } from "./yaml-file";
 
-/** `later`: nobody has looked yet; what stands on it counts as not readable, and is not reported. */
+/** `later`: nobody has looked yet. A value that needs one of these counts as unreadable, and is not reported. */
 export type GivenExternal = ExternalValues | "later";
 
 export function readExternal(

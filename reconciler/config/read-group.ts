@@ -12,7 +12,7 @@ import type { Declared } from "./references";
 import { lineOf } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
-/** `placed`: findings will name the rules, so each brings its place along. */
+/** `placed`: findings will name the rules, so each rule keeps its place. */
 export function readGroup(subject: Subject, instance: Instance, declared: Declared, placed: boolean): DesiredGroup {
   const { values } = instance;
   const rules = readRules(subject, instance, declared);

@@ -1,4 +1,4 @@
-/** What a file says of the plans that may be carried out, beside the resources. */
+/** The top-level settings that say which plans may be carried out. */
 import type { Denial, Desired } from "../core/model/desired";
 import type { Subject, Values } from "./fields";
 import { interpolate } from "./interpolation";

@@ -21,7 +21,10 @@ import {
 const within = ["lifecycle"] as const;
 const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
 
-/** Of the many resources that say nothing about it; shared, because nothing changes a desired state. */
+/**
+ * The lifecycle of a resource that says nothing about it. All such resources share it, because nothing changes a
+ * desired state.
+ */
 const usualVm: DesiredVm["lifecycle"] = {
   preventDestroy: false,
   ignoreChanges: [],
@@ -94,7 +97,7 @@ export function readCheck(subject: Subject, verify: Values, within: readonly str
     : reportValue(subject, [...path, "http"], url, "a URL that begins with http:// or https://");
 }
 
-/** What is not known yet is an address or a name in the end. */
+/** A value that is not known yet will be an address or a name. */
 const withSample = (text: Text): string =>
   typeof text === "string" ? text : text.parts.map((part) => (typeof part === "string" ? part : "192.0.2.1")).join("");
 

@@ -60,7 +60,7 @@ function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: Li
   });
 }
 
-/** `orComponent`: a whole component may stand there as well. */
+/** `orComponent`: the entry may name a whole component too. */
 function readAddress(
   { subject, values }: Item,
   key: "from" | "to",

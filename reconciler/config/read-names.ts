@@ -1,4 +1,4 @@
-/** Names in the service: what a resource is called there, and that no two of a kind are called the same. */
+/** Names in the service, and that no two resources of a kind have the same one. */
 import { canonicalName, nameProblem } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
 import { hasPlainNames } from "../core/model/fields";
@@ -84,6 +84,6 @@ export function claimName(
   });
 }
 
-/** Where it is named, and for what is in a component where that is used. */
+/** The place of the name; for a resource in a component, the place where the component is used. */
 const placesOf = ({ block: { use } }: Instance, name: Place): string =>
   use === undefined ? lineOf(name) : `${lineOf(name)} (used in ${lineOf(use)})`;

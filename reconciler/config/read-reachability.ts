@@ -192,7 +192,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
     const id = readId(subject, value, path);
     return id === undefined ? undefined : { kind: "group", group: { id } };
   }
-  // What could not be interpolated is reported already.
+  // A value that could not be interpolated is reported already.
   if (value === undefined) return undefined;
   const text = String(value).trim();
   const word = partyWords.find((known) => known === text);
@@ -250,7 +250,7 @@ function readRange(subject: Subject, value: unknown, path: Path): PortRange | un
     : { min, max };
 }
 
-/** Who is meant on a command line, where a bare key is a group. */
+/** Reads a party of a command line, where a bare key is a group. */
 export function partyFromWord(word: string, addresses: ReadonlySet<string>): Party | undefined {
   const named = partyWords.find((known) => known === word);
   if (named !== undefined) return { kind: named };

@@ -97,7 +97,7 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
   ];
 }
 
-/** A resize goes back while it is not confirmed: where a rollout asks for that, its check comes before the confirmation. */
+/** A resize can be reverted only before its confirmation: where a rollout asks for a revert, its check comes first. */
 export function withWayBack(resources: DesiredResource[], rollouts: readonly Rollout[]): DesiredResource[] {
   const reverting = new Map(
     rollouts.flatMap((rollout) => (rollout.reverts === true ? rollout.members.map((member) => [member, rollout]) : [])),
@@ -116,7 +116,7 @@ export function withWayBack(resources: DesiredResource[], rollouts: readonly Rol
   });
 }
 
-/** Two rollouts over one VM would each count it, and neither would be right. */
+/** A VM in two rollouts would be counted by both, and neither count would be right. */
 function refuseTwice(subject: Subject, rollouts: readonly Rollout[]): void {
   const seen = new Map<string, string>();
   for (const { name, members } of rollouts)

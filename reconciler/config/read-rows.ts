@@ -17,7 +17,7 @@ import {
 } from "./fields";
 import { readName } from "./read-names";
 
-/** What the top of the file says for every block. */
+/** Values at the top of the file that hold for every block. */
 export type TopValues = Readonly<Record<string, string | undefined>>;
 
 type Read = (subject: Subject, instance: Instance, row: FieldRow) => Text | number | boolean | undefined;
@@ -30,7 +30,7 @@ const readers = {
   flag: (subject, { values }, { field }) => readBoolean(subject, values, field),
 } satisfies Record<string, Read>;
 
-/** In place of what could not be read and was reported, so that reading goes on. */
+/** A stand-in for a value that could not be read and was reported, so that reading goes on. */
 const standIns = { name: "", text: "", remark: "", size: 1, flag: false };
 type PlainType = keyof typeof readers | readonly string[];
 
@@ -81,7 +81,7 @@ function readRow(row: FieldRow, type: PlainType, subject: Subject, instance: Ins
   return typeof type === "string" ? standIns[type] : type[0];
 }
 
-/** A key that nobody knows, and that is told to be written like this one, is one mistake and not two. */
+/** An unknown key for which this field is the suggestion, and the missing field, are one mistake and not two. */
 function isMisspelt({ field }: FieldRow, { values, block: { kind } }: Instance): boolean {
   const known = Object.values<FieldRow>(fieldsOf[kind]).map((row) => row.field);
   return Object.keys(values).some((key) => !known.includes(key) && nearestName(key, known) === field);

@@ -1,4 +1,6 @@
-/** One rule as it is written to the one form in which rules are compared, and every combination that is none. */
+/**
+ * Reads one rule as it is written into the form in which rules are compared, and refuses every impossible combination.
+ */
 import { parseCidr } from "../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../core/canonical/rules";
 import { computedName, isAddressAttribute, type OpenText } from "../core/model/computed";
@@ -7,12 +9,12 @@ import { fieldOf, isGiven, readEnum, readOpenText, reportValue, type Subject, ty
 import { type Declared, readReference } from "./references";
 import { type Path, positionOf } from "./yaml-file";
 
-/** Of one rule, those that take a list: each combination of their items is a rule. */
+/** The fields of a rule that take a list: each combination of their items is a rule. */
 const listed = ["protocol", "dst_port", "remote_ip", "remote_group"] as const;
 
 interface FoundRule {
   readonly rule: Rule;
-  /** Where it is written; of one that comes from lists, the item that tells it from the one before. */
+  /** The place of the rule; for a rule that comes from lists, of the item in which it differs from the one before. */
   readonly at: Path;
 }
 
@@ -44,17 +46,17 @@ export function readRuleProduct(subject: Subject, written: Values, path: Path, d
 
 interface Combination {
   readonly values: Values;
-  /** By the key of a list, which of its items. */
+  /** For each key with a list, the index of its item. */
   readonly steps: ReadonlyMap<string, number>;
 }
 
-/** A list within a list comes from a variable that is one, beside other items. */
+/** A list within a list comes from a variable that holds a list, beside other items. */
 const itemsOf = (list: unknown): { readonly item: unknown; readonly index: number }[] =>
   Array.isArray(list)
     ? list.flatMap((item, index) => (Array.isArray(item) ? item.flat(4) : [item]).map((one) => ({ item: one, index })))
     : [];
 
-/** `undefined` when it cannot be compared with others; the reason is reported. */
+/** `undefined`: the rule cannot be compared with others; the reason is reported. */
 export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
   const before = subject.problems.reported;
   const direction = readEnum(subject, written, "direction", ["ingress", "egress"], path) ?? "ingress";
@@ -73,7 +75,7 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
   };
 }
 
-/** A value that could not be interpolated: reported once, and no reason to call two rules identical. */
+/** A value that could not be interpolated is reported once, and does not make two rules identical. */
 const hasUnreadable = (written: Values): boolean => Object.values(written).includes(undefined);
 
 function readProtocol(subject: Subject, written: Values, path: Path): string {

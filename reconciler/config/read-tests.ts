@@ -15,7 +15,7 @@ export interface TestSide {
   readonly set?: YamlMap;
   readonly vars: Readonly<Record<string, string>>;
   readonly env?: string;
-  /** What is elsewhere: nothing of it is looked at. */
+  /** Values from elsewhere: nobody looks for them in a test. */
   readonly external: ExternalValues;
 }
 
@@ -34,7 +34,7 @@ export interface ReadTests {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** As the schema leaves it. */
+/** The test in the shape that the schema permits. */
 interface TestsBlock {
   readonly tests: readonly TestBlock[];
 }

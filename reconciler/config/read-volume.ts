@@ -33,7 +33,7 @@ function readFlush(subject: Subject, values: Values): FlushPolicy {
   if (fieldOf(values, "flush") === undefined) return { via: "ask" };
   const flush = readMap(subject, values, "flush");
   const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
-  // A command may stay in the file while another way is chosen: it is checked, and not used.
+  // A command may stay in the file beside another `via`: it is checked, and not used.
   const argv = readArgv(subject, flush, "command", ["flush"]);
   if (via === "command") {
     if (!isGiven(flush, "command"))

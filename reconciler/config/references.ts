@@ -12,18 +12,18 @@ import { isMap, type Path } from "./yaml-file";
 export interface Declared {
   /** The components that these names are in; "" for the files themselves. */
   readonly within: string;
-  /** Of every room, this one's and the others'. */
+  /** The addresses of every room. */
   readonly addresses: ReadonlySet<string>;
-  /** Every room by what it is in. */
+  /** Rooms by the components that they are in. */
   readonly rooms: ReadonlyMap<string, Declared>;
   readonly blocks: Readonly<Record<Kind, ReadonlyMap<string, Block>>>;
-  /** The keys of what is written and not enabled. */
+  /** The keys of blocks that are not enabled. */
   readonly disabled: Readonly<Record<Kind, ReadonlySet<string>>>;
   /** Suggestions cost a look at every name; in a file where everything is wrong the first ones will do. */
   readonly suggestions: { left: number };
 }
 
-/** A path of components that nothing is declared in. */
+/** Reports a path of components in which nothing is declared. */
 export function unknownComponent(
   named: string,
   { rooms }: Declared,
@@ -134,7 +134,7 @@ interface Named {
 
 type Written = (key: string, each: string | undefined) => string;
 
-/** The block is there, and the instance of it is not. */
+/** The block exists, but not this instance of it. */
 function unknownInstance(
   { address, kind, key, each }: Named,
   keys: readonly string[] | undefined,

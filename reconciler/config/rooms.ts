@@ -28,7 +28,7 @@ export interface Room {
   readonly expanded: Readonly<Record<Kind, ExpandedBlocks>>;
   readonly declared: Declared;
   readonly problems: Problems;
-  /** Where it is used; absent for the files themselves. */
+  /** Where the component is used. Absent for the files themselves. */
   readonly use?: Place;
 }
 
@@ -40,7 +40,10 @@ interface Plan {
   readonly base: Scope;
   readonly problems: Problems;
   readonly use?: Place;
-  /** What other states and the service are asked for; the files alone ask, and hand it on. */
+  /**
+   * What is read from other states and the service. Only the files themselves read from there, and hand the values to
+   * components.
+   */
   readonly outside: Scope["elsewhere"];
   /** The files that led here, from the outermost. */
   readonly trail: readonly string[];
@@ -52,11 +55,11 @@ interface House {
   readonly rooms: Map<string, Declared>;
   readonly addresses: Set<Address>;
   readonly opened: Room[];
-  /** The texts of parameters that are sensitive. */
+  /** The texts of sensitive parameters. */
   readonly secrets: ((texts: readonly string[]) => void) | undefined;
 }
 
-/** No run could carry out more, and a mistyped number must not fill the memory. */
+/** The largest number of rooms: no run could carry out more, and a mistyped number must not fill the memory. */
 const mostRooms = 20_000;
 
 export function openRooms(
@@ -106,7 +109,7 @@ interface Uses {
   readonly keys: readonly string[];
   /** The for_each keys of a use; `undefined` for one without. */
   eachKeys(key: string): readonly string[] | undefined;
-  /** `undefined`: what is wrong with it is reported. */
+  /** `undefined`: the use has a problem, which is reported. */
   open(key: string, each: string | undefined): OpenUse | undefined;
   openAll(): void;
 }
@@ -257,7 +260,7 @@ function openUse(name: string, use: Use, plan: Plan, house: House, parent: Scope
 /** One word that two uses do not share: `shop`, `eu-a`, and `shop-inner` for a component within one. */
 const keyOfComponent = (path: string): string => path.slice(0, -1).replaceAll("]", "").replaceAll(/[[/]/g, "-");
 
-/** What is said for every resource holds in components as well, below what they say themselves. */
+/** Settings for every resource hold in components too, below the components' own. */
 const overInherited = (own: Defaults, inherited: Defaults, scope: Scope): Defaults => ({
   ...own,
   below: { defaults: inherited, scope },

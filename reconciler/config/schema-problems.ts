@@ -12,9 +12,9 @@ type Area = "config" | "dialect";
 export interface SchemaWords<A extends Area = Area> {
   /** First part of each code: `config` gives `config/unknown-key`. */
   readonly area: A;
-  /** What text that fits a pattern is called, by pattern; an empty word is not mentioned. */
+  /** The word for a text that fits a pattern, by pattern; a pattern with an empty word is not mentioned. */
   readonly patterns?: Readonly<Record<string, string>>;
-  /** What the schema cannot judge by what stands there. */
+  /** Values that the schema cannot judge, because they come from references. */
   readonly ignores?: (path: Path, value: unknown) => boolean;
 }
 
@@ -29,7 +29,7 @@ interface Finding<A extends Area> extends Omit<Problem, "at"> {
   readonly code: Code<A>;
   readonly path: Path;
   readonly on: "key" | "value";
-  /** A number, true or false where text is wanted: what stands there only needs quotes. */
+  /** A number, true or false where text is wanted: the value only needs quotes. */
   readonly needsQuotes?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function schemaProblems<A extends Area>(
     if (same === undefined) byPath.set(error.instancePath, [error]);
     else same.push(error);
   }
-  // An alternative that looks into the value knows better what is wrong than the list of alternatives does.
+  // An error inside the value says more than the list of alternatives for the whole value.
   const inner = pathsWithSomethingInside(byPath);
   const findings: Finding<A>[] = [];
   for (const [pointer, group] of byPath) {
@@ -161,7 +161,7 @@ function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
   return [...new Set(errors.flatMap(({ params }) => wordsIn(params.knownKeys)))];
 }
 
-/** What a parameter of an error says, which may be one word or a list of them. */
+/** The words in a parameter of an error, which may be one word or a list. */
 const wordsIn = (said: unknown): readonly string[] =>
   said === undefined ? [] : Array.isArray(said) ? said.map(String) : [String(said)];
 

@@ -26,13 +26,13 @@ export interface Entry {
   readonly source: YamlFile;
 }
 
-/** Where a map or a value stands in a file: what goes over others comes before them in a list. */
+/** The place of a map or a value in a file. In a list of layers, those that go over others come first. */
 export interface Layer {
   readonly source: YamlFile;
   readonly path: Path;
 }
 
-/** A top-level setting and what gives it. */
+/** A top-level setting and the file that gives it. */
 export interface Setting {
   readonly value: unknown;
   readonly layers: readonly [Layer, ...Layer[]];
@@ -42,7 +42,7 @@ export interface Setting {
 export interface Defaults {
   readonly values: Readonly<YamlMap>;
   readonly layers: readonly Layer[];
-  /** Of a component: those of what uses it, with the names that are known there. */
+  /** For a component: the defaults of the files that use it, with the names that are known there. */
   readonly below?: { readonly defaults: Defaults; readonly scope: Scope };
 }
 
@@ -59,7 +59,7 @@ export interface Merged {
   readonly reads: readonly Entry[];
   readonly lookups: readonly Entry[];
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
-  /** The environment that is meant says `protect: true`. */
+  /** The chosen environment says `protect: true`. */
   readonly isProtected?: boolean;
 }
 

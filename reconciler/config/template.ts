@@ -35,9 +35,9 @@ export type Step =
 export interface Expression {
   readonly root: Root;
   readonly steps: readonly Step[];
-  /** As it is written, without the braces. */
+  /** The reference as it is written, without the braces. */
   readonly text: string;
-  /** Of its `$` in the text that it stands in. */
+  /** The offset of its `$` in the text. */
   readonly offset: number;
 }
 
@@ -47,7 +47,7 @@ export interface TemplateProblem {
   readonly summary: string;
   readonly detail?: string;
   readonly fix?: string;
-  /** Where its first word is no root: all of it, which may be the name of a variable. */
+  /** A text whose first word is no root: the whole text may be the name of a variable. */
   readonly unknown?: string;
 }
 
@@ -109,7 +109,7 @@ function cut(text: string): Template {
     : { parts, problems };
 }
 
-/** Of the brace that is open at `from`; within it another reference may stand. */
+/** The end of the brace that opens at `from`; another reference may stand within it. */
 function closingOf(text: string, from: number): number | undefined {
   let depth = 1;
   for (let at = from; at < text.length; at++) {

@@ -16,7 +16,7 @@ type ItemType = Exclude<ValueType, "list" | "map">;
 
 export interface Declaration {
   readonly type?: ValueType;
-  /** Of the items of a list, or of the values of a map. */
+  /** The type of a list's items, or of a map's values. */
   readonly of?: ItemType;
   readonly oneOf?: readonly unknown[];
   readonly min?: number;
@@ -25,7 +25,7 @@ export interface Declaration {
   readonly sensitive: boolean;
 }
 
-/** Why a value is none of those that are declared. */
+/** Why a value does not fit the declaration. */
 export interface Misfit {
   readonly code: ConfigCode;
   readonly path: Path;
@@ -36,7 +36,10 @@ export interface Misfit {
 
 export type Fitted = { readonly value: unknown } | { readonly misfit: Misfit };
 
-/** Whoever wrote the declaration wrong reads it here; what is no map, or of a wrong shape, is the schema's to report. */
+/**
+ * Reads a declaration and reports its contradictions. The schema reports a declaration that is no map, or of a wrong
+ * shape.
+ */
 export function readDeclaration(declared: unknown, place: (path: Path) => Place, problems: Problems): Declaration {
   if (!isMap(declared)) return { sensitive: false };
   const report = (key: string, summary: string, fix?: string): undefined =>
@@ -135,7 +138,7 @@ const converters: Readonly<Record<ValueType, Convert>> = {
   map: structured("map"),
 };
 
-/** `undefined` when it is no such value. */
+/** `undefined`: the value is not of the type. */
 const convert = (value: unknown, type: ValueType, isText: boolean): unknown => converters[type](value, isText);
 
 function isPort(value: unknown): boolean {
@@ -168,7 +171,7 @@ function limitItems(
     const read = of === undefined || item === null ? item : convert(item, of, isText);
     if (read === undefined && of !== undefined)
       return { misfit: { code: "config/wrong-type", path, value: item, expected: expectations[of] } };
-    // Of a map without a type of its values, each may be anything: limits are for single words.
+    // In a map without a type for its values each value may be anything: limits are for single words.
     const misfit = type === "map" && of === undefined ? undefined : wordMisfit(read, declaration);
     if (misfit !== undefined) return { misfit: { ...misfit, path } };
     if (read !== item) changed.set(key, read);
@@ -202,7 +205,7 @@ function wordMisfit(value: unknown, { oneOf, matches }: Declaration): Misfit | u
     : { code: "config/invalid-value", path: [], value, expected: `text that fits ${matches.source.slice(4, -2)}` };
 }
 
-/** `what` is `the variable tier`; where it comes from no file, `from` says how it was given. */
+/** `what` is `the variable tier`. For a value that comes from no file, `from` says how it was given. */
 export function reportMisfit(
   misfit: Misfit,
   what: string,

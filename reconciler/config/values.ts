@@ -5,11 +5,11 @@
 import { newList, newMap, type Path, pushItem, setEntry, type YamlFile } from "./yaml-file";
 
 export interface ValueSource extends YamlFile {
-  /** What stands on a line, from 1. */
+  /** The path of the value on each line, counted from 1. */
   pathAt(line: number): Path;
 }
 
-/** JSON values only. What a file would interpolate is literal. */
+/** JSON values only. A `${…}` in them is literal text. */
 export function sourceOfValues(file: string, values: object): ValueSource {
   const paths: Path[] = [];
   const lines: string[] = [];

@@ -9,7 +9,7 @@ import { type Declaration, fitTo, readDeclaration, reportMisfit } from "./typed-
 import { type ConfigSource, isMap, keyOffset, offsetAt, type Path, type Place, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
-/** What is given from outside the files. */
+/** Values that are given from outside the files. */
 export interface GivenVars {
   /** --var */
   readonly vars?: Readonly<Record<string, string>>;
@@ -25,20 +25,20 @@ export interface VarDeclaration {
   readonly source: YamlFile;
 }
 
-/** A value that something in the files gives a variable, and where. */
+/** A value that the files give to a variable, with its place. */
 export interface GivenValue {
   readonly value: unknown;
   readonly at?: Place;
-  /** Where it is in no file: how it was given, such as `--var tier`. */
+  /** For a value that is in no file: how it was given, such as `--var tier`. */
   readonly from?: string;
   readonly isText: boolean;
-  /** It may use other variables. */
+  /** The value may use other variables. */
   readonly isTemplate: boolean;
-  /** It is made of a sensitive value. */
+  /** The value contains a sensitive one. */
   readonly isSensitive?: boolean;
-  /** It could not be told, which is reported. */
+  /** The value could not be determined, which is reported. */
   readonly isBroken?: boolean;
-  /** The place of what lies within it. */
+  /** The place of a part of the value. */
   readonly within?: (path: Path) => Place;
 }
 
@@ -79,21 +79,24 @@ export function readVars(
   );
 }
 
-/** How messages speak of what is declared: variables of a file, parameters of a component. */
+/** The words of messages: variables of a file, parameters of a component. */
 export interface DeclaredAs {
   readonly what: "variable" | "parameter";
   readonly root: "var" | "param";
   readonly section: "vars" | "parameters";
-  /** What gives one that has no value. */
+  /** How to give a value to a variable that has none. */
   readonly hint: (name: string) => string;
-  /** Where one that has no value is to be given; else where it is declared. */
+  /** The place where a missing value has to be given. Left out: the declaration's place. */
   readonly use?: Place;
 }
 
 const defaultOf = ({ declared }: VarDeclaration): unknown =>
   isMap(declared) && Object.hasOwn(declared, "default") ? declared["default"] : undefined;
 
-/** Each is worked out when it is first asked for, so that defaults can use each other in any order; then all are. */
+/**
+ * Each variable gets its value when it is first asked for, so that defaults can use each other in any order. In the end
+ * all have one.
+ */
 export function resolveVars(
   as: DeclaredAs,
   declarations: readonly VarDeclaration[],
@@ -128,7 +131,7 @@ export function resolveVars(
       open.push(name);
       const value = work(declaration);
       open.pop();
-      // A circle that was found meanwhile has said what is wrong.
+      // A circle that was found meanwhile is reported already.
       if (!values.has(name)) values.set(name, value);
       return values.get(name);
     },
@@ -199,7 +202,7 @@ function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: 
   });
 }
 
-/** Every text that a sensitive value holds, for whoever shows something. */
+/** Every text in a sensitive value: output must not show it. */
 export function sensitiveTexts(vars: Variables): string[] {
   const texts = new Set<string>();
   const collect = (value: unknown): void => {

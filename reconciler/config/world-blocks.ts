@@ -11,7 +11,7 @@ export interface ObservedWorld {
 
 export interface WorldBlocks {
   readonly blocks: readonly YamlBlock[];
-  /** What has no block, and why, a line each. */
+  /** Resources without a block, with the reason, a line for each. */
   readonly left: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   return { blocks: [...vms, ...volumes, ...groups], left };
 }
 
-/** `undefined`: it can be declared. */
+/** Why it cannot be declared. `undefined`: it can. */
 function platformReason(group: LiveGroup): string | undefined {
   if (group.name?.toLowerCase() === "default") return "is managed by the platform and cannot be declared";
   const rules = group.rules ?? [];

@@ -16,12 +16,12 @@ export interface YamlBlock {
   readonly fields: { readonly [key: string]: Plain };
   /** Comments above the block, a line each. */
   readonly notes?: readonly string[];
-  /** What an imports entry takes over. */
+  /** The id for an `imports` entry. */
   readonly id?: string;
 }
 
 export interface YamlFile {
-  /** For the editor; left out, there is no header. */
+  /** The schema's address for editors. Left out: the file has no such header. */
   readonly schema?: string;
   readonly notes?: readonly string[];
   /** Everything before the blocks: version, project, region, service, defaults. */

@@ -18,14 +18,14 @@ export interface YamlFile {
   readonly text: string;
   /** `undefined` for an empty file. */
   readonly root: unknown;
-  /** Something of it was left out, so that what refers to that would look undeclared. */
+  /** A part of the file could not be read, so that references to it would look undeclared. */
   isIncomplete?: boolean;
   oddNumbers?: readonly OddNumber[];
   /** Where each line begins; filled on first use. */
   lineStarts?: number[];
 }
 
-/** A number that is not written as numbers are, such as `007`: its value is less than what stands there. */
+/** A number in an unusual spelling, such as `007`: its value loses what was written. */
 export interface OddNumber {
   readonly offset: number;
   readonly written: string;
@@ -74,7 +74,7 @@ export function setEntry(map: YamlMap, key: string, value: unknown, keyOffset: n
   at.values[key] = valueOffset;
 }
 
-/** All entries of one map into another, with their places; false when a key is there already. */
+/** Adds all entries of one map to another, with their places. False: a key exists already. */
 export function moveEntries(from: YamlMap, to: YamlMap): boolean {
   const { keys, values } = marksOf(from);
   for (const key of Object.keys(from)) {
@@ -123,7 +123,7 @@ export function offsetAt(root: unknown, path: Path, on: "key" | "value" = "value
     if (!hasSteps(value) || !Object.hasOwn(value, step)) return { offset, found: false };
     const at = value[marks];
     const wantsKey = on === "key" && index === path.length - 1;
-    // Towards something that is not there, the key of the last thing that is: `db:` and not the first line below it.
+    // For a path that does not exist, the last key of it that does: `db:` and not the first line below it.
     const isLast = index === path.length - 1 || !Object.hasOwn(Object(value[step]), path[index + 1] ?? "");
     const keyed = at?.keys[step];
     offset =

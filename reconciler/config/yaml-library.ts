@@ -24,7 +24,7 @@ import {
 const mostAliasedValues = 200_000;
 
 let loaded: typeof import("yaml") | undefined;
-/** Loaded when there is something to read: that takes longer than reading a small file. */
+/** The library is loaded when it is first needed: loading takes longer than reading a small file. */
 function yaml(): typeof import("yaml") {
   loaded ??= require("yaml") as typeof import("yaml");
   return loaded;
@@ -69,7 +69,7 @@ export function readPiece(source: YamlFile, start: number, end: number): YamlMap
   return problems.reported + reading.oddNumbers.length > 0 ? undefined : map;
 }
 
-/** The root of a file; what is wrong with it is reported, and `isIncomplete` is set where that left something out. */
+/** The root of a file. Problems are reported, and `isIncomplete` is set where a part was left out. */
 export function readWhole(source: YamlFile, problems: Problems): unknown {
   source.isIncomplete = true;
   if (!checkDepth(source, problems)) return undefined;
@@ -159,7 +159,7 @@ const newReading = (source: YamlFile, problems: Problems): Reading => ({
   oddNumbers: [],
 });
 
-/** Keys are compared here and not by the parser, which compares each with all before it. */
+/** Repeated keys are found here and not by the parser, which compares each key with all before it. */
 const parse = (text: string) =>
   yaml().parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
 
@@ -236,7 +236,7 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
         fix: "keep one of the two",
         at,
       });
-      // Within a block the first one does; a second `vms:` is full of names.
+      // Inside a block the first value is enough. A second `vms:` holds names that would look undeclared.
       if (map === reading.root) reading.isIncomplete = true;
     } else {
       setEntry(map, key, value, at.offset, valueStart);

@@ -8,7 +8,7 @@
  * that fits no pattern) gives `undefined`, and so should a piece with a syntax error: then the file is parsed whole.
  */
 export interface Piece {
-  /** The section whose entries these are; `undefined`: keys of the file itself. */
+  /** The section of these entries; `undefined`: keys of the file itself. */
   readonly section?: string;
   readonly start: number;
   readonly end: number;
@@ -17,7 +17,7 @@ export interface Piece {
 export interface SectionHeader {
   readonly name: string;
   readonly offset: number;
-  /** Where its map begins. */
+  /** Where the section's map begins. */
   readonly body: number;
 }
 
@@ -47,7 +47,7 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
     start = end;
   };
   for (const line of linesOf(text)) {
-    // A map whose first key is indented ends at a line that is not: read in pieces, it would go on.
+    // A file whose first key is indented ends at a line that is not. Read in pieces, it would go on.
     if (isFirst && line.column > 0) return undefined;
     isFirst = false;
     if (line.column === 0) {
@@ -71,14 +71,14 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
   return { pieces, sections };
 }
 
-/** A line that says anything: neither empty nor a comment. */
+/** A line that is neither empty nor a comment. */
 interface Line {
   readonly at: number;
   /** After its line break. */
   readonly end: number;
   /** How far it is indented. */
   readonly column: number;
-  /** It begins with the end of brackets. */
+  /** The line begins with a closing bracket. */
   readonly closes: boolean;
 }
 
@@ -94,11 +94,11 @@ function* linesOf(text: string): Generator<Line> {
   }
 }
 
-/** Enough of a line to tell a key. */
+/** As much of a line as is needed to recognise a key. */
 const startOf = (text: string, { at, end, column }: Line): string =>
   text.slice(at + column, Math.min(end, at + column + 200));
 
-/** The first line below a header that says anything, when it is indented as a section's body is. */
+/** The first line below a header that is neither empty nor a comment, where it is indented as a section's body. */
 function firstEntry(text: string, from: number): { indent: number; offset: number } | undefined {
   const line = /[^\n]*\n?/y;
   line.lastIndex = from;

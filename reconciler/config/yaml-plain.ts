@@ -9,10 +9,13 @@
  */
 import { newList, newMap, pushItem, setEntry, type YamlMap } from "./yaml-file";
 
-/** Where reading stands. Between values it is at the first character of a line that says something. */
+/**
+ * The position of the reader. Between values it is at the first character of the next line that is neither empty nor a
+ * comment.
+ */
 interface Reader {
   readonly text: string;
-  /** What the text's first character is in the file. */
+  /** The offset of the text's first character in the file. */
   readonly base: number;
   at: number;
   /** The indent of that line; -1 behind the last one. */
@@ -33,14 +36,17 @@ const number = /^(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-
 const wholeNumber = /^(?:0|[1-9][0-9]{0,14})$/;
 const deepest = 32;
 
-/** In place of a character code. Asking for one behind the end would have V8 throw away what it compiled. */
+/**
+ * Stands for the end of the text. Asking for a character code behind the end would make V8 drop the code that it
+ * compiled.
+ */
 const over = -1;
 const newline = 0x0a;
 const space = 0x20;
 const hash = 0x23;
 const dash = 0x2d;
 
-/** The map that a text holds; `undefined` when the library has to say. */
+/** The map of a text; `undefined`: the library has to read it. */
 export function readPlain(text: string, base = 0): YamlMap | undefined {
   if (strange.test(text)) return undefined;
   const reader: Reader = { text, base, at: 0, column: -1 };

@@ -9,7 +9,7 @@ import { readPiece, readWhole } from "./yaml-library";
 import { cutIntoPieces, type Pieces } from "./yaml-pieces";
 import { readPlain } from "./yaml-plain";
 
-/** `cut`: how it is cut instead, whether it is common or not; the result is the same for every cut. */
+/** `cut`: another way to cut the text. The result is the same for every cut. */
 export function readYaml(
   { file, text: raw }: ConfigSource,
   problems: Problems,
@@ -35,7 +35,7 @@ export function parseValue(text: string): unknown {
 }
 
 function checkEncoding(source: YamlFile, problems: Problems): boolean {
-  // Two characters that no text has mark values that only the service knows (open-values.ts).
+  // The two characters that mark values that only the service knows (open-values.ts), and that no text may hold.
   const odd = /[\ufffd\u0000\ufdd0\ufdd1]/.exec(source.text);
   if (odd !== null)
     problems.add({
@@ -53,7 +53,7 @@ function checkEncoding(source: YamlFile, problems: Problems): boolean {
   return odd === null;
 }
 
-/** `undefined` when the file has to be looked at as a whole, be it for its errors. */
+/** `undefined`: the file has to be read as a whole, be it for its errors. */
 function readInPieces(source: YamlFile, cut: Pieces | undefined): YamlMap | undefined {
   if (cut === undefined) return undefined;
   const { sections, pieces } = cut;
