@@ -60,7 +60,10 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
   return { status: "seen", named: last.value.filter((vm) => vm.name.toLowerCase() === name) };
 }
 
-/** Lists until somebody is content; a list that is refused ends it at once, one that is out of order at the end. */
+/**
+ * Lists until the caller has found it. A list that is refused ends the search at once; a list that fails ends it when
+ * the time is over.
+ */
 async function lookThrough<K extends Kind>(
   kind: K,
   { name, isEnough, windowMs }: Search<LiveOf[K]>,

@@ -81,7 +81,7 @@ export async function readCatalogue(
 
 /** A list is needed for a VM to be created, and where two spellings might be one thing. */
 function catalogueNeeds(desired: Desired, state: State, vms: readonly LiveVm[] | undefined, vmById: Looks) {
-  // What an open create made is known by its flavor and image, whether or not it is still wanted.
+  // The VM of an open create is recognised by its flavor and image, whether or not the file still wants it.
   const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
   const needs = { flavors: isOpen, images: isOpen, regions: false };
   for (const resource of desired.resources) {

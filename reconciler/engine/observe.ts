@@ -231,7 +231,7 @@ export async function observeEach<T>(
   findings: Diagnostic[],
 ): Promise<readonly string[]> {
   const what = kindRows[kind].fullNoun;
-  // One wrong answer must make nothing anew: "not found" is believed when it is said twice.
+  // A single wrong answer must not lead to a second create: "not found" is believed when it came twice.
   const readTwice = async (id: string): Promise<Outcome<T>> => {
     const outcome = await read(id);
     return isGone(outcome) ? read(id) : outcome;

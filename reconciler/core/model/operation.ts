@@ -30,9 +30,9 @@ interface Row {
   readonly call: string;
   /** How long it is expected to take with its wait; half a second where nothing is said. */
   readonly estimateMs?: number;
-  /** Beyond the contract. `builtIn`: taken to be there until a dialect says otherwise; `about`: what it does, for its schema. */
+  /** The operation is beyond the contract. `builtIn`: it is taken to exist until a dialect says otherwise. */
   readonly assumed?: { readonly builtIn: boolean; readonly about: string } & Fallback;
-  /** Of a list: where its array is looked for. */
+  /** For a list: where its array is looked for. */
   readonly items?: readonly string[];
   /** Other paths at which services commonly have this read. */
   readonly alsoAt?: readonly string[];
