@@ -101,11 +101,10 @@ describe("a delete that finds nothing", () => {
     const [volume] = present.emulator.dump().volumes.filter(({ name }) => name === "data");
     const plan = await present.plan(standing, { destroy: true });
     expect(plan.steps.map(({ id }) => id)).toContain("volume.data/delete");
-    await present.control("POST", "/faults", { kind: "latency", ms: 150, operation: "volume.delete" });
-    const destroyed = present.apply(standing, { destroy: true });
-    await expect.poll(() => present.emulator.requests().counts["volume.delete"]).toBe(1);
-    await present.control("DELETE", `/volume/${volume!.id}`);
-    expect((await destroyed).report?.counts.failed).toBe(0);
+    await present.control("POST", "/faults", { ...notFound("volume.delete", 1), when: "after" });
+    const destroyed = await present.apply(standing, { destroy: true });
+    expect(present.emulator.requests().counts["volume.delete"]).toBe(1);
+    expect(destroyed.report?.counts.failed).toBe(0);
     const state = openState(present.store.stored, "memory", "l").state;
     expect([...state.resources.values(), ...state.orphans.values()].map(({ id }) => id)).not.toContain(volume!.id);
   });
