@@ -65,8 +65,25 @@ export interface Ended {
   readonly giveUpAfter: number;
 }
 
-/** While a round runs, everything else stays as the last one left it. */
-export const whileRunning = (status: Status): Status => ({ ...status, reconciling: true });
+/** While a round runs, everything else stays as the last one left it, except that its place is no wait any more. */
+export const whileRunning = (status: Status): Status => ({
+  ...status,
+  reconciling: true,
+  waitingFor: isPlace(status.waitingFor) ? null : status.waitingFor,
+});
+
+const isPlace = (waits: WaitingFor | null): boolean => waits?.what === "share" || waits?.what === "budget";
+
+export const waitsForPlace = (
+  held: "service" | "suspect",
+  limit: { readonly service: string; readonly most: number } | undefined,
+): WaitingFor => ({
+  what: "share",
+  detail:
+    held === "suspect"
+      ? "its workers were lost, so that it runs when no other stack that lost its workers runs beside it"
+      : `the service ${limit?.service} has its ${limit?.most} rounds`,
+});
 
 export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: Ended): Status {
   const base: Status = {

@@ -2,7 +2,9 @@
  * A worker: takes rounds from the queue, runs them, writes down how they ended and when the next one is. Any number of
  * them share one database; what one leaves when it dies, another one finishes.
  */
+import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
+import { type Held, mostLost, type ServiceLimit } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
 import { type Settings, type Source, usualHistory } from "./model";
 import { lookForPushes } from "./pushes";
@@ -13,7 +15,7 @@ import { giveUp, settle, triggerOf } from "./settle";
 import { createShared, listenForPauses, type Shared, type WorkerSetting } from "./shared";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
-import { whileRunning } from "./status";
+import { waitsForPlace, whileRunning } from "./status";
 
 export interface Worker {
   /** Takes no new round; resolves when those that run have ended. */
@@ -35,8 +37,6 @@ const beatMs = 5000;
 /** A round that this worker cannot run now is offered again after that. */
 const crowdedMs = 1000;
 const silentMs = 10_000;
-/** After so many dead workers a stack is not tried any more. */
-const mostLost = 3;
 /** How often one of the workers deletes the history that is older than the fleet's file keeps. */
 const forgetEveryS = 300;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
@@ -113,25 +113,22 @@ async function oneRound(
   stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
   counts: WorkerCounts,
 ): Promise<void> {
-  const { records, queue } = setting;
+  const { records } = setting;
   const stack = await records.stack(job.stack);
   // It left the file meanwhile, or somebody paused it: whoever resumes it sends it again.
   if (stack === undefined || stack.paused) return records.endLostRuns(job.stack, setting.name);
   const settings = await shared.settings();
-  const crowded = await whyCrowded(setting, shared, settings, stack);
-  if (crowded !== undefined) {
-    const at = new Date(Date.now() + crowded * (1 + stack.jitter));
-    const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
-    await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, at });
-    return;
-  }
+  const busy = whyNotHere(setting, shared, stack);
+  if (busy !== undefined) return later(setting, job, stack, busy);
   const run = await records.startRun({
     stack: stack.name,
     cause: job.cause,
     worker: setting.name,
     status: whileRunning(stack.status),
+    limit: limitOf(settings, stack),
     ...(job.startedBy === undefined ? {} : { startedBy: job.startedBy }),
   });
+  if ("held" in run) return hold(setting, settings, job, stack, run);
   if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
   const log = createRunLog(records, run.id);
   const round = (): Promise<RoundOutcome> =>
@@ -177,18 +174,36 @@ async function freshnessOf(records: Records, cause: Cause, source: Source): Prom
 }
 
 /** Why this worker does not run it now, as how long it is to wait; absent: it does. */
-async function whyCrowded(
-  { records, services }: WorkerSetting,
-  shared: Shared,
-  settings: Settings,
-  { name, spec }: StackRecord,
-): Promise<number | undefined> {
-  const { service } = spec;
-  if (services.length > 0 && !services.includes(service ?? "")) return crowdedMs;
+function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: StackRecord): number | undefined {
+  if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
   // Rounds of a service that does not answer last long: they leave room for the others.
-  if (shared.isSilent(service)) return silentMs;
-  const most = settings.services.find((one) => one.name === service)?.concurrency;
-  return most !== undefined && (await records.runningIn(service ?? "", name)) >= most ? crowdedMs : undefined;
+  return shared.isSilent(spec.service) ? silentMs : undefined;
+}
+
+function limitOf({ services }: Settings, { spec }: StackRecord): ServiceLimit | undefined {
+  const most = services.find(({ name }) => name === spec.service)?.concurrency;
+  return most === undefined || spec.service === undefined ? undefined : { service: spec.service, most };
+}
+
+/** It waits, and says for what. */
+async function hold(
+  setting: WorkerSetting,
+  settings: Settings,
+  job: Job,
+  stack: StackRecord,
+  { held }: Held,
+): Promise<void> {
+  const waitingFor = waitsForPlace(held, limitOf(settings, stack));
+  if (!deepEqual(stack.status.waitingFor, waitingFor))
+    await setting.records.saveStatus(stack.name, { ...stack.status, waitingFor });
+  await later(setting, job, stack, crowdedMs);
+}
+
+/** The same round again; its moments are spread by the stack's jitter. */
+async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms: number): Promise<void> {
+  const at = new Date(Date.now() + ms * (1 + stack.jitter));
+  const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
+  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, at });
 }
 
 async function forgetOld(records: Records, { history = usualHistory }: Settings): Promise<void> {

@@ -6,6 +6,8 @@ import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { noSettings } from "../../reconciler/fleet/model";
+import { newStatus } from "../../reconciler/fleet/status";
+import { stackSpec } from "../support/fleet-stage";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 
 describe.skipIf(postgresMissing !== undefined)("a budget", () => {
@@ -95,6 +97,25 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     expect(silentAfter).toBeLessThan(seconds * 500 - 500);
     const first = Math.min(...back);
     expect(back.filter((one) => one < first + 1000).length).toBeLessThanOrEqual(perSecond + 10 + 15);
+  });
+
+  test("a service has as many rounds at once as it may, however many begin in the same moment", async () => {
+    const records = createRecords(database);
+    const names = Array.from({ length: 24 }, (_, index) => `crowd-${index}`);
+    for (const name of names) await records.saveStack(stackSpec(name, { service: "shared" }));
+    const begin = (stack: string, index: number) =>
+      records.startRun({
+        stack,
+        cause: "interval",
+        worker: `w:${index}`,
+        status: newStatus,
+        limit: { service: "shared", most: 3 },
+      });
+    const begun = await Promise.all(names.map(begin));
+    expect(begun.filter((run) => "id" in run)).toHaveLength(3);
+    // One that goes on with what its dead worker left has its place already.
+    const taken = names.findIndex((_, index) => "id" in (begun[index] ?? {}));
+    expect(await begin(names[taken] ?? "", 99)).toMatchObject({ tookOver: true });
   });
 
   test("falls silent everywhere when the service tells one worker to wait", async () => {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { StartedRun } from "../../reconciler/fleet/database/runs";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { newStatus } from "../../reconciler/fleet/status";
-import { stackSpec } from "../support/fleet-stage";
+import { beginRun, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 describe("what a fleet keeps", () => {
@@ -15,12 +16,15 @@ describe("what a fleet keeps", () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
     records = createRecords(database);
-    for (const name of ["shop", "lost"]) await records.saveStack(stackSpec(name));
+    for (const name of ["shop", "lost", "deadly", "a", "b", "fresh"]) await records.saveStack(stackSpec(name));
   });
   afterAll(() => database.close());
 
-  const start = (stack: string, worker = "w:1") =>
-    records.startRun({ stack, cause: "interval", worker, status: newStatus });
+  const start = (stack: string, worker = "w:1") => beginRun(records, { stack, worker });
+  const isHeld = async (stack: string, worker: string) =>
+    "held" in (await records.startRun({ stack, cause: "interval", worker, status: newStatus }));
+  const end = (run: StartedRun, result: "in_sync" | "failed" = "in_sync") =>
+    records.finishRun(run.id, { result, reason: null, counts: {} }, newStatus, null);
   async function run(stack: string, result: "in_sync" | "applied" | "failed", daysAgo: number): Promise<number> {
     const { id } = await start(stack);
     await records.finishRun(id, { result, reason: null, counts: {} }, newStatus, null);
@@ -75,5 +79,53 @@ describe("what a fleet keeps", () => {
     expect(ended).toMatchObject({ tookOver: false, lost: 1 });
     await records.finishRun(ended.id, { result: "failed", reason: "no", counts: {} }, newStatus, null);
     expect(await start("lost", "g:1")).toMatchObject({ tookOver: false, lost: 0 });
+  });
+
+  test("gives up the stack that kills its workers, and none that ran beside it at every death", async () => {
+    // They run together, and their worker dies; so does the next one. One death may have any cause: they begin at once.
+    for (const worker of ["one:1", "two:1"])
+      for (const [stack, lost] of [["deadly"], ["a"], ["b"]].map(
+        ([name = ""]) => [name, worker === "one:1" ? 0 : 1] as const,
+      ))
+        expect(await start(stack, worker)).toMatchObject({ lost });
+    // From now on one suspect at a time on a worker; whatever lost nothing runs beside it.
+    const a = await start("a", "three:1");
+    expect(a.lost).toBe(2);
+    expect([await isHeld("deadly", "three:1"), await isHeld("b", "three:1")]).toEqual([true, true]);
+    await start("fresh", "three:1");
+    // Another worker has a place for one of them.
+    const b = await start("b", "four:1");
+    expect(await isHeld("deadly", "four:1")).toBe(true);
+    // It ended once, and is cleared; the deadly one has its turn, and takes with it only what lost nothing yet.
+    await end(a);
+    const deadly = await start("deadly", "three:1");
+    expect(deadly.lost).toBe(2);
+    const again = await start("a", "three:1");
+    expect(again.lost).toBe(0);
+    // The third worker dies.
+    const last = await start("deadly", "four:1").catch((error: Error) => error.message);
+    // Three are enough: it begins only to be given up, whoever runs beside it.
+    expect(last).toMatchObject({ lost: 3 });
+    await end(last as StartedRun, "failed");
+    for (const stack of ["a", "fresh"]) {
+      const run = await start(stack, "five:1");
+      expect(run.lost).toBe(1);
+      await end(run);
+    }
+    await end(b);
+  });
+
+  test("a stack whose worker was lost once waits beside one that lost two, and not for ever", async () => {
+    for (const worker of ["six:1", "seven:1"]) await start("a", worker);
+    await start("b", "six:1");
+    const twice = await start("a", "eight:1");
+    expect(twice.lost).toBe(2);
+    expect(await isHeld("b", "eight:1")).toBe(true);
+    // What held it is the open run, and nothing else: no run of its own was begun or ended.
+    expect((await records.runs("b", 1))[0]).toMatchObject({ worker: "six:1" });
+    await end(twice);
+    const once = await start("b", "eight:1");
+    expect(once).toMatchObject({ lost: 1, tookOver: true });
+    await end(once);
   });
 });

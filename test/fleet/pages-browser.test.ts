@@ -10,7 +10,7 @@ import { createProvider } from "../../reconciler/fleet/identity";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { type Browser, browserMissing, seriousFindings, sideways, startBrowser, type Tab } from "../support/browser";
 import { eventually } from "../support/eventually";
-import { fillFleet, idleQueue, markup, planDigest, tokenOf } from "../support/fleet-stage";
+import { beginRun, fillFleet, idleQueue, markup, planDigest, tokenOf } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 if (browserMissing !== undefined) console.warn(`NOT SHOWN: the pages in a browser: ${browserMissing}`);
@@ -180,7 +180,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     const stack = await records.stack("prod-shop");
     if (stack === undefined) throw new Error("no stack");
     const { status } = stack;
-    const { id } = await records.startRun({ stack: "prod-shop", cause: "push", worker: "worker-2:1", status });
+    const { id } = await beginRun(records, { stack: "prod-shop", cause: "push", worker: "worker-2:1", status });
     await tab.getByRole("heading", { name: `Runs now: run ${id}` }).waitFor();
     const begun = Date.now();
     const step = (status: string) => ({

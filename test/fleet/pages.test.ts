@@ -16,8 +16,7 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
-import { newStatus } from "../../reconciler/fleet/status";
-import { fillFleet, markup, stackSpec } from "../support/fleet-stage";
+import { beginRun, fillFleet, markup, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => {
@@ -248,7 +247,7 @@ describe("the pages of a fleet", () => {
   });
 
   test("whoever sees a few stacks gets the newest runs of those", async () => {
-    const { id } = await records.startRun({ stack: "prod-a", cause: "push", worker: "w:1", status: newStatus });
+    const { id } = await beginRun(records, { stack: "prod-a", cause: "push", worker: "w:1" });
     await database.query(
       "INSERT INTO reconcile_fleet.runs (stack, cause, worker, ended_at) SELECT 'dev-b', 'interval', 'w:1', now() FROM generate_series(1, 150)",
     );

@@ -2,10 +2,21 @@
 import { hashOf, type Role } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { StartedRun } from "../../reconciler/fleet/database/runs";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type Picture, pictureDigest } from "../../reconciler/fleet/picture";
 import type { Queue } from "../../reconciler/fleet/queue";
 import { newStatus, type Status } from "../../reconciler/fleet/status";
+
+/** A run that has to begin. */
+export async function beginRun(
+  records: Records,
+  run: { readonly stack: string; readonly worker: string; readonly cause?: string; readonly status?: Status },
+): Promise<StartedRun> {
+  const begun = await records.startRun({ cause: "interval", status: newStatus, ...run });
+  if ("held" in begun) throw new Error(`${run.stack} is held: ${begun.held}`);
+  return begun;
+}
 
 /** Nothing comes to it. */
 export const idleQueue: Queue = {
@@ -193,7 +204,7 @@ export async function fillFleet(database: Database): Promise<Records> {
   });
   for (const [spec, status, result] of stacks) {
     await records.saveStack(spec);
-    const run = await records.startRun({ stack: spec.name, cause: "interval", worker: `worker-${markup}:1`, status });
+    const run = await beginRun(records, { stack: spec.name, worker: `worker-${markup}:1`, status });
     await records.finishRun(
       run.id,
       { result, reason: status.reason, counts: { update: result === "in_sync" ? 0 : 2 } },

@@ -3,7 +3,7 @@ import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Status } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
-import { schema, telling } from "./tables";
+import { noSign, schema, telling } from "./tables";
 
 export interface RunRecord {
   readonly id: number;
@@ -44,6 +44,20 @@ export interface StartedRun {
   readonly lost: number;
 }
 
+/** A service that so many rounds may use at once. */
+export interface ServiceLimit {
+  readonly service: string;
+  readonly most: number;
+}
+
+/** It did not begin: its service has no place now, or it must not run beside another stack that lost its workers. */
+export interface Held {
+  readonly held: "service" | "suspect";
+}
+
+/** After so many dead workers a stack is not tried any more. */
+export const mostLost = 3;
+
 const written = columnsOf<{
   readonly approval: Approval | null;
   readonly body: Row;
@@ -55,17 +69,10 @@ const written = columnsOf<{
 /** So many in one statement: it is over soon, and holds nobody up. */
 const mostForgotten = 2000;
 
-/** Why such a run ended; one that its worker handed over when it was stopped has another reason. */
-const noSign = "its worker gave no sign of life any more";
-
-/** Of the stack $1. */
-const endLost = (worker: "$2" | "$4"): string => `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over',
-  reason = '${noSign}; ' || ${worker}::text || ' went on' WHERE stack = $1 AND ended_at IS NULL`;
-
 export const runStatements = ({ query }: Database) => ({
   /**
-   * Begins a run, and shows its stack at work. A run of the same stack that nobody ended was its worker's last; `lost`
-   * counts the workers that were lost in a row. One that gave a sign of life since was only cut off for a while.
+   * Begins a run, and shows its stack at work; or tells why it has to wait. A run of the same stack that nobody ended was
+   * its worker's last; `lost` counts the workers that were lost in a row.
    */
   async startRun(run: {
     stack: string;
@@ -73,25 +80,28 @@ export const runStatements = ({ query }: Database) => ({
     startedBy?: string;
     worker: string;
     status: Status;
-  }): Promise<StartedRun> {
-    const rows = await query(
-      `WITH lost AS (${endLost("$4")} RETURNING id),
-         working AS (UPDATE ${schema}.stacks SET status = $5, changed_at = now() WHERE name = $1),
-         last AS (SELECT coalesce(max(id), 0) AS id FROM ${schema}.runs WHERE stack = $1 AND ended_at IS NOT NULL
-           AND (result <> 'taken_over' OR reason NOT LIKE '${noSign}%')),
-         before AS (SELECT r.id FROM ${schema}.runs r, last WHERE r.stack = $1 AND r.id > last.id AND r.ended_at IS NOT NULL
-           AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at))
-       INSERT INTO ${schema}.runs (stack, cause, started_by, worker)
-         SELECT $1, CASE WHEN EXISTS (SELECT FROM lost) THEN 'taken over' ELSE $2 END, $3, $4
-       RETURNING id, (SELECT count(*)::int FROM lost) AS open, (SELECT count(*)::int FROM before) AS before`,
-      [run.stack, run.cause, run.startedBy ?? null, run.worker, JSON.stringify(run.status)],
-    );
-    const [open, before] = [Number(rows[0]?.["open"] ?? 0), Number(rows[0]?.["before"] ?? 0)];
-    return { id: Number(rows[0]?.["id"]), tookOver: open > 0, lost: open + before };
+    limit?: ServiceLimit | undefined;
+  }): Promise<StartedRun | Held> {
+    const rows = await query(`SELECT * FROM ${schema}.begin_run($1, $2, $3, $4, $5, $6, $7, ${mostLost})`, [
+      run.stack,
+      run.cause,
+      run.startedBy ?? null,
+      run.worker,
+      JSON.stringify(run.status),
+      run.limit?.service ?? null,
+      run.limit?.most ?? null,
+    ]);
+    const { held, run: id, open_runs: open, lost_before: before } = rows[0] ?? {};
+    if (held === "service" || held === "suspect") return { held };
+    return { id: Number(id), tookOver: Number(open) > 0, lost: Number(open) + Number(before) };
   },
   /** Of a stack that is not run any more: what its dead worker left open holds no place. */
   async endLostRuns(stack: string, worker: string): Promise<void> {
-    await query(endLost("$2"), [stack, worker]);
+    await query(
+      `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over', reason = '${noSign}; ' || $2::text || ' went on'
+       WHERE stack = $1 AND ended_at IS NULL`,
+      [stack, worker],
+    );
   },
   /** How the run ended and how its stack stands since, at once; false when another worker has taken it over. */
   async finishRun(
@@ -126,15 +136,6 @@ export const runStatements = ({ query }: Database) => ({
       ],
     );
     return rows.length > 0;
-  },
-  /** How many rounds of other stacks run against a service. */
-  async runningIn(service: string, stack: string): Promise<number> {
-    const rows = await query(
-      `SELECT count(*)::int AS n FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
-       WHERE r.ended_at IS NULL AND s.spec ->> 'service' = $1 AND r.stack <> $2`,
-      [service, stack],
-    );
-    return Number(rows[0]?.["n"] ?? 0);
   },
   /** Each with the time at which it was said: they are written in batches. */
   async addLines(run: number, lines: readonly { readonly at: Date; readonly body: object }[]): Promise<void> {

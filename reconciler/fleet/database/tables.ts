@@ -9,6 +9,46 @@ export const schema = "reconcile_fleet";
 /** Of runs: the index that finds them has it as well. */
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
+/** Why a run that its worker did not end was ended; one that was handed over when its worker was stopped has another reason. */
+export const noSign = "its worker gave no sign of life any more";
+
+/**
+ * Begins a run, or says why not now. Between looking and writing nobody else begins one that would change the answer:
+ * runs of a service with a limit come one after the other here, and so do suspects of one worker. A suspect is a stack
+ * whose last workers were lost. When two were, either it kills its workers or it ran beside the one that does: it runs
+ * beside no other suspect then, so that the next death is its own, and one that is innocent is cleared by ending once.
+ * Each statement of a function sees what was committed before it, which one statement with a lock in it does not.
+ */
+const beginRun = `CREATE FUNCTION ${schema}.begin_run(of_stack text, why text, person text, by_worker text, standing jsonb,
+     of_service text, most int, most_lost int)
+   RETURNS TABLE (run bigint, open_runs int, lost_before int, held text) LANGUAGE plpgsql AS $body$
+   DECLARE last_known bigint; lost_now int;
+   BEGIN
+     IF most IS NOT NULL THEN PERFORM pg_advisory_xact_lock(hashtext('reconcile-fleet service'), hashtext(of_service)); END IF;
+     PERFORM pg_advisory_xact_lock(hashtext('reconcile-fleet worker'), hashtext(by_worker));
+     SELECT count(*) INTO open_runs FROM ${schema}.runs r WHERE r.stack = of_stack AND r.ended_at IS NULL;
+     SELECT coalesce(max(r.id), 0) INTO last_known FROM ${schema}.runs r WHERE r.stack = of_stack AND r.ended_at IS NOT NULL
+       AND (r.result <> 'taken_over' OR r.reason NOT LIKE '${noSign}%');
+     -- One that gave a sign of life since was only cut off for a while.
+     SELECT count(*) INTO lost_before FROM ${schema}.runs r WHERE r.stack = of_stack AND r.id > last_known AND r.ended_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at);
+     lost_now := open_runs + lost_before;
+     IF most IS NOT NULL AND most <= (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
+         WHERE r.ended_at IS NULL AND s.spec ->> 'service' = of_service AND r.stack <> of_stack) THEN
+       held := 'service';
+     ELSIF lost_now BETWEEN 1 AND most_lost - 1 AND EXISTS (SELECT FROM ${schema}.runs r
+         WHERE r.worker = by_worker AND r.ended_at IS NULL AND r.stack <> of_stack AND r.lost > 0 AND greatest(r.lost, lost_now) > 1) THEN
+       held := 'suspect';
+     ELSE
+       UPDATE ${schema}.runs r SET ended_at = now(), result = 'taken_over', reason = '${noSign}; ' || by_worker || ' went on'
+         WHERE r.stack = of_stack AND r.ended_at IS NULL;
+       UPDATE ${schema}.stacks s SET status = standing, changed_at = now() WHERE s.name = of_stack;
+       INSERT INTO ${schema}.runs AS r (stack, cause, started_by, worker, lost)
+         VALUES (of_stack, CASE WHEN open_runs > 0 THEN 'taken over' ELSE why END, person, by_worker, lost_now) RETURNING r.id INTO run;
+     END IF;
+     RETURN NEXT;
+   END $body$;`;
+
 /** Never changed once released; a new version adds one. */
 const migrations: readonly string[] = [
   `CREATE TABLE ${schema}.documents (name text PRIMARY KEY, body jsonb NOT NULL, changed_at timestamptz NOT NULL DEFAULT now());
@@ -75,6 +115,10 @@ const migrations: readonly string[] = [
   `CREATE INDEX runs_ended ON ${schema}.runs (ended_at) WHERE ended_at IS NOT NULL;
    CREATE INDEX decisions_at ON ${schema}.decisions (at);`,
   `CREATE INDEX runs_telling ON ${schema}.runs (id) WHERE (result IS NULL OR result IN ('applied', 'failed', 'taken_over'));`,
+
+  `ALTER TABLE ${schema}.runs ADD COLUMN lost int NOT NULL DEFAULT 0;
+   CREATE INDEX runs_open_of_worker ON ${schema}.runs (worker) WHERE ended_at IS NULL;
+   ${beginRun}`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {
