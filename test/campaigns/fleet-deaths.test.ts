@@ -128,6 +128,7 @@ ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n"
     };
     for (let index = 0; index < sizeOf("FLEET_KILL_WORKERS", 3); index++) await stage.worker("--concurrency", "4");
     const orphaned: { readonly stack: string; readonly run: number; readonly at: number }[] = [];
+    const between: { readonly stack: string; readonly at: number; readonly age: number }[] = [];
     const strike = async (): Promise<void> => {
       for (let done = 0; done < kills && !over; ) {
         await pause(Math.random() * sizeOf("FLEET_KILL_EVERY_MS", 3000));
@@ -140,6 +141,13 @@ ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n"
         if (open.length === 0) continue;
         await stage.kill(victim);
         const at = Date.now();
+        // A round that a worker had taken and not begun: killed in between, it has to be noticed once more.
+        const taken = await stage.session.database.query(
+          `SELECT j.singleton_key AS stack, extract(epoch FROM clock_timestamp() - j.started_on) * 1000 AS age FROM reconcile_queue.job j
+           WHERE j.name = 'rounds' AND j.state = 'active'
+             AND NOT EXISTS (SELECT FROM reconcile_fleet.runs r WHERE r.stack = j.singleton_key AND r.started_at >= j.started_on)`,
+        );
+        for (const row of taken) between.push({ stack: String(row["stack"]), at, age: Number(row["age"]) });
         const left = await stage.session.database.query(
           "SELECT id, stack FROM reconcile_fleet.runs WHERE worker = $1 AND ended_at IS NULL",
           [victim.name],
@@ -161,7 +169,14 @@ ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n"
     );
     const took = orphaned.flatMap(({ stack, run, at }) => {
       const after = runs.find((row) => row["stack"] === stack && Number(row["id"]) > run);
-      return after === undefined ? [] : [new Date(String(after["started_at"])).getTime() - at];
+      if (after === undefined) return [];
+      const ms = new Date(String(after["started_at"])).getTime() - at;
+      const twice = between.filter((one) => one.stack === stack && one.at > at && one.at < at + ms);
+      if (ms > 12_000)
+        console.log(
+          `K1: ${stack} waited ${ms} ms; taken and not begun at a kill ${JSON.stringify(twice.map((one) => [one.at - at, Math.round(one.age)]))}`,
+        );
+      return [ms];
     });
     // The end: every stack once more, and nothing is sent.
     const before = stage.emulator.requests().log.length;

@@ -2,6 +2,8 @@
  * A worker that sleeps, a database that goes away, a restart of everybody, a stack that kills its workers: real processes
  * and a real PostgreSQL. The sizes here are those of CI; the whole ones are `npm run campaign:fleet`.
  */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countCampaign } from "../support/campaign-count";
 import { eventually } from "../support/eventually";
@@ -15,6 +17,8 @@ const leaseMs = 10_000;
 
 describe.skipIf(postgresMissing !== undefined)("a fleet without a worker or a database for a while", () => {
   const stacks = Array.from({ length: sizeOf("FLEET_OUTAGE_STACKS", 2) }, (_, index) => `s${index}`);
+  /** One that kills its workers, and those that run beside it whenever it does. */
+  const together = ["deadly", "beside0", "beside1"];
   const generations = new Map<string, number>();
   let stage: FleetStage;
 
@@ -22,13 +26,16 @@ describe.skipIf(postgresMissing !== undefined)("a fleet without a worker or a da
     // Slow enough that an apply lasts for a while.
     stage = await openFleetStage({ timeScale: 8 });
     for (const stack of stacks) next(stack);
-    stage.write("deadly/reconcile.yaml", `${group("deadly", 22)}policy: { command: [sh, ./judge.sh] }\n`);
-    stage.write("deadly/judge.sh", "[ -e harmless ] || kill -9 $PPID\necho '[]'\n");
+    for (const name of together) {
+      stage.write(`${name}/reconcile.yaml`, `${group(name, 22)}policy: { command: [sh, ./judge.sh] }\n`);
+      const verdict = name === "deadly" ? "[ -e harmless ] || kill -9 $PPID\n" : "";
+      stage.write(`${name}/judge.sh`, `while [ -e .hold ]; do sleep 0.1; done\n${verdict}echo '[]'\n`);
+    }
     await stage.sync(`version: 1
 ${stage.services}
 defaults: { service: here, interval: 1h, approve: auto, consents: [data_loss, flush, removal, recreate, empty], state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 1s } }
 stacks:
-  deadly: { source: { folder: ./deadly }, paused: true }
+${together.map((name) => `  ${name}: { source: { folder: ./${name} }, paused: true }`).join("\n")}
 ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")}
 `);
   });
@@ -151,39 +158,60 @@ ${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${ind
     countCampaign("fleet restarts", sizeOf("FLEET_RESTARTS", 1) * stage.workers.size, 0);
   });
 
-  test("K5: a stack that kills its workers is given up, and the others go on", { timeout: 0 }, async () => {
+  test("K5: a stack that kills its workers is given up, and none that ran beside it at every death", {
+    timeout: 0,
+  }, async () => {
+    const hold = (name: string): void => stage.write(`${name}/.hold`, "");
+    const release = (name: string): void => rmSync(join(stage.cwd, name, ".hold"), { force: true });
+    const deaths = async (): Promise<number> =>
+      Number(
+        (
+          await query(
+            "SELECT count(*)::int AS n FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over'",
+          )
+        )[0]?.["n"],
+      );
+    for (const worker of [...stage.workers]) await stage.stop(worker);
+    let only = await stage.worker("--concurrency", "4");
+    for (const name of together) {
+      hold(name);
+      await stage.session.records.pauseStack(name, false);
+      await stage.hasten(name);
+    }
+    for (let times = 0; times < 2; times++) {
+      await eventually("all of them on one worker", async () => {
+        const open = await query("SELECT stack FROM reconcile_fleet.runs WHERE worker = $1 AND ended_at IS NULL", [
+          only.name,
+        ]);
+        return open.length === together.length ? true : undefined;
+      });
+      release("deadly");
+      await only.finished;
+      await stage.kill(only);
+      hold("deadly");
+      only = await stage.worker("--concurrency", "4");
+    }
+    for (const name of together) release(name);
+    // As a service manager would.
     let over = false;
-    /** As a service manager would. */
-    const keepUp = async (): Promise<void> => {
+    const keeping = (async (): Promise<void> => {
       while (!over) {
-        for (const worker of [...stage.workers])
-          if (worker.child.signalCode === "SIGKILL") {
-            await stage.kill(worker);
-            await stage.worker("--concurrency", "4");
-          }
+        if (only.child.signalCode === "SIGKILL") {
+          await stage.kill(only);
+          only = await stage.worker("--concurrency", "4");
+        }
         await pause(200);
       }
-    };
-    const keeping = keepUp();
-    await stage.session.records.pauseStack("deadly", false);
-    await stage.hasten("deadly");
-    // A stack that runs beside the deadly one at all three deaths is given up as well, so the others begin after the first.
-    await eventually("the first death", async () => {
-      const [row] = await query(
-        "SELECT 1 FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over' LIMIT 1",
-      );
-      return row === undefined ? undefined : true;
-    });
-    await begin();
+    })();
     const stalled = await stage.until("deadly", ({ status }) => status.stalled);
     expect(stalled.status.reason).toContain("3 workers died");
-    const killed = await query(
-      "SELECT count(*)::int AS n FROM reconcile_fleet.runs WHERE stack = 'deadly' AND result = 'taken_over'",
-    );
-    expect(killed[0]?.["n"]).toBe(3);
-    await settled();
+    expect(await deaths()).toBe(3);
+    for (const name of together.slice(1)) await stage.untilSettled(name);
     over = true;
     await keeping;
+    expect(
+      (await query("SELECT stack FROM reconcile_fleet.decisions WHERE what = 'gave up'")).map(({ stack }) => stack),
+    ).toEqual(["deadly"]);
     // Mended, and taken up again by a person.
     stage.write("deadly/harmless", "");
     expect((await stage.run("fleet", "resume", "deadly")).exitCode).toBe(0);

@@ -55,11 +55,9 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     const times = sent.map(({ at }) => at).sort((a, b) => a - b);
     expect(times.length).toBeLessThanOrEqual(perSecond * seconds + 10 + 1);
     expect(times.length).toBeGreaterThan(perSecond);
-    // A sliding second may hold the rate, the burst, and what late timers moved into it.
+    // A sliding second holds the rate and a burst. On a machine with other work, late timers move some more into it.
     for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(
-        perSecond + 10 + perSecond,
-      );
+      expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(1.2 * perSecond + 10);
     const shares = Array.from(
       { length: workers },
       (_, index) => sent.filter((one) => one.worker === index).length / (times.length / workers),

@@ -30,8 +30,10 @@ export interface BudgetSetting {
 
 /** So much of a second's budget is reserved at a time: few statements, and still even shares. */
 const shareOfSecond = 20;
-/** A reserved moment that passed so long ago is given up. */
-const staleMs = 500;
+/** A reserved moment that could have been used so long ago is given up. */
+const staleMs = 100;
+/** So much of a second's budget is kept back from a burst: what timers send late comes on top of it. */
+const lateShare = 0.06;
 /** A worker that could not ask for so long asks again. */
 const offlineMs = 2000;
 export const pauseChannel = "reconcile_fleet_pause";
@@ -40,6 +42,7 @@ export function createBudget(setting: BudgetSetting): Budget {
   const { database, service, perSecond, burst } = setting;
   const now = setting.now ?? Date.now;
   const batch = Math.max(1, Math.floor(Math.min(perSecond / shareOfSecond, burst)));
+  const atOnce = Math.max(batch, burst - perSecond * lateShare);
   /** Moments at which a request may be sent, soonest first. */
   let moments: number[] = [];
   let pausedUntil = 0;
@@ -54,17 +57,20 @@ export function createBudget(setting: BudgetSetting): Budget {
     try {
       const asked = now();
       const [row] = await database.query(
-        `UPDATE ${schema}.budgets SET tat = GREATEST(tat, extract(epoch FROM clock_timestamp()) - burst / per_second, extract(epoch FROM paused_until)) + $2 / per_second, used = used + $2
+        `UPDATE ${schema}.budgets SET tat = GREATEST(tat, extract(epoch FROM clock_timestamp()) - $3 / per_second, extract(epoch FROM paused_until)) + $2 / per_second, used = used + $2
          WHERE service = $1 AND per_second > 0
          RETURNING tat, per_second, extract(epoch FROM clock_timestamp())::double precision AS at, paused_until`,
-        [service, batch],
+        [service, batch, atOnce],
       );
       if (row === undefined) return alone();
       saidOffline = false;
       // The server's clock decides; half of the way there and back is its distance from ours.
       const offset = (asked + now()) / 2 - numberOf(row["at"]) * 1000;
       const [tat, rate] = [numberOf(row["tat"]), numberOf(row["per_second"])];
-      moments = Array.from({ length: batch }, (_, index) => (tat - (batch - 1 - index) / rate) * 1000 + offset);
+      // What is left of a burst may be sent now: its moments have passed, and are not late.
+      moments = Array.from({ length: batch }, (_, index) =>
+        Math.max(now(), (tat - (batch - 1 - index) / rate) * 1000 + offset),
+      );
       const paused = maybeTime(row["paused_until"])?.getTime();
       if (paused !== undefined) pausedUntil = Math.max(pausedUntil, paused + offset);
     } catch {
