@@ -12,7 +12,7 @@ import { type Approval, type Decision, decide } from "./decide";
 import type { Settings } from "./model";
 import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
-import type { Checkout } from "./sources/checkout";
+import { asInRepository, type Checkout } from "./sources/checkout";
 import type { RoundEnd } from "./status";
 import { openingOf } from "./windows";
 
@@ -74,11 +74,24 @@ export async function runRound(input: RoundInput, ports: RoundPorts): Promise<Ro
   let checkout: Checkout | undefined;
   try {
     checkout = await ports.checkOut(stack, input.signal);
-    return await withProject(input, ports, checkout, inputs);
+    return called(await withProject(input, ports, checkout, inputs), checkout);
   } catch (error) {
     const outcome = { ...nothingSeen, ...resultOfError(error) };
-    return checkout === undefined ? outcome : { ...outcome, revision: checkout.revision };
+    return checkout === undefined ? outcome : called({ ...outcome, revision: checkout.revision }, checkout);
   }
+}
+
+/** What people read of a copy names its files as the repository does. */
+function called(outcome: RoundOutcome, checkout: Checkout): RoundOutcome {
+  if (checkout.copied !== true) return outcome;
+  const name = asInRepository(checkout);
+  const { result, plan, picture } = outcome;
+  return {
+    ...outcome,
+    result: name(result),
+    ...(plan === undefined ? {} : { plan: { ...plan, body: name(plan.body) } }),
+    ...(picture === undefined ? {} : { picture: () => name(picture()) }),
+  };
 }
 
 type Inputs = { readonly values: Readonly<Record<string, unknown>>; readonly used: Readonly<Record<string, unknown>> };
@@ -198,7 +211,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
   const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },
-    ports.emit,
+    checkout.copied === true ? emitCalled(ports, checkout) : ports.emit,
   );
   const result = resultOfRun(report, planned.facts.steps > 0);
   const isDone = result.end === "applied" || result.end === "in_sync";
@@ -214,6 +227,11 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     picture: isDone ? picture : planned.picture,
     ...(decision.approval === undefined ? {} : { approval: decision.approval }),
   };
+}
+
+function emitCalled({ emit }: RoundPorts, checkout: Checkout): RoundPorts["emit"] {
+  const name = asInRepository(checkout);
+  return (event) => emit(name(event));
 }
 
 const anyOf = ({ signal, drain }: RoundInput): AbortSignal => AbortSignal.any([signal, drain]);

@@ -23,6 +23,7 @@ import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
+import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
 import { type Location, type OpenedService, openService, portsOf, readDialectFile } from "../../open-service";
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
@@ -144,7 +145,7 @@ function project(
 
   const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "" }, store };
   const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
-    facts: factsOf(prepared, store.leases),
+    facts: factsOf(prepared, digestOf(prepared, checkout), store.leases),
     body: bodyOf(prepared),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
@@ -166,7 +167,7 @@ function project(
         ports: { ...ports, emit },
         holder,
         stop,
-        planId: digestOf(prepared),
+        planId: digestOf(prepared, checkout),
         grants,
       });
       const { state } = openState(await store.read(), store.location, prepared.state.lineage);
@@ -226,12 +227,12 @@ const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"]
     Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
   );
 
-function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
+function factsOf(prepared: Prepared, digest: string, leases: boolean): Planned["facts"] {
   const { plan } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
   const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [];
   return {
-    digest: digestOf(prepared),
+    digest,
     empty: hasNothingToDo(plan, prepared),
     steps: plan.steps.length,
     consents: plan.consents,
@@ -243,11 +244,14 @@ function factsOf(prepared: Prepared, leases: boolean): Planned["facts"] {
   };
 }
 
-/** The plan and the state it stands on: an approval is for both. */
-function digestOf({ plan }: Prepared): string {
+/** The plan and the state it stands on: an approval is for both. It is the same on whichever worker the plan is made. */
+function digestOf({ plan }: Prepared, checkout: Checkout): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
   const essence = { serial, lineage: serial === 0 ? "" : lineage, options, changes, steps, consents, bookkeeping };
-  return createHash("sha256").update(canonicalJson(essence)).digest("hex").slice(0, 16);
+  return createHash("sha256")
+    .update(canonicalJson(asInRepository(checkout)(essence)))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 /** A picture of more steps is no picture; the text has them all. */

@@ -19,7 +19,7 @@ export async function checkOutArtifact(
   const hex = digest.replace("sha256:", "");
   const root = join(cache, "artifacts", hex);
   if (!existsSync(root)) await unpack(url, hex, root, cache, signal);
-  return { folder: path === "" ? root : join(root, path), root, revision: digest, content: digest };
+  return { folder: path === "" ? root : join(root, path), root, revision: digest, content: digest, copied: true };
 }
 
 async function unpack(url: string, hex: string, root: string, cache: string, signal?: AbortSignal): Promise<void> {

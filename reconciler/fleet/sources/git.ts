@@ -45,7 +45,7 @@ export async function checkOutGit(source: GitSource, cache: string, freshness: F
   if (!existsSync(folder))
     throw new SourceFailed(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
   const content = (await git(["rev-parse", `${commit}:${source.path}`], mirror, signal)).trim();
-  return { folder, root, revision: commit, content };
+  return { folder, root, revision: commit, content, copied: true };
 }
 
 /**

@@ -1,0 +1,104 @@
+/** One round of one stack, on real files: what it says of them is the same on every worker and at every commit. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
+import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { type RoundOutcome, type RoundPorts, runRound } from "../../reconciler/fleet/round";
+import { checkOut } from "../../reconciler/fleet/sources/source";
+import { newStatus } from "../../reconciler/fleet/status";
+import { stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+const never = new AbortController().signal;
+const project = `version: 1
+project: acme
+groups:
+  web: { name: shop-web, rules: [ { protocol: tcp, dst_port: 443, remote_ip: 198.51.100.0/24 } ] }
+`;
+
+describe("a round of a stack from a repository", () => {
+  const repository = makeFolder({ "shop/reconcile.yaml": project, "other/readme": "1" });
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...words], {
+      cwd: repository,
+      encoding: "utf8",
+    });
+  function commit(file: string, text: string): void {
+    mkdirSync(join(repository, file, ".."), { recursive: true });
+    writeFileSync(join(repository, file), text);
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "x");
+  }
+  let emulator: RunningEmulator;
+  beforeAll(async () => {
+    emulator = await startEmulator({ timeScale: 20 });
+    vi.stubEnv("ROUND_TOKEN", "t0ken");
+    git("init", "--quiet", "--initial-branch", "main");
+    commit("other/readme", "2");
+  });
+
+  afterAll(() => emulator.close());
+
+  const spec: StackSpec = stackSpec("shop", {
+    source: { kind: "git", url: repository, ref: "main", path: "shop" },
+    state: join(makeFolder(), "state.json"),
+    approve: "plan",
+  });
+
+  /** By a worker whose copy of the repository is elsewhere. */
+  function round(): Promise<RoundOutcome> {
+    const cache = makeFolder();
+    const ports: RoundPorts = {
+      openProject: createProjectOpener({ cache, concurrency: 1 }),
+      checkOut: (stack, signal) => checkOut(stack.spec.source, cache, { signal, now: true }),
+      budgetOf: () => undefined,
+      outputsOf: async () => undefined,
+      dependentsOf: async () => [],
+      emit: () => undefined,
+      now: () => new Date(),
+      worker: "w:1",
+    };
+    const stack = {
+      name: "shop",
+      spec,
+      status: newStatus,
+      paused: false,
+      jitter: 0,
+      outputs: {},
+      outputsUsed: {},
+      files: [],
+      leaving: false,
+    };
+    const settings = {
+      ...noSettings,
+      services: [{ name: "in-west", baseUrl: emulator.url, insecureHttp: false, credential: { env: "ROUND_TOKEN" } }],
+    };
+    return runRound({ stack, settings, resumed: false, signal: never, drain: never }, ports);
+  }
+
+  test("one plan has one digest, so that its approval counts on another worker and after a commit elsewhere", async () => {
+    const first = await round();
+    commit("other/readme", "3");
+    const second = await round();
+    expect(first.result).toMatchObject({ end: "awaiting_approval" });
+    expect(first.plan?.digest).toMatch(/^[0-9a-f]{16}-/);
+    expect(second.plan?.digest).toBe(first.plan?.digest);
+    expect(second.revision).not.toBe(first.revision);
+    expect(first.plan?.body.text).toContain("(shop/reconcile.yaml:4)");
+    commit("shop/reconcile.yaml", project.replace("443", "8443"));
+    expect((await round()).plan?.digest).not.toBe(first.plan?.digest);
+  });
+
+  test("a mistake is told by its place in the repository", async () => {
+    commit("shop/reconcile.yaml", project.replace("groups:", "groops:"));
+    const { result } = await round();
+    expect(result).toMatchObject({ end: "failed" });
+    expect(result).toHaveProperty("why", expect.stringMatching(/^shop\/reconcile\.yaml:3 /));
+    commit("shop/reconcile.yaml", project);
+    commit("shop/more.yaml", "version: 1\nproject: acme\nvariables: 1\n");
+    expect(JSON.stringify((await round()).result)).not.toMatch(/trees/);
+  });
+});
