@@ -238,7 +238,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
   test("a run shows the plan that it carried out, who permitted it with their word, and who reaches what since", async () => {
     const stack = await records.stack("prod-shop");
     if (stack?.approval === undefined) throw new Error("nothing is approved");
-    const { id } = await records.startRun({
+    const { id } = await beginRun(records, {
       stack: "prod-shop",
       cause: "approval",
       worker: "w:1",

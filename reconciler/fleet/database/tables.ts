@@ -115,7 +115,6 @@ const migrations: readonly string[] = [
   `CREATE INDEX runs_ended ON ${schema}.runs (ended_at) WHERE ended_at IS NOT NULL;
    CREATE INDEX decisions_at ON ${schema}.decisions (at);`,
   `CREATE INDEX runs_telling ON ${schema}.runs (id) WHERE (result IS NULL OR result IN ('applied', 'failed', 'taken_over'));`,
-
   `ALTER TABLE ${schema}.runs ADD COLUMN lost int NOT NULL DEFAULT 0;
    CREATE INDEX runs_open_of_worker ON ${schema}.runs (worker) WHERE ended_at IS NULL;
    ${beginRun}`,
