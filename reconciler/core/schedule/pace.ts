@@ -33,7 +33,7 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
  * of them would read the whole list for one. Who begins to wait shortly after a look waits for the next with all who
  * come meanwhile; the more pages a look has, the longer.
  */
-export const togetherAfter = (pages: number, intervalMs: number): number => Math.min(1, pages / 4) * intervalMs;
+export const togetherAfter = (pages: number, intervalMs: number): number => Math.min(6, pages / 2) * intervalMs;
 
 /** What took long may be noticed late by so much of it: then many who wait out of step share a look. */
 export const mayBeLate = (tookMs: number | undefined, intervalMs: number): number =>
