@@ -6,7 +6,7 @@ import { runHelperIn } from "../../reconciler/outside/commands";
 import { Credential, findCredential } from "../../reconciler/service/credential";
 import { checkBaseUrl } from "../../reconciler/service/transport";
 import { makeFolder } from "../support/folder";
-import { canary, makeClient, open, start } from "./make-client";
+import { canary, closeAfterwards, makeClient, start } from "./make-client";
 import { fault, json, type Script, startServer, text } from "./scripted-server";
 
 const secret = canary.slice("Bearer ".length);
@@ -248,7 +248,7 @@ describe("it is never shown", () => {
     const server = await startServer(json(200, []));
     await server.close();
     const { client, events } = makeClient(server.baseUrl);
-    open.push(client);
+    closeAfterwards(client);
     expect(inspect([await client.listVms(), events], { depth: 9 })).not.toContain(secret);
   });
 });

@@ -3,7 +3,7 @@ import { Pool } from "undici";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
-import { makeClient, open, start, type TestClient } from "./make-client";
+import { closeAfterwards, makeClient, start, type TestClient } from "./make-client";
 import { json, type Script, startServer, text } from "./scripted-server";
 
 const withOperations = (operations: Partial<Dialect["operations"]>): Dialect => ({
@@ -142,7 +142,7 @@ describe("requests", () => {
   test("a base URL with a path puts it before every path", async () => {
     const server = await startServer(json(200, []));
     const { client } = makeClient(`${server.baseUrl}/cloud/`);
-    open.push(server, client);
+    closeAfterwards(server, client);
     await client.listVms();
     expect(server.received[0]!.url).toBe("/cloud/api/v1/vm/list");
   });
@@ -268,7 +268,7 @@ describe("lists", () => {
 
   test("the next page: another host is never asked, since the credential would go along", async () => {
     const other = await startServer(page(["z"]));
-    open.push(other);
+    closeAfterwards(other);
     const { client } = await start([page(["a"], `${other.baseUrl}/api/v1/vm/list`)]);
     expect(await client.listVms()).toMatchObject({
       status: "rejected",

@@ -1,5 +1,5 @@
 /** A client on a scripted server, with a clock that does not wait. */
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { RequestEvent } from "../../reconciler/service/caller";
 import type { Clock } from "../../reconciler/service/clock";
@@ -45,11 +45,10 @@ export function makeClient(baseUrl: string, options: Partial<ServiceClientOption
   return { client, events, sleeps };
 }
 
-/** Closed after each test. */
-export const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
+/** Closed when the test ends, the last one first. */
+export function closeAfterwards(...these: readonly { close(): Promise<void> }[]): void {
+  for (const each of these) onTestFinished(() => each.close());
+}
 
 export async function start(
   scripts: Script[],
@@ -57,6 +56,6 @@ export async function start(
 ): Promise<TestClient & { server: ScriptedServer }> {
   const server = await startServer(...scripts);
   const made = makeClient(server.baseUrl, options);
-  open.push(server, made.client);
+  closeAfterwards(server, made.client);
   return { ...made, server };
 }

@@ -1,6 +1,6 @@
 /** What is sent again, what is cut off, and who waits: the client against a service that misbehaves. */
 import { describe, expect, test } from "vitest";
-import { makeClient, open, start, type TestClient } from "./make-client";
+import { closeAfterwards, makeClient, start, type TestClient } from "./make-client";
 import { drop, fault, json, type Script, silence, startServer, text, truncate } from "./scripted-server";
 
 describe("what is repeated", () => {
@@ -102,7 +102,7 @@ describe("what is repeated", () => {
 
   test("a write is repeated while nothing listens, and then it is unavailable", async () => {
     const { client, events } = makeClient("http://127.0.0.1:1");
-    open.push(client);
+    closeAfterwards(client);
     expect(await client.stopVm("v")).toMatchObject({
       status: "unavailable",
       reason: expect.stringContaining("ECONNREFUSED"),
@@ -113,7 +113,7 @@ describe("what is repeated", () => {
   test("a TLS failure is before anything was sent", async () => {
     const server = await startServer(done);
     const { client } = makeClient(`https://127.0.0.1:${server.port}`);
-    open.push(server, client);
+    closeAfterwards(server, client);
     expect(await client.stopVm("v")).toMatchObject({ status: "unavailable" });
     expect(server.received).toEqual([]);
   });
@@ -216,7 +216,7 @@ describe("limits", () => {
 
   test("a redirect is an error that names the host, and is not followed", async () => {
     const target = await startServer(json(200, []));
-    open.push(target);
+    closeAfterwards(target);
     const { client } = await start([json(302, {}, { location: `${target.baseUrl}/login?next=1` })]);
     expect(await client.listVms()).toMatchObject({
       status: "rejected",
