@@ -1,0 +1,114 @@
+/** Where a rule cannot be deleted, a group is replaced: in an order in which what stays admitted is admitted all the time. */
+import { describe, expect, it } from "vitest";
+import type { Plan } from "../../reconciler/core/plan/plan";
+import { group, idOf, planFor, rule, type World } from "../support/sample-plans";
+
+const naming = (address: string) => ({ kind: "group", group: { address } }) as const;
+const web = group("web", { rules: [rule(443), rule(80)] });
+const webWithout80 = { ...web, rules: [rule(443)] };
+const db = group("db", { rules: [rule(5432, { remote: naming("group.web") })] });
+const self = rule(9100, { remote: naming("group.web") });
+
+/** Each step with what it waits for, such as `web/create after web/aside`. */
+const order = (plan: Plan): string[] =>
+  plan.steps.map(({ id, needs }) => {
+    const after = needs.map(({ step, on }) => (on === "done" ? step : `${step} (${on})`));
+    const said = after.length === 0 ? id : `${id} after ${after.sort().join(", ")}`;
+    return said.replaceAll("group.", "");
+  });
+
+describe("the steps of a group that loses a rule", () => {
+  it.each<[what: string, world: World, steps: readonly string[]]>([
+    [
+      "in place, where the service deletes single rules: what is new first",
+      {
+        applied: [web],
+        desired: [{ ...web, rules: [rule(443), rule(8080)] }],
+        missing: [],
+      },
+      ["web/rule-0", "web/remove-rule-0 after web/rule-0"],
+    ],
+    [
+      "the old group keeps its rules under another name until the new one is there, and gets its name back where that fails",
+      { applied: [web], desired: [webWithout80] },
+      ["web/aside", "web/create after web/aside", "web/back after web/create (failed)", "web/retire after web/create"],
+    ],
+    [
+      "a neighbour names the new group before the old one goes, and is read again afterwards",
+      { applied: [web, db], desired: [webWithout80, db] },
+      [
+        "web/aside",
+        "web/create after web/aside",
+        "web/back after web/create (failed)",
+        "db/rule-0 after web/create",
+        "web/retire after db/rule-0, web/create",
+        "db/verify-web/retire after db/rule-0 (end), web/retire",
+      ],
+    ],
+    [
+      "a rule that names the group itself is there before the old group goes",
+      { applied: [{ ...web, rules: [...web.rules, self] }], desired: [{ ...web, rules: [rule(443), self] }] },
+      [
+        "web/aside",
+        "web/create after web/aside",
+        "web/back after web/create (failed)",
+        "web/rule-1 after web/create",
+        "web/retire after web/create, web/rule-1",
+      ],
+    ],
+    [
+      "both of two that are replaced name each other's new self",
+      {
+        applied: [
+          group("a", { rules: [rule(1), rule(9, { remote: naming("group.b") })] }),
+          group("b", { rules: [rule(2), rule(9, { remote: naming("group.a") })] }),
+        ],
+        desired: [
+          group("a", { rules: [rule(9, { remote: naming("group.b") })] }),
+          group("b", { rules: [rule(9, { remote: naming("group.a") })] }),
+        ],
+      },
+      [
+        "a/aside",
+        "b/aside",
+        "a/create after a/aside",
+        "a/back after a/create (failed)",
+        "b/create after a/create, b/aside",
+        "b/back after b/create (failed)",
+        "a/rule-0 after a/create, b/create",
+        "a/retire after a/create, a/rule-0, b/create",
+        "b/retire after a/rule-0, b/create",
+      ],
+    ],
+    [
+      "one that was renamed aside by a run that was cut off keeps that name",
+      {
+        applied: [{ ...web, now: { name: `web-old-${idOf("group.web").replaceAll("-", "").slice(-6)}` } }],
+        desired: [webWithout80],
+      },
+      ["web/create", "web/retire after web/create"],
+    ],
+    ["nothing, where the rules stay", { applied: [web, db], desired: [web, db] }, []],
+    [
+      "nothing of it, where the rule is to be kept",
+      {
+        applied: [web],
+        desired: [{ ...webWithout80, lifecycle: { ...web.lifecycle, onRuleRemoval: "keep" } }],
+      },
+      [],
+    ],
+  ])("%s", (_, world, steps) => {
+    expect(order(planFor(world))).toEqual(steps);
+  });
+
+  it("the new group has every rule that stays in its create, and the name; the record remembers the old one", () => {
+    const { steps } = planFor({ applied: [web], desired: [webWithout80] });
+    const create = steps.find(({ action }) => action.operation === "group.create");
+    expect(create?.action).toMatchObject({ name: "web", rules: [rule(443)] });
+    expect(create?.record).toMatchObject({
+      retired: [{ id: idOf("group.web"), name: expect.stringMatching(/^web-old-/) }],
+    });
+    const retire = steps.find(({ action }) => action.operation === "group.delete");
+    expect(retire?.action).toMatchObject({ group: { id: idOf("group.web") }, retired: true });
+  });
+});

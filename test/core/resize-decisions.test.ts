@@ -1,0 +1,114 @@
+/** What becomes of a resize that waits in VERIFY_RESIZE, and which steps decide it, as tables. */
+import { describe, expect, it } from "vitest";
+import type { Need } from "../../reconciler/core/plan/step";
+import { planFor, vm, type World } from "../support/sample-plans";
+
+const check = { kind: "tcp", port: 22 } as const;
+const lifecycle = (verifyResize: object) => ({
+  ...vm("web").lifecycle,
+  verifyResize: { ...vm("web").lifecycle.verifyResize, ...verifyResize },
+});
+const large = vm("web", { flavor: "m1.large" });
+const asNeeds = (needs: readonly Need[]): string[] => needs.map(({ step, on }) => `${step.slice(7)}:${on}`).sort();
+
+describe("who decides a resize", () => {
+  it.each<[what: string, verifyResize: object, steps: Record<string, readonly string[]>]>([
+    [
+      "without a check it is confirmed at once",
+      {},
+      { "vm.resize.confirm by itself": ["resize:done"], "vm.stop": ["confirm:end"] },
+    ],
+    [
+      "a check that passes confirms it, one that fails reverts it",
+      { check },
+      {
+        "vm.check": ["resize:done"],
+        "vm.resize.revert": ["check:failed"],
+        "vm.resize.confirm by itself": ["check:done", "revert:end"],
+        "vm.stop": ["confirm:end", "revert:end"],
+      },
+    ],
+    [
+      "a check that fails leaves it to a person, and nothing goes on",
+      { check, onFailure: "leave" },
+      {
+        "vm.check": ["resize:done"],
+        "vm.resize.confirm by itself": ["check:done"],
+        "vm.stop": ["confirm:done"],
+      },
+    ],
+    [
+      "a person confirms it, whatever check there is",
+      { check, confirm: "manual" },
+      { "vm.resize.confirm by a person": ["resize:done"], "vm.stop": ["confirm:end"] },
+    ],
+  ])("%s", (_, verifyResize, steps) => {
+    // Stopped afterwards, to see what comes next waits for.
+    const plan = planFor({
+      applied: [vm("web")],
+      desired: [{ ...large, power: "stopped", lifecycle: lifecycle(verifyResize) }],
+    });
+    const seen = plan.steps.flatMap(({ action, needs }): [string, string[]][] => {
+      if (action.operation === "vm.resize") return [];
+      const by = action.operation === "vm.resize.confirm" ? ` by ${action.manual ? "a person" : "itself"}` : "";
+      return [[`${action.operation}${by}`, asNeeds(needs)]];
+    });
+    expect(Object.fromEntries(seen)).toEqual(steps);
+  });
+
+  it("the record has the new flavor only when the resize is confirmed, and the old one when it is reverted", () => {
+    const plan = planFor({ applied: [vm("web")], desired: [{ ...large, lifecycle: lifecycle({ check }) }] });
+    const records = Object.fromEntries(plan.steps.map(({ id, record }) => [id.slice(7), record]));
+    expect(records["resize"]).toEqual({ resizing: { from: "m1.small", to: "m1.large" } });
+    expect(records["confirm"]).toMatchObject({ resizing: undefined, flavor: "m1.large" });
+    expect(records["revert"]).toEqual({ resizing: undefined });
+  });
+});
+
+describe("a VM that waits in VERIFY_RESIZE", () => {
+  const waits = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: "m1.large" } as const;
+  const resizing = { from: "m1.small", to: "m1.large" };
+
+  it.each<[what: string, world: World, operations: readonly string[]]>([
+    [
+      "is confirmed where its flavor is the one that is declared",
+      { applied: [{ ...vm("web"), now: waits, memory: { resizing } }], desired: [large] },
+      ["vm.resize.confirm"],
+    ],
+    [
+      "is reverted where the old flavor is declared again",
+      { applied: [{ ...vm("web"), now: waits, memory: { resizing } }], desired: [vm("web")] },
+      ["vm.resize.revert"],
+    ],
+    [
+      "is reverted first where a third flavor is declared",
+      { applied: [{ ...vm("web"), now: waits, memory: { resizing } }], desired: [vm("web", { flavor: "m1.xlarge" })] },
+      ["vm.resize.revert", "vm.resize", "vm.resize.confirm"],
+    ],
+    [
+      "is confirmed where somebody else resized it to what is declared",
+      { applied: [{ ...vm("web"), now: waits }], desired: [large] },
+      ["vm.resize.confirm"],
+    ],
+    [
+      "is waited for first while it is on its way there",
+      {
+        applied: [
+          { ...vm("web"), now: { phase: "changing", status: "RESIZE", flavor: "m1.small" }, memory: { resizing } },
+        ],
+        desired: [large],
+      },
+      ["vm.settle", "vm.resize.confirm"],
+    ],
+    [
+      "is not waited for once it runs",
+      {
+        applied: [{ ...large, now: { phase: "running", status: "ACTIVE" }, memory: { resizing } }],
+        desired: [large],
+      },
+      [],
+    ],
+  ])("%s", (_, world, operations) => {
+    expect(planFor(world).steps.map(({ action }) => action.operation)).toEqual(operations);
+  });
+});
