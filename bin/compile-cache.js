@@ -20,11 +20,18 @@ exports.keepCompiled = (folder) => {
   const known = read(file);
   const added = new Map();
   const compile = Module.prototype._compile;
-  Module.prototype._compile = function (text, path) {
-    if (text.startsWith("#!") || importsLater(text)) return compile.call(this, text, path);
+  Module.prototype._compile = function (text, path, ...format) {
+    const byNode = () => compile.call(this, text, path, ...format);
+    if (format[0] === "module" || text.startsWith("#!") || importsLater(text)) return byNode();
     const key = keyOf(path);
     const cachedData = known.get(key);
-    const script = new Script(Module.wrap(text), { filename: path, cachedData });
+    let script;
+    try {
+      script = new Script(Module.wrap(text), { filename: path, cachedData });
+    } catch {
+      // An ES module, which Node loads by require as well, or a mistake that Node tells of better.
+      return byNode();
+    }
     if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
     const find = (name) => this.require(name);
     Object.assign(find, {

@@ -7,6 +7,9 @@ import { makeFolder } from "../support/folder";
 
 const keeper = join(__dirname, "../../bin/compile-cache.js");
 
+/** Node 20 says that loading them by require is an experiment. */
+const quiet = ["--disable-warning=ExperimentalWarning"];
+
 function setUp() {
   const folder = makeFolder();
   const cache = join(folder, "dist/.compile-cache");
@@ -24,12 +27,19 @@ function setUp() {
       `const found = require.resolve("./part.js") === __filename;
 require("./later.js").sep.then((sep) => console.log("${word}", sep, found));`,
     );
+  /** Such as a dependency may be. */
+  const module = (): void => {
+    mkdirSync(join(folder, "node_modules/its"), { recursive: true });
+    writeFileSync(join(folder, "node_modules/its/package.json"), '{ "type": "module", "main": "index.js" }');
+    writeFileSync(join(folder, "node_modules/its/index.js"), "import { sep } from 'node:path'; export { sep };");
+    writeFileSync(later, `exports.sep = Promise.resolve(require("its").sep);`);
+  };
   const run = () => {
-    const { stdout, stderr } = spawnSync(process.execPath, [join(folder, "main.js")], { encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(process.execPath, [...quiet, join(folder, "main.js")], { encoding: "utf8" });
     return `${stdout}${stderr}`.trim();
   };
   const kept = () => join(cache, readdirSync(cache)[0]!);
-  return { says, run, cache, kept };
+  return { says, run, cache, kept, module };
 }
 
 describe("what was compiled", () => {
@@ -53,6 +63,14 @@ describe("what was compiled", () => {
         .split("\n")[0]!
         .match(/part\.js/g),
     ).toHaveLength(1);
+  });
+
+  it("is kept of scripts alone: an ES module is loaded by require as without it", () => {
+    const { says, run, module } = setUp();
+    module();
+    says("one");
+    expect(run()).toBe("one / true");
+    expect(run()).toBe("one / true");
   });
 
   it("is made anew where it is cut off", () => {
