@@ -26,19 +26,19 @@ export const over = (what, figure, floor, floorName, mostMs) => ({
 });
 
 /**
- * A number on its own; `most` or `least` is what is aimed for.
+ * A number; `most` or `least` is what is aimed for, `ratio` how it compares with its floor.
  *
  * @param {string} what
  * @param {number} value
  * @param {string} unit
- * @param {{ most?: number, least?: number, floor?: string, spread?: string }} [more]
+ * @param {{ most?: number, least?: number, floor?: string, spread?: string, ratio?: number }} [more]
  */
-export const number = (what, value, unit, { most, least, floor = "", spread = "" } = {}) => ({
+export const number = (what, value, unit, { most, least, floor = "", spread = "", ratio } = {}) => ({
   what,
   figure: `${round(value)}${unit === "" ? "" : ` ${unit}`}`,
   spread,
   floor,
-  ratio: undefined,
+  ratio: round(ratio),
   goal:
     most !== undefined
       ? `≤ ${most}${unit === "" ? "" : ` ${unit}`}`

@@ -30,6 +30,15 @@ export async function measure({ scratch, full, note }) {
       rmSync(folder, { recursive: true });
     }
   };
+  const files = fleet(vms, groups, `${pollMs}ms`);
+  const ours = (name, text) =>
+    inNewWorld(name, (url, cwd) => {
+      writeFileSync(join(cwd, "reconcile.yaml"), text);
+      return runOnce({
+        argv: [process.execPath, cli, "apply", "-y", "--base-url", url, "--log-level", "silent"],
+        cwd,
+      });
+    });
   const { writer, apply } = await inTurns(
     {
       writer: inNewWorld("bare writer", (url) =>
@@ -37,18 +46,23 @@ export async function measure({ scratch, full, note }) {
           argv: [process.execPath, floor("bare-writer.mjs"), url, ...[connections, vms, groups, pollMs].map(String)],
         }),
       ),
-      apply: inNewWorld("reconcile apply", (url, cwd) => {
-        writeFileSync(join(cwd, "reconcile.yaml"), fleet(vms, groups, `${pollMs}ms`));
-        return runOnce({
-          argv: [process.execPath, cli, "apply", "-y", "--base-url", url, "--log-level", "silent"],
-          cwd,
-        });
-      }),
+      apply: ours("reconcile apply", files),
     },
     full ? 5 : 2,
   );
-  const ours = total(counts["reconcile apply"]);
+  // One line of the dialect says that this service attaches before it answers.
+  const spared = "reconcile apply, no look after an attach";
+  await ours(spared, files.replace("service: {", "service: { dialect: { states: { volume: { changing: [] } } },"))();
   const bare = total(counts["bare writer"]);
+  const requests = (what, name, least) =>
+    number(what, total(counts[name]), "requests", {
+      most: Math.floor(least * 1.2),
+      floor: `${least}`,
+      ratio: total(counts[name]) / least,
+      spread: Object.entries(counts[name])
+        .map(([operation, count]) => `${operation} ${count}`)
+        .join(", "),
+    });
   return [
     limit(
       `first apply of ${vms} VMs (10 s each), ${vms} attached volumes, ${groups} groups`,
@@ -57,12 +71,11 @@ export async function measure({ scratch, full, note }) {
       "bare writer",
       1.1,
     ),
-    number("  its requests", ours, "requests", {
-      most: Math.floor(bare * 1.2),
-      floor: `${bare} (bare writer)`,
-      spread: Object.entries(counts["reconcile apply"])
-        .map(([operation, count]) => `${operation} ${count}`)
-        .join(", "),
-    }),
+    requests(
+      "  its requests, beside the bare writer and a look at each attached volume",
+      "reconcile apply",
+      bare + vms,
+    ),
+    requests("  its requests where the dialect spares that look, beside the bare writer", spared, bare),
   ];
 }

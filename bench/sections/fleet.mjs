@@ -94,6 +94,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }\n`).join("")
       ),
       number("  its stacks a second", (stacks * 1000) / sweep.ms, "/s", {
         floor: `${((stacks * 1000) / whole.ms).toFixed(1)} /s (reconcile plan)`,
+        ratio: whole.ms / sweep.ms,
       }),
     ];
   } finally {

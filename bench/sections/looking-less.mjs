@@ -43,14 +43,16 @@ export async function measure({ scratch, full, note }) {
       number(what, narrow.ms / whole.ms, "of the whole plan's time", {
         floor: `${counts.whole} requests, ${Math.round(whole.ms)} ms`,
         spread: `${counts[name]} requests, ${Math.round(narrow.ms)} ms`,
+        ratio: narrow.ms / whole.ms,
       });
+    const besideWhole = (name) => ({ floor: `${counts.whole} (whole plan)`, ratio: counts[name] / counts.whole });
     return [
       beside(`plan --target of one volume of ${2 * vms + groups}, ${latencyMs} ms`, target, "target"),
-      number("  its requests", counts.target, "requests", { most: 6, floor: `${counts.whole} (whole plan)` }),
+      number("  its requests", counts.target, "requests", { most: 6, ...besideWhole("target") }),
       beside(`plan --target of one group of ${2 * vms + groups}`, group, "group"),
-      number("  its requests", counts.group, "requests", { most: 1, floor: `${counts.whole} (whole plan)` }),
+      number("  its requests", counts.group, "requests", { most: 1, ...besideWhole("group") }),
       beside("plan --refresh=changed, nothing changed", changed, "changed"),
-      number("  its requests", counts.changed, "requests", { most: 0, floor: `${counts.whole} (whole plan)` }),
+      number("  its requests", counts.changed, "requests", { most: 0, ...besideWhole("changed") }),
     ];
   } finally {
     await service.close();

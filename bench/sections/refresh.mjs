@@ -67,6 +67,7 @@ export async function measure({ scratch, full, note }) {
         rows.push(
           number("  its requests", counts.plan, "requests", {
             most: counts.reader + 3,
+            ratio: counts.plan / counts.reader,
             floor: `${counts.reader} (list pages, each volume, each group) + 3 catalogues`,
             spread: Object.entries(counted)
               .map(([operation, count]) => `${operation} ${count}`)

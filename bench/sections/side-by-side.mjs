@@ -83,6 +83,7 @@ export async function measure({ scratch, full, note }) {
         number(`${what}, beside ${name} without an API`, of(ran.ours) / of(theirs), "of its time", {
           floor: `${(of(theirs) / 1000).toFixed(2)} s`,
           spread: `${(of(ran.ours) / 1000).toFixed(2)} s`,
+          ratio: of(ran.ours) / of(theirs),
           ...(m >= 100 && !(isPlan && name === terraform) ? { most: 1 } : {}),
         }),
       );

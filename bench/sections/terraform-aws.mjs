@@ -29,11 +29,13 @@ export async function measure({ scratch, full, note }) {
         number(`${what}, beside ${peer}`, ours[run].ms / theirs[run].ms, "of its time", {
           floor: seconds(theirs[run]),
           spread: seconds(ours[run]),
+          ratio: ours[run].ms / theirs[run].ms,
           most: 1,
         }),
         number("  its requests", ours[run].requests / theirs[run].requests, "of its requests", {
           floor: `${theirs[run].requests}`,
           spread: `${ours[run].requests}`,
+          ratio: ours[run].requests / theirs[run].requests,
           most: 1,
         }),
       );

@@ -40,10 +40,12 @@ export async function measure({ scratch, full, note }) {
     rows.push(
       number(`${name} / ours, no-op plan, ${n} ${shape}`, theirs.ms / ours.ms, "times", {
         floor: `${(theirs.ms / 1000).toFixed(1)} s / ${(ours.ms / 1000).toFixed(2)} s`,
+        ratio: ours.ms / theirs.ms,
         ...(isGoal ? { least: 8 } : {}),
       }),
       number(`  its memory / ours`, theirs.peakMb / ours.peakMb, "times", {
         floor: `${Math.round(theirs.peakMb)} MB / ${Math.round(ours.peakMb)} MB`,
+        ratio: ours.peakMb / theirs.peakMb,
         ...(isGoal ? { least: 5 } : {}),
       }),
     );

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startEmulator } from "../../emulator";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { root, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -21,14 +22,30 @@ export interface Counted {
   readonly state_bytes: number;
 }
 
+export interface Story {
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly before?: readonly string[][];
+  /** How many a page of a list shows, where that is not a hundred. */
+  readonly pageSize?: number;
+  /** A part of a dialect: what the service speaks, and what it is spoken to in. */
+  readonly dialect?: string;
+}
+
 /** Ids, times and the lineage vary from run to run in what they say, never in how long they are. */
-export async function countStory(text: string, words: readonly string[], before: readonly string[][] = []) {
-  const folder = makeFolder({ "reconcile.yaml": text });
-  const emulator = await startEmulator({ dir: join(folder, "world"), timeScale: 0 });
+export async function countStory({ text, words, before = [], pageSize, dialect }: Story) {
+  const folder = makeFolder({ "reconcile.yaml": text, ...(dialect === undefined ? {} : { "dialect.yaml": dialect }) });
+  const emulator = await startEmulator({
+    dir: join(folder, "world"),
+    timeScale: 0,
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(dialect === undefined ? {} : { speaks: readDialectText(dialect, "dialect.yaml").dialect }),
+  });
   try {
-    for (const earlier of before) await reconcile(earlier, folder, emulator.url);
+    const spoken = dialect === undefined ? [] : ["--dialect", "dialect.yaml"];
+    for (const earlier of before) await reconcile([...earlier, ...spoken], folder, emulator.url);
     await fetch(`${emulator.url}/_control/requests`, { method: "DELETE" });
-    const out = await reconcile(words, folder, emulator.url);
+    const out = await reconcile([...words, ...spoken], folder, emulator.url);
     const summary = JSON.parse(out.trimEnd().split("\n").at(-1)!) as { steps: { done: number } };
     const counts = emulator.requests().counts as Record<string, number>;
     const state = join(folder, "reconcile.state.json");

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fleet, shapes } from "../../bench/shapes.mjs";
-import { countStory, modulesLoaded, partsBeforeFirstWord } from "./counted";
+import { countStory, modulesLoaded, partsBeforeFirstWord, type Story } from "./counted";
 
 const file = join(__dirname, "counts.json");
 const updating = process.env["UPDATE_COUNTS"] === "1";
@@ -24,7 +24,8 @@ function hold(story: string, counted: unknown): void {
 const small = fleet(3, 2, "20ms");
 const some = fleet(30, 6, "20ms");
 const apply = ["apply", "-y"];
-const stories: Record<string, { text: string; words: string[]; before?: string[][] }> = {
+const many = fleet(150, 0, "20ms");
+const stories: Record<string, Story> = {
   "a first apply of 3 VMs, 3 attached volumes, 2 groups": { text: small, words: apply },
   "a plan of the same with nothing to do": { text: small, words: ["plan"], before: [apply] },
   "an apply of the same with nothing to do": { text: small, words: apply, before: [apply] },
@@ -39,13 +40,38 @@ const stories: Record<string, { text: string; words: string[]; before?: string[]
     words: ["plan", "--refresh=changed"],
     before: [apply, [...apply, "--refresh", "changed"]],
   },
-  "a plan of 150 VMs with two list pages": { text: fleet(150, 0, "20ms"), words: ["plan"], before: [apply] },
+  "a plan of 150 VMs with two list pages": { text: many, words: ["plan"], before: [apply] },
+  "a plan of 150 VMs where a page shows 20": { text: many, words: ["plan"], before: [apply], pageSize: 20 },
+  "a plan of 150 VMs where a page shows as many as are asked for": {
+    text: many,
+    words: ["plan"],
+    before: [apply],
+    pageSize: 20,
+    dialect: "pagination: { size: 1000, size_param: limit }\n",
+  },
+  "a plan of one of 150 VMs where a page shows 20": {
+    text: many,
+    words: ["plan", "--target", "vm.web[7]"],
+    before: [apply],
+    pageSize: 20,
+  },
+  "a plan of 150 VMs and volumes where both have a list": {
+    text: many,
+    words: ["plan"],
+    before: [apply],
+    dialect: "operations: { volume.list: { method: GET, path: /api/v1/volume/list } }\n",
+  },
+  "a first apply of 3 where an attach is done when it answers": {
+    text: small,
+    words: apply,
+    dialect: "states: { volume: { changing: [] } }\n",
+  },
 };
 
 describe("what a run sends and writes", () => {
-  for (const [story, { text, words, before }] of Object.entries(stories))
-    it(`${story} sends and writes what it always did`, async () => {
-      hold(story, await countStory(text, words, before));
+  for (const [title, story] of Object.entries(stories))
+    it(`${title} sends and writes what it always did`, async () => {
+      hold(title, await countStory(story));
     });
 });
 
