@@ -17,14 +17,14 @@ export const consentMissing = (consent: MissingConsent): Diagnostic => ({
 
 const why: Partial<Record<MissingConsent["kind"], string>> = {
   data_loss: "nothing was sent: the plan loses data for good",
-  flush: "nothing was sent: nobody said that what comes off a running VM is flushed",
+  flush: "nothing was sent: volumes come off a running VM, and nobody has confirmed that they are flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
   empty: "nothing was sent: the desired state is empty",
-  recreate: "nothing was sent: what is gone would be made anew",
-  removal: "nothing was sent: more than half of what the state has would go",
+  recreate: "nothing was sent: resources that are gone from the service would be created again",
+  removal: "nothing was sent: more than half of the resources in the state would be deleted or left behind",
 };
 
-/** Those of a kind say the same of each address, so they are shown as one. */
+/** Consents of one kind say the same of each address, so they are shown as one. */
 export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[] =>
   missing.map((consent) => {
     const alike = missing.filter(({ kind }) => kind === consent.kind);
@@ -35,7 +35,7 @@ export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[]
     };
   });
 
-/** So many flags are still pasted. */
+/** With more flags than this, one flag for all is suggested. */
 const mostFlags = 4;
 
 function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {

@@ -95,7 +95,7 @@ export async function observeVms(
       severity: "note",
       code: "plan/vms-unobserved",
       summary: `${ids.size} ${ids.size === 1 ? "VM is" : "VMs are"} known from the state alone: this service has no way to look at VMs`,
-      detail: "What was changed behind this tool's back is not seen.",
+      detail: "Changes that others make in the service are not seen.",
     });
   return { looks, unlisted, forbidden: [] };
 }
@@ -249,7 +249,7 @@ export async function observeEach<T>(
       findings.push({
         severity: "warning",
         code: "plan/forbidden",
-        summary: `${what} ${id} may not be looked at with this credential; the record stands in`,
+        summary: `${what} ${id} may not be looked at with this credential; the state's record is used instead`,
         detail: outcome.message,
       });
     } else {

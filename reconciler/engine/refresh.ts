@@ -186,7 +186,7 @@ function contradict({ resources }: State, { vm: { looks: vms }, volume: volumes 
     findings.push({
       severity: "warning",
       code: "plan/not-listed-yet",
-      summary: `${address}: VM ${id} counts as there: ${reason}`,
+      summary: `${address}: VM ${id} counts as existing: ${reason}`,
       fix: `plan again in a moment; if the VM is gone and the volume goes on saying so: reconcile state rm ${address}`,
       address,
     });

@@ -107,7 +107,7 @@ export function failedBy(failure: Failure): StepResult {
       ...(failure.hint === undefined ? {} : { fix: failure.hint }),
     };
   if (failure.status === "unavailable" && failure.reason === notSent)
-    return { end: "failed", code: "apply/interrupted", message: "it was not sent any more" };
+    return { end: "failed", code: "apply/interrupted", message: "the run was stopped before this was sent" };
   if (failure.status === "unavailable")
     return {
       end: "failed",

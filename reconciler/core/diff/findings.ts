@@ -24,7 +24,7 @@ export const nameTaken = (
   severity: "error",
   code: "plan/name-taken",
   summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
-  detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.`,
+  detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
     pair.recorded?.id === undefined && strangers.length === 0
       ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`

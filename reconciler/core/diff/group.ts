@@ -368,7 +368,7 @@ function groupNotes(
     diagnostics.push({
       severity: "note",
       code: "plan/rules-unobserved",
-      summary: `the rules of ${desired.address} could not be read; the record stands in`,
+      summary: `the rules of ${desired.address} could not be read; the state's record is used instead`,
       address: desired.address,
     });
   return diagnostics;

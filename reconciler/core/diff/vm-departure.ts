@@ -193,7 +193,7 @@ const kept = ({ address, desired }: Pair, name: string, why: string): Diagnostic
 const unseen = ({ address, desired }: Pair, name: string): Diagnostic => ({
   severity: "warning",
   code: "plan/attachments-unseen",
-  summary: `what hangs on VM ${name} cannot be looked at before it is deleted`,
+  summary: `nothing shows which volumes hang on VM ${name}, which is to be deleted`,
   detail:
     "No record shows it. What outlives the VM and has no address here becomes an orphan as far as the answer to the delete names it.",
   fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or name the list of volumes (operations.volume.list)",

@@ -49,7 +49,8 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       severity: "error",
       code: "plan/name-taken",
       summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
-      detail: "A name is no identity: it may be somebody else's. It is neither taken over nor made a second time.",
+      detail:
+        "The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
       fix: wayOut(address, targeted),
       address: step.address,
       source: pair?.desired?.source,

@@ -62,7 +62,7 @@ function withoutExcluded(
       diagnostics.push({
         severity: "note",
         code: "plan/left-out",
-        summary: `${address} is left out as well, because it stands on what --exclude names`,
+        summary: `${address} is left out as well, because it depends on a resource that --exclude names`,
         address,
         source: desired?.source,
       });
@@ -139,7 +139,7 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
       diagnostics.push({
         severity: "warning",
         code: "plan/left-alone",
-        summary: `${dependent.address} is left as it is, because ${unreadable} cannot be told`,
+        summary: `${dependent.address} is left as it is, because the record of ${unreadable} cannot be read`,
         address: dependent.address,
         source: dependent.desired?.source,
       });

@@ -125,7 +125,7 @@ export function judgeFirst(outcome: Outcome<unknown>): First {
         {
           severity: "warning",
           code: "service/not_proven",
-          summary: "A volume that nobody has is not answered in the service's own words",
+          summary: "Asked for a volume that does not exist, the service does not answer in its own words",
           detail: outcome.message,
           fix: outcome.hint ?? "Check service.base_url: all paths (/api/v1/…) are put behind it.",
         },

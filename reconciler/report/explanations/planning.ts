@@ -4,7 +4,7 @@ import { type Explanation, row } from "./row";
 
 export const planning = {
   "consent/accept-service": row(
-    "The state is of another service, project or credential than this one, or the service shows nothing that the state remembers. What another one does not show is no evidence of anything, so nothing counts as gone.",
+    "The state is of another service, project or credential than this one, or the service shows nothing that the state remembers. An absence in another service or project proves nothing, so nothing counts as gone.",
     "Use the address, the file and the credential that the state was made with. If the service has moved, or everything is really gone: --accept-service.",
   ),
   "consent/approval": row("Nobody approved the plan.", "Answer yes, give --auto-approve, or apply a saved plan."),
@@ -13,11 +13,11 @@ export const planning = {
     "--allow-loss ADDR permits the loss of one resource, --allow-data-loss every one that the plan lists.",
   ),
   "consent/empty": row(
-    "The desired state became empty: more often a lost file than a wish.",
+    "The desired state became empty, which is more often a lost file than a wish.",
     "--allow-empty, or reconcile destroy.",
   ),
   "consent/flush": row(
-    "A volume has to come off its VM, and nobody said that it is flushed.",
+    "A volume has to come off its VM, and nobody has confirmed that it is flushed.",
     "--confirm-flush ADDR, or flush.via: command or stop.",
   ),
   "consent/prevent-destroy": row(
@@ -25,24 +25,24 @@ export const planning = {
     "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
   ),
   "consent/recreate": row(
-    "Something that the state knows is gone from the service, and would be made anew: a volume comes back empty, something protected was never to go, or much is gone at once.",
-    "Look whether it is really gone, and not another project's credential; then --recreate ADDR for each, or all.",
+    "A resource of the state is gone from the service and would be created again. This is asked for a volume, which would come back empty, for a resource with prevent_destroy, and when many resources are gone at once.",
+    "Check that it is really gone, and that the credential is not another project's; then --recreate ADDR for each, or all.",
   ),
   "consent/removal": row(
-    "The file no longer declares more than half of what the state has, and at least five resources: more often a file that was cut than a wish.",
-    "Look whether the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
+    "The file no longer declares more than half of what the state has, and at least five resources, which is more often a file that was cut than a wish.",
+    "Check that the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
   ),
   "consent/missing": row(
     "A program carries out a plan that needs consents which it was not given; nothing was sent.",
-    "Hand them in as grants, after whoever decides has seen what the plan lists.",
+    "Hand them in as grants, after a person has seen what the plan lists and agreed.",
   ),
   "consent/unlisted": row(
     "A step would lose something that the plan did not list by its id; it was not sent.",
     "Plan again, and look at what it would lose.",
   ),
   "plan/import-differs": row(
-    "What was imported differs from the file in something that the service cannot change in place.",
-    "Write into the file what the service has; else the next plan would replace it, and asks before it does.",
+    "The imported resource differs from the file in a field that the service cannot change in place.",
+    "Write the service's value into the file. Otherwise the next plan replaces the resource, and asks before it does.",
   ),
   "watch/files-changing": row(
     "The files changed each time they were read, so what they declare is not known.",
@@ -54,7 +54,7 @@ export const planning = {
   ),
   "exposure/idle-egress": row(
     "Egress rules of the group restrict nothing, because the service's own rules let the same traffic out.",
-    "Take them out, or have the service's own rule removed if your deployment permits that.",
+    "Remove them, or have the service's own rule removed if your deployment permits that.",
   ),
   "exposure/open-port": row(
     "A port that manages a machine or hands out its data is open to the whole internet.",
@@ -74,7 +74,7 @@ export const planning = {
     "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it.",
   ),
   "plan/data-volume-kept": row(
-    "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size and hanging on it. This one is not that, so it stays as an orphan.",
+    "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size and hanging on it. This is another volume, so it stays as an orphan.",
     "reconcile orphans list names it once the VM is gone; reconcile orphans delete ID deletes it.",
   ),
   "plan/data-volume-unknown": row(
@@ -88,15 +88,15 @@ export const planning = {
   "plan/flavor-ambiguous": row("A flavor name means several flavors.", "Write one of the ids."),
   "plan/flavor-unknown": row("The service has no such flavor.", "Use one that it lists."),
   "plan/forbidden": row(
-    "A resource may not be looked at with this credential; the record stands in for it.",
+    "A resource may not be looked at with this credential; the state's record is used instead for it.",
     "Use a credential that may read it.",
   ),
   "plan/gone": row(
-    "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is taken back should it show again.",
+    "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is taken back when the service shows the resource again.",
     "If it still exists, stop and check the credential before applying.",
   ),
   "plan/run-under-way": row(
-    "Another run holds the lock of the state while this is planned, so what looks unfinished may be what it is doing.",
+    "Another run holds the lock of the state while this plan is made, so a change that looks unfinished may be under way.",
     "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it.",
   ),
   "plan/shown-again": row(
@@ -109,7 +109,7 @@ export const planning = {
   ),
   "plan/group-names-unobserved": row(
     "This service shows a group's rules but not its name and description.",
-    "A note: changes of those behind the tool's back are not seen.",
+    "A note: changes that others make to them are not seen.",
   ),
   "plan/id-unknown": row(
     "The id of a VM cannot be learnt on this service.",
@@ -131,32 +131,32 @@ export const planning = {
     "Give its id instead of its name.",
   ),
   "plan/import-managed": row(
-    "What is to be imported is managed under another address already.",
+    "The resource to import is managed under another address already.",
     "A moved entry, or remove the imports entry.",
   ),
-  "plan/import-not-found": row("What is to be imported is not shown by the service.", "Correct the id or name."),
+  "plan/import-not-found": row("The service does not show the resource to import.", "Correct the id or name."),
   "plan/not-listed-yet": row(
-    "A VM is not in the list of VMs, and was created a moment ago, or its own data volume says that it hangs on it. A list may be behind, so the VM counts as there for now.",
-    "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. Of a VM that is gone while its volume goes on naming it: reconcile state rm ADDR.",
+    "A VM is not in the list of VMs, and was created a moment ago, or its own data volume says that it hangs on it. A list may be behind, so the VM counts as existing for now.",
+    "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR.",
   ),
   "plan/import-unseen": row(
-    "What is to be imported may not be looked at with this credential, so nothing says that it is there.",
+    "This credential may not look at the resource to import, so nothing proves that it exists.",
     "Use a credential that may read it, or correct the id.",
   ),
   "plan/project-removed": row(
-    "A change removes the files of a project, and its VMs, volumes and groups stay without anybody to manage them.",
-    "Destroy it with the files of before, then remove them.",
+    "A change removes the files of a project, and its VMs, volumes and groups would stay in the service with nobody to manage them.",
+    "Destroy the project with its former files, then remove them.",
   ),
   "plan/renamed-key": row(
-    "One block goes and another that is just like it comes, as after a rename of its key. It would be deleted and made anew.",
+    "One block is gone and another one just like it is new, as after a rename of its key. The resource would be deleted and created again.",
     "Write the moved entry that the message names, or nothing if they are two different things.",
   ),
   "plan/left-out": row(
-    "It stands on something that --exclude names, so this plan leaves it as it is too.",
+    "It depends on a resource that --exclude names, so this plan leaves it as it is too.",
     "Nothing, or plan without --exclude.",
   ),
   "plan/left-alone": row(
-    "A resource stands on another of which nothing certain is known, so it is not touched in this run.",
+    "A resource depends on another one of which nothing certain is known, so this run does not change it.",
     "Settle the other one first; the message names it.",
   ),
   "plan/move-needs-key": row(
@@ -164,20 +164,20 @@ export const planning = {
     'Name the instance: { from: vm.db, to: "vm.web[a]" }.',
   ),
   "plan/move-occupied": row(
-    "The address a record is to move to has a record already.",
+    "The address to which a record would move has a record already.",
     "reconcile state rm ADDR, or remove the moved entry.",
   ),
-  "plan/name-ambiguous": row("Several resources bear the name wanted.", "Say which one with an imports entry."),
+  "plan/name-ambiguous": row("Several resources bear the name.", "Say which one with an imports entry."),
   "plan/name-taken": row(
     "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
     "An imports entry, --adopt for a VM, --target for what is left out, or another name.",
   ),
   "plan/checkout-differs": row(
-    "The files in this checkout are not the ones that the saved plan was made from. The plan is applied as it was reviewed, and what the files say beyond it is not.",
+    "The files in this checkout are not the ones that the saved plan was made from. The plan is applied as it was reviewed; later changes of the files are not applied.",
     "Plan again to see what is left.",
   ),
   "plan/no-checkout": row(
-    "The files that a saved plan was made from are neither beside it as they were, nor below the working folder.",
+    "The files that a saved plan was made from are not beside it unchanged, and not below the working folder.",
     "Apply it in a checkout, from the folder it was made in.",
   ),
   "plan/outcome-unknown": row(
@@ -200,7 +200,7 @@ export const planning = {
   "plan/region-unknown": row("The service has no such region.", "Use one that it lists."),
   "plan/rollout": row(
     "VMs are changed in waves, as the file's rollout says.",
-    "Nothing: the note lists who goes with whom.",
+    "Nothing: the note lists the VMs of each wave.",
   ),
   "plan/rule-kept": row(
     "A rule that the file does not declare is kept, because on_rule_removal is keep and the service cannot delete one rule.",
@@ -211,7 +211,7 @@ export const planning = {
     "Replace the group, or delete the rule in the service's console.",
   ),
   "plan/rules-unobserved": row(
-    "The rules of a group could not be read; the record stands in.",
+    "The rules of a group could not be read; the state's record is used instead.",
     "Check the credential's rights.",
   ),
   "plan/shrink": row(
@@ -241,8 +241,8 @@ export const planning = {
     "Look at the resource in the service before you go on.",
   ),
   "plan/value-not-shown": row(
-    "A text of the file has a value that only the service knows, and nothing will tell it: the record does not show it, or nothing in this plan makes what it is of.",
-    "The message says where it would come from: the dialect line for the place of an address in a VM's record, a wider --target, or an import.",
+    "A text of the file has a value that only the service knows, and nothing will tell it: the record does not show it, or nothing in this plan creates the resource.",
+    "The message says what would supply it: the dialect line for the place of an address in a VM's record, a wider --target, or an import.",
   ),
   "plan/vm-failed": row(
     "A VM is in a failed state. It is left as it is, since replacing it loses its root disk.",
@@ -250,7 +250,7 @@ export const planning = {
   ),
   "plan/vms-unobserved": row(
     "This service has no way to look at VMs; they are known from the state alone.",
-    "A note: what was changed behind the tool's back is not seen.",
+    "A note: changes that others make in the service are not seen.",
   ),
   "plan/volume-failed": row(
     "A volume is in a failed state. It is left as it is.",
@@ -310,7 +310,7 @@ export const planning = {
     "Narrow the rule that the message names, or add an exception with `until` and `reason` to the assertion.",
   ),
   "rehearse/twin-differs": row(
-    "A plan made on the twin is not the plan made for the service, so the twin lacks something the service has.",
-    "Take what the rehearsal says of that resource with a grain of salt, and report how its records look.",
+    "A plan made on the twin is not the plan made for the service, so the twin lacks something that the service has.",
+    "Do not rely on what the rehearsal says of that resource, and report how its records look.",
   ),
 } satisfies Partial<Record<DiagnosticCode, Explanation>>;

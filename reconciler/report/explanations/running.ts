@@ -8,8 +8,8 @@ export const running = {
     "Import the right one by its id and delete the other in the service.",
   ),
   "apply/attached-since": row(
-    "Directly before a VM was to be deleted, something hung on it that the plan did not know, or its data volume was not the one that the plan named. It was not deleted.",
-    "Run the same command again: the new plan names what hangs there.",
+    "Directly before a VM was to be deleted, a volume hung on it that the plan did not know, or its data volume was not the one that the plan named. The VM was not deleted.",
+    "Run the same command again: the new plan names the volumes on it.",
   ),
   "apply/check-failed": row(
     "The health check after a resize did not pass in time. With on_failure: revert the VM went back to its old size.",
@@ -17,7 +17,7 @@ export const running = {
   ),
   "apply/failed": row(
     "A step failed; what depends on it was skipped, everything else was done.",
-    "Read the message of the step, mend it, and run the same command again.",
+    "Read the message of the step, correct the cause, and run the same command again.",
   ),
   "apply/flush-failed": row(
     "The flush command did not exit with 0, or not within 15 minutes, so the volume was not detached.",
@@ -48,11 +48,11 @@ export const running = {
     "Run the same command again; service.timing.vm_create_timeout allows more time.",
   ),
   "apply/not-stopped": row(
-    "A volume comes off a VM, or outlives it, flushed by the VM being stopped, and the VM is not, or nothing shows whether it is. Nothing was sent.",
+    "A volume was to be flushed by stopping its VM, and the VM is not stopped, or nothing shows whether it is. Nothing was sent.",
     "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR.",
   ),
   "apply/outcome-unknown": row(
-    "A create was accepted and does not show, or an answer was lost and nothing shows what became of it. Repeating it could make a second one.",
+    "A create was accepted and its resource does not show, or an answer was lost and nothing shows whether the request took effect. Repeating it could make a second resource.",
     "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",
   ),
   "apply/resize-undone": row(
@@ -68,19 +68,19 @@ export const running = {
     "Correct what the other messages say, then run the same command again.",
   ),
   "apply/snapshot-failed": row(
-    "The image of a snapshot ended in a failed state, so the rebuild, resize or delete that it was to save was not taken.",
-    "Delete the image in the service, say so with reconcile state resolve ADDR --not-created, and apply again: another one is taken.",
+    "The image of a snapshot ended in a failed state, so the rebuild, resize or delete that needed the snapshot was not carried out.",
+    "Delete the image in the service, run reconcile state resolve ADDR --not-created, and apply again: another snapshot is taken.",
   ),
   "apply/snapshot-missing": row(
-    "A snapshot was accepted, and its image is not listed, so the rebuild, resize or delete that it was to save was not taken.",
-    "Run the same command again: it looks, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created.",
+    "A snapshot was accepted, and its image is not listed, so the rebuild, resize or delete that needed the snapshot was not carried out.",
+    "Run the same command again: it looks for the snapshot, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created.",
   ),
   "apply/timeout": row(
     "The service was still working when the time allowed was over. Nothing is lost.",
     "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more.",
   ),
   "apply/unknown": row(
-    "A request was sent and its answer was lost, and looking did not settle it.",
+    "A request was sent, its answer was lost, and a look did not tell whether it took effect.",
     "Run the same command again: it looks before it acts.",
   ),
   "apply/value-not-shown": row(
@@ -155,8 +155,8 @@ export const running = {
   ),
   "service/not-this-service": row("Whatever answers at the base URL is not this service.", "Check the base URL."),
   "service/not_proven": row(
-    "An answer says that something is not there, but not in the service's own envelope: a proxy may have answered for it, so it proves nothing.",
-    "Check the base URL. If it is how the service says so, the message shows the line for `errors` in the dialect.",
+    "An answer says that a resource does not exist, but not in the service's own envelope. A proxy may have sent it, so it proves nothing.",
+    "Check the base URL. If the service itself answers like this, the message shows the line for `errors` in the dialect.",
   ),
   "service/not_found": row(
     "The service has no such resource in this project.",
@@ -174,12 +174,12 @@ export const running = {
   ),
   "service/unavailable": row("The service is not available; nothing was done.", "Run the same command again later."),
   "service/unknown": row(
-    "The answer was lost; it may or may not have been done.",
+    "The answer was lost; the request may or may not have taken effect.",
     "Run the same command again: it looks first.",
   ),
   "service/trial-left": row(
-    "A trial of the doctor made something that is there still.",
-    "Run reconcile doctor --trial again: it takes away what .reconcile/trial.json names before anything else.",
+    "A trial of the doctor made resources that still exist.",
+    "Run reconcile doctor --trial again: it first deletes what .reconcile/trial.json names.",
   ),
   "service/unreachable": row("Nothing answers at the base URL.", "Check the address and the network."),
   "service/unreadable": row(
@@ -192,7 +192,7 @@ export const running = {
   ),
   "service/volume_attached": row(
     "The volume is attached and cannot be grown or deleted.",
-    "It must come off its VM first; plan does that.",
+    "It must be detached first; a plan does that.",
   ),
   "state/bad-address": row("That is no address.", "vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each."),
   "state/cut-off": row(
@@ -216,8 +216,8 @@ export const running = {
     "Set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND.",
   ),
   "state/key-wrong": row(
-    "It is encrypted with another key. Nothing was read or written.",
-    "Give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
+    "The state or the plan is encrypted with another key. Nothing was read or written.",
+    "Give the key with which it was encrypted; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS.",
   ),
   "state/lease-lost": row("Somebody else took the lock over; nothing more was written.", "Run the same command again."),
   "state/locked": row(
@@ -226,29 +226,29 @@ export const running = {
   ),
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
   "state/no-run": row(
-    "The state remembers no such run, or not any more what it held before it. The last 50 runs are remembered.",
+    "The state remembers no such run, or no longer the records from before it. The last 50 runs are remembered.",
     "reconcile history lists them.",
   ),
   "drift/not-accepted": row(
     "drift --accept writes only what a file says for one resource in plain words.",
-    "Write it by hand, or let the next apply take it back.",
+    "Write it by hand, or let the next apply undo the drift.",
   ),
   "undo/files-ahead": row(
-    "An undo changes the service and the state, and the files still declare what it takes back.",
-    "Take it back in the files as well, or the next apply does it again.",
+    "An undo changes the service and the state, and the files still declare what it undoes.",
+    "Undo it in the files as well, or the next apply does it again.",
   ),
   "undo/later-runs": row(
-    "An undo goes back to before its run, and so it takes back what later runs did.",
+    "An undo goes back to the time before its run, so it also undoes what later runs did.",
     "Read the plan, or undo a later run only.",
   ),
   "undo/not-known": row(
-    "A resource of then is gone, and the state never knew all that its create takes.",
+    "A resource of that time is gone, and the state never knew all fields that its create needs.",
     "Leave it out with --exclude, or declare it in the file.",
   ),
   "state/no-orphan": row("There is no such orphan.", "reconcile orphans list"),
   "state/not-encrypted": row(
-    "It is in the clear, and RECONCILE_STATE_ENCRYPTION=required; or it is a saved plan in the clear where there is a key, and anybody could have written it.",
-    "A state: run once with the key and without `required`; the first run that writes encrypts it. A plan: make it anew with the key set.",
+    "The state is in the clear, and RECONCILE_STATE_ENCRYPTION=required; or a saved plan is in the clear although there is a key, so that anybody could have written it.",
+    "A state: run once with the key and without `required`; the first run that writes encrypts it. A plan: make it again with the key set.",
   ),
   "state/nothing-open": row("No create is open at that address.", "reconcile state list"),
   "state/occupied": row(
@@ -259,10 +259,13 @@ export const running = {
     "A step stopped on a bug of reconcile itself. The state is fine, and nothing more was started.",
     "Run the same command again: it looks at what the step had sent. Please report it, with the output under RECONCILE_DEBUG=1.",
   ),
-  "state/older": row("The pushed state is older than the present one.", "--force, if it shall really take its place."),
+  "state/older": row(
+    "The pushed state is older than the present one.",
+    "--force, if it is really to replace the present one.",
+  ),
   "state/other-lineage": row(
     "The pushed state belongs to another history.",
-    "--force, if it shall really take its place.",
+    "--force, if it is really to replace the present one.",
   ),
   "state/quarantined": row(
     "One record of the state is damaged and was set aside. Everything else goes on.",
@@ -279,11 +282,11 @@ export const running = {
   "state/still-held": row("The lock's holder is alive.", "--force, only if that process is really gone."),
   "state/store-failed": row(
     "The place where the state lives failed: rights, space or network.",
-    "Mend it and run the same command again; nothing was sent after the failure.",
+    "Correct the cause and run the same command again; nothing was sent after the failure.",
   ),
   "state/unknown-address": row("The state has no such address.", "reconcile state list"),
   "state/unreadable": row(
-    "The state as a whole cannot be read, or lines of its journal were lost. What they said is unknown, so nothing is planned on the rest.",
+    "The state as a whole cannot be read, or lines of its journal were lost. Their content is unknown, so nothing is planned on the rest.",
     "Restore a copy with reconcile state push --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks.",
   ),
   "state/wait-stopped": row(
