@@ -11,7 +11,6 @@ import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
-import { mustGet } from "../core/text/invariant";
 import type { ServiceClient } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
@@ -74,9 +73,7 @@ export async function findDrift(
       (change): Drift => ({
         address: change.address,
         name: change.name,
-        ...(state.resources.get(change.address)?.id === undefined
-          ? {}
-          : { id: mustGet(state.resources, change.address).id! }),
+        ...idOf(state.resources.get(change.address)),
         gone: change.reason === "gone",
         fields:
           change.reason === "gone"
@@ -122,6 +119,9 @@ async function withCatalogue(client: ServiceClient, desired: Desired, state: Sta
   const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.vms, live.vmById, findings);
   return { live: { ...live, catalogue }, findings };
 }
+
+const idOf = (record: RecordedResource | undefined): { readonly id?: string } =>
+  record?.id === undefined ? {} : { id: record.id };
 
 /** The live rule that the change shows as this text. */
 function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State): Rule | undefined {

@@ -7,13 +7,13 @@ export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC
   let scheduled = false;
   const tick = (): void => {
     scheduled = false;
-    if (sleepers.length === 0) return;
-    let earliest = 0;
-    for (let i = 1; i < sleepers.length; i++) if (sleepers[i]!.at < sleepers[earliest]!.at) earliest = i;
-    const [sleeper] = sleepers.splice(earliest, 1);
-    now = Math.max(now, sleeper!.at);
+    let [earliest] = sleepers;
+    if (earliest === undefined) return;
+    for (const sleeper of sleepers) if (sleeper.at < earliest.at) earliest = sleeper;
+    sleepers.splice(sleepers.indexOf(earliest), 1);
+    now = Math.max(now, earliest.at);
     onTime(now);
-    sleeper!.wake();
+    earliest.wake();
     schedule();
   };
   const schedule = (): void => {

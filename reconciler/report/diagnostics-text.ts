@@ -22,7 +22,7 @@ export function diagnosticsText(
   { color = false, width }: DiagnosticsStyle = {},
 ): string {
   const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
-  const alike = new Map<string, Diagnostic[]>();
+  const alike = new Map<string, [Diagnostic, ...Diagnostic[]]>();
   for (const diagnostic of sortDiagnostics(diagnostics)) {
     const { severity, code, summary, detail, fix, excerpt, source } = diagnostic;
     // Two lines of a file are two things to look at, so what shows one stands for itself.
@@ -32,7 +32,7 @@ export function diagnosticsText(
     if (known === undefined) alike.set(key, [diagnostic]);
     else known.push(diagnostic);
   }
-  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first!, others, paint, width));
+  const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first, others, paint, width));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }
 

@@ -211,10 +211,9 @@ function wayOf(
 }
 
 function curve(points: readonly Point[]): string {
-  const [first, ...rest] = points;
-  let path = `M${first!.x} ${first!.y}`;
-  let last = first!;
-  for (const point of rest) {
+  let last = itemAt(points, 0);
+  let path = `M${last.x} ${last.y}`;
+  for (const point of points.slice(1)) {
     const half = round((last.x + point.x) / 2);
     path +=
       last.x === point.x ? ` L${point.x} ${point.y}` : ` C${half} ${last.y} ${half} ${point.y} ${point.x} ${point.y}`;

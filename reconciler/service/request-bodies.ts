@@ -32,11 +32,10 @@ export interface RuleBody {
 
 /** The rule in the service's form, or why it cannot be expressed for this service. */
 export function ruleBody(rule: RuleInput, rules: Dialect["rules"]): RuleBody | Rejection {
-  const { portMin, portMax } = rule;
+  const min = rule.portMin ?? rule.portMax;
+  const max = rule.portMax ?? rule.portMin;
   let port: string | undefined;
-  if (portMin !== undefined || portMax !== undefined) {
-    const min = portMin ?? portMax!;
-    const max = portMax ?? portMin!;
+  if (min !== undefined && max !== undefined) {
     if (min === max) port = String(min);
     else if (rules.port_range === null) return rangeRefused(min, max);
     else port = rules.port_range.replace("{min}", String(min)).replace("{max}", String(max));

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { asError } from "../core/text/errors";
+import { itemAt } from "../core/text/invariant";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import type { Answer } from "../dialect/conditions";
 import { speaksOfPages } from "../dialect/page-signs";
@@ -194,7 +195,7 @@ function answerOf(
   chunks: readonly Buffer[],
   spelling: Spelling,
 ): Answer {
-  const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8");
+  const text = (chunks.length === 1 ? itemAt(chunks, 0) : Buffer.concat(chunks)).toString("utf8");
   const contentType = single(headers["content-type"]);
   const waits =
     headers["retry-after"] ?? (spelling.retryAfter === undefined ? undefined : headers[spelling.retryAfter]);

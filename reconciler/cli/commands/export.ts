@@ -43,16 +43,17 @@ async function run(invocation: Invocation): Promise<number> {
       address,
       source,
     }));
-  if (flags.out === undefined) {
+  const { out } = flags;
+  if (out === undefined) {
     output.print(files["index.ts"] ?? "");
     output.event({ type: "export", files });
     return output.finish({ exitCode: 0, diagnostics });
   }
-  const occupied = Object.keys(files).filter((name) => existsSync(join(flags.out!, name)));
+  const occupied = Object.keys(files).filter((name) => existsSync(join(out, name)));
   if (occupied.length > 0)
-    throw fail("cli/occupied", `${flags.out} has ${occupied.join(", ")} already`, "name another folder with --out");
-  mkdirSync(flags.out, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writePrivately(join(flags.out, name), output.masked(text));
-  output.print(`Wrote ${Object.keys(files).join(", ")} to ${flags.out}.`);
+    throw fail("cli/occupied", `${out} has ${occupied.join(", ")} already`, "name another folder with --out");
+  mkdirSync(out, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writePrivately(join(out, name), output.masked(text));
+  output.print(`Wrote ${Object.keys(files).join(", ")} to ${out}.`);
   return output.finish({ exitCode: 0, diagnostics });
 }

@@ -43,6 +43,8 @@ export function checkSize(
     });
 }
 
+const entriesOf = (index: DiffContext["flavors"]) => [...(index?.byId.values() ?? [])];
+
 /** A flavor or region that no list has is an error before anything is sent; an image id may be private and is only noted. */
 export function checkCatalogue(
   desired: DesiredVm,
@@ -83,15 +85,14 @@ export function checkCatalogue(
   };
   const flavor = resolveEntry(desired.flavor, context.flavors);
   if (flavor.found === "several") complain("flavor", "flavor_id", desired.flavor, flavor.entries, true);
-  if (flavor.found === "none")
-    complain("flavor", "flavor_id", desired.flavor, [...context.flavors!.byId.values()], false);
+  if (flavor.found === "none") complain("flavor", "flavor_id", desired.flavor, entriesOf(context.flavors), false);
   const region = resolveEntry(desired.region, context.regions);
-  if (region.found === "none" && context.regions!.byId.size > 0)
-    complain("region", "region", desired.region, [...context.regions!.byId.values()], false);
+  if (region.found === "none" && entriesOf(context.regions).length > 0)
+    complain("region", "region", desired.region, entriesOf(context.regions), false);
   const image = resolveEntry(desired.image, context.images);
   if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
   if (image.found === "none" && !isUuid(desired.image))
-    complain("image", "image_id", desired.image, [...context.images!.byId.values()], false);
+    complain("image", "image_id", desired.image, entriesOf(context.images), false);
   if (isSent("image_id")) diagnostics.push(...imageNotes(desired, image.found, context.can.listsImages));
   return { imageId: image.found === "one" ? image.entry.id : desired.image, diagnostics };
 }

@@ -146,8 +146,9 @@ function combine(a: Traffic, b: Traffic, peers: Combine): Traffic {
   for (const key of [...new Set([...a.keys(), ...b.keys()])].sort()) {
     const left = a.get(key);
     const right = b.get(key);
+    const space = (left ?? right)?.space;
     const slabs = combineSlabs(left?.slabs ?? [], right?.slabs ?? [], peers);
-    if (slabs.length > 0) combined.set(key, { space: (left ?? right)!.space, slabs });
+    if (space !== undefined && slabs.length > 0) combined.set(key, { space, slabs });
   }
   return combined;
 }

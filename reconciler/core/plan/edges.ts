@@ -169,10 +169,11 @@ function startAfterFlushes(draft: Draft): void {
 function deleteGroupsAfterVms(draft: Draft): void {
   if (draft.vmDeletes.size === 0) return;
   const isGroupDelete = (step: Step): boolean => step.action.operation === "group.delete";
-  if (!draft.steps.some(isGroupDelete)) return;
+  const first = draft.steps.find(isGroupDelete);
+  if (first === undefined) return;
   const gate = addStep(draft, {
     id: "gate/vms-deleted",
-    address: draft.steps.find(isGroupDelete)!.address,
+    address: first.address,
     action: { operation: "record", changes: [] },
     title: "all VMs that are to go are gone",
     needs: [...draft.vmDeletes.values()].map((step) => need(step, "end")),

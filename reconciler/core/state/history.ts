@@ -5,6 +5,7 @@
  */
 import type { Address } from "../model/address";
 import type { RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
+import { itemAt } from "../text/invariant";
 
 /** How many runs are remembered. */
 const mostRuns = 50;
@@ -35,7 +36,7 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
   let former = 0;
   let full = false;
   for (let index = kept.length - 2; index >= 0; index--) {
-    const { before, ...run } = kept[index]!;
+    const { before, ...run } = itemAt(kept, index);
     if (before === undefined) full = true;
     else if (!full && index < kept.length - 2) former += countFormer(before);
     full ||= former > mostFormer;
@@ -61,7 +62,8 @@ export function findRun(
   const last = runs.at(-1);
   if (named === "last" && last !== undefined) return { run: last };
   const found = runs.filter(({ id }) => named.length >= 4 && id.startsWith(named.toLowerCase()));
-  return found.length === 1 ? { run: found[0]! } : { candidates: found };
+  const [only] = found;
+  return only !== undefined && found.length === 1 ? { run: only } : { candidates: found };
 }
 
 /** The records as they were when the run began; `undefined` when that is not remembered any more. */
