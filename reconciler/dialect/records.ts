@@ -82,27 +82,15 @@ export function payloadOf(body: unknown): unknown {
   return payload !== undefined && own(body, "id") === undefined ? payload : body;
 }
 
-export function createRecordReaders(dialect: Dialect): RecordReaders {
-  const { records, states } = dialect;
-  const phases = new Map<string, VmPhase>();
-  for (const word of states.vm.ready) phases.set(word, "running");
-  for (const phase of ["changing", "failed", "verify_resize", "stopped", "running"] as const)
-    for (const word of states.vm[phase]) phases.set(word, phase);
-  const failedVolume = new Set(states.volume.failed);
-  const goneVm = new Set(states.vm.gone);
-  const goneVolume = new Set(states.volume.gone);
-  const changingVolume = new Set(states.volume.changing);
-  const readyVolume = new Set(states.volume.ready);
-  const isChanging = (status: string): boolean =>
-    changingVolume.has(status) ||
-    (readyVolume.size > 0 && !readyVolume.has(status) && !failedVolume.has(status) && !goneVolume.has(status));
-  const readyImage = new Set(states.image.ready);
-  const failedImage = new Set(states.image.failed);
-  const vm = compileAll(records.vm);
-  const entry = compileAll(records.vm.volume_entry);
-  const volume = compileAll(records.volume);
-  const group = compileAll(records.group);
-  const snapshot = compilePointers(records.snapshot.image);
+export const createRecordReaders = (dialect: Dialect): RecordReaders => ({
+  ...createResourceReaders(dialect),
+  ...createAnswerReaders(dialect),
+});
+
+type AnswerReaders = Pick<RecordReaders, "payload" | "page" | "paging" | "marker" | "nextPage">;
+
+/** What an answer holds, and the pages of a list. */
+function createAnswerReaders(dialect: Dialect): AnswerReaders {
   const pagings = new Map<PagedOperation, CompiledPaging>();
   function pagingOf(operation: PagedOperation): CompiledPaging {
     const known = pagings.get(operation);
@@ -131,6 +119,61 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     return places === undefined ? held : (firstShown(held, places) ?? held);
   }
 
+  const itemPaths = compileAll(
+    Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
+  );
+  function findItems(operation: ListOperation, payload: unknown) {
+    const found = findArrayAt(payload, itemPaths[operation] ?? []);
+    const tried = dialect.operations[operation]?.items ?? [];
+    return found === undefined
+      ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)
+      : accepted(found);
+  }
+
+  function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
+    const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
+    const found = operation === "group.rule.list" ? ruleItems(held) : findItems(operation, held);
+    if (found.status !== "accepted") return found;
+    const { items, tokens } = found.value;
+    const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
+    const { ignore } = pagingOf(operation).paging;
+    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
+  }
+
+  return {
+    payload,
+    page,
+    paging: (operation) => pagingOf(operation).paging,
+    marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
+    nextPage: (operation, body, headers = {}) => {
+      const { next, paging } = pagingOf(operation);
+      return (findLink(body, next) || nextInHeader(paging.next_header, headers)) ?? undefined;
+    },
+  };
+}
+
+/** The records of single resources. */
+function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof AnswerReaders> {
+  const { records, states } = dialect;
+  const phases = new Map<string, VmPhase>();
+  for (const word of states.vm.ready) phases.set(word, "running");
+  for (const phase of ["changing", "failed", "verify_resize", "stopped", "running"] as const)
+    for (const word of states.vm[phase]) phases.set(word, phase);
+  const failedVolume = new Set(states.volume.failed);
+  const goneVm = new Set(states.vm.gone);
+  const goneVolume = new Set(states.volume.gone);
+  const changingVolume = new Set(states.volume.changing);
+  const readyVolume = new Set(states.volume.ready);
+  const isChanging = (status: string): boolean =>
+    changingVolume.has(status) ||
+    (readyVolume.size > 0 && !readyVolume.has(status) && !failedVolume.has(status) && !goneVolume.has(status));
+  const readyImage = new Set(states.image.ready);
+  const failedImage = new Set(states.image.failed);
+  const vm = compileAll(records.vm);
+  const entry = compileAll(records.vm.volume_entry);
+  const volume = compileAll(records.volume);
+  const group = compileAll(records.group);
+  const snapshot = compilePointers(records.snapshot.image);
   function readVm(record: unknown): Reading<LiveVm> {
     const id = readId("the record of a VM", "records.vm.id", records.vm.id, vm.id, record);
     if (id.status !== "accepted") return id;
@@ -227,27 +270,6 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
     return accepted({ ...entry.value, status, phase });
   }
 
-  const itemPaths = compileAll(
-    Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
-  );
-  function findItems(operation: ListOperation, payload: unknown) {
-    const found = findArrayAt(payload, itemPaths[operation] ?? []);
-    const tried = dialect.operations[operation]?.items ?? [];
-    return found === undefined
-      ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)
-      : accepted(found);
-  }
-
-  function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
-    const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
-    const found = operation === "group.rule.list" ? ruleItems(held) : findItems(operation, held);
-    if (found.status !== "accepted") return found;
-    const { items, tokens } = found.value;
-    const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
-    const { ignore } = pagingOf(operation).paging;
-    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
-  }
-
   return {
     vm: readVm,
     volume: readVolume,
@@ -259,15 +281,7 @@ export function createRecordReaders(dialect: Dialect): RecordReaders {
       const found = findId(payload, snapshot);
       return found !== undefined && "id" in found ? found.id : undefined;
     },
-    payload,
-    page,
-    paging: (operation) => pagingOf(operation).paging,
-    marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
     isGone: ({ kind, status }) => status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status),
-    nextPage: (operation, body, headers = {}) => {
-      const { next, paging } = pagingOf(operation);
-      return (findLink(body, next) || nextInHeader(paging.next_header, headers)) ?? undefined;
-    },
   };
 }
 

@@ -76,28 +76,22 @@ export interface PostgresOptions {
   readonly shared?: boolean;
 }
 
-export function createPostgresStore(
-  address: string,
-  times: LeaseTimes = defaultLease,
-  { limits = defaultLimits, shared = false }: PostgresOptions = {},
-): StateStore {
-  const { connection, schema, state, location } = readPostgresUrl(address);
-  const within = quoteName(schema);
-  const states = `${within}.states`;
-  const journal = `${within}.journal`;
-  let pool: Pool | undefined;
+type Ask = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
 
+/** Every statement here may be sent twice: the second time it changes nothing. */
+function createAsk(connection: string, location: string, limits: PostgresLimits, shared: boolean): Ask {
+  let pool: Pool | undefined;
   let hasAnswered = false;
   let takesTimeout = true;
-  let hasTail = true;
-
-  /** Every statement here may be sent twice: the second time it changes nothing. */
-  const ask = (text: string, values: readonly unknown[] = []): Promise<QueryResult> =>
+  const open = (): Pool => {
+    const opened = openPool(connection, limits, takesTimeout, shared);
+    if (shared) sharedPools.set(connection, opened);
+    return opened;
+  };
+  return (text, values = []) =>
     repeat(
       async () => {
-        pool ??= shared ? sharedPools.get(connection) : undefined;
-        pool ??= openPool(connection, limits, takesTimeout, shared);
-        if (shared) sharedPools.set(connection, pool);
+        pool ??= (shared ? sharedPools.get(connection) : undefined) ?? open();
         try {
           const result = await pool.query(text, [...values]);
           hasAnswered = true;
@@ -106,8 +100,7 @@ export function createPostgresStore(
           if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
           // A pooler that does not know the parameter: only this side's limit is left.
           takesTimeout = false;
-          pool = openPool(connection, limits, takesTimeout, shared);
-          if (shared) sharedPools.set(connection, pool);
+          pool = open();
           return pool.query(text, [...values]);
         }
       },
@@ -117,6 +110,19 @@ export function createPostgresStore(
         patienceMs: () => (hasAnswered ? limits.restartMs : waits.firstAnswer),
       },
     );
+}
+
+export function createPostgresStore(
+  address: string,
+  times: LeaseTimes = defaultLease,
+  { limits = defaultLimits, shared = false }: PostgresOptions = {},
+): StateStore {
+  const { connection, schema, state, location } = readPostgresUrl(address);
+  const within = quoteName(schema);
+  const states = `${within}.states`;
+  const journal = `${within}.journal`;
+  let hasTail = true;
+  const ask = createAsk(connection, location, limits, shared);
 
   async function read(): Promise<StoredState> {
     const readWith = (tail: string): Promise<QueryResult | undefined> =>
