@@ -124,12 +124,18 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
     async finish(signIn, search, { state, nonce, verifier }) {
       const openid = client();
       const config = await discovered(signIn);
-      const tokens = await openid.authorizationCodeGrant(config, new URL(signIn.url + donePath + search), {
-        pkceCodeVerifier: verifier,
-        expectedState: state,
-        expectedNonce: nonce,
-        idTokenExpected: true,
-      });
+      const tokens = await openid
+        .authorizationCodeGrant(config, new URL(signIn.url + donePath + search), {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+        })
+        .catch((error: unknown) => {
+          // The client's secret or the provider's keys may have become others: the next sign-in reads them anew.
+          known = undefined;
+          throw error;
+        });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error("the provider sent no ID token");
       const wanted = [signIn.nameClaim, ...signIn.roles.flatMap(({ claim }) => (claim === undefined ? [] : [claim]))];

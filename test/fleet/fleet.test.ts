@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
+import { problemsOfEvent } from "../support/event-schema";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
@@ -104,6 +105,22 @@ stacks:
     const lab = await untilStack("lab", (line) => line["awaiting_approval"] === true);
     const shown = await reconcile("fleet", "plan", "lab");
     expect([shown.exitCode, shown.stdout]).toEqual([2, expect.stringContaining("group.web")]);
+
+    // What a sync would do, and a token, as lines for programs.
+    const { PGPASSWORD: _, RECONCILE_FLEET_DATABASE: database = "" } = env;
+    const other = fleetText(database)
+      .replace("tenant: payments }", "tenant: payments, interval: 2h }")
+      .replace("judged: ", "more: ");
+    write("other.yaml", other);
+    const lines = [
+      ...jsonLines((await reconcile("fleet", "sync", "other.yaml", "--json")).stdout),
+      ...jsonLines((await reconcile("fleet", "token", "zoe", "--role", "viewer", "--json")).stdout),
+    ];
+    expect(lines.map(({ action, type }) => action ?? type)).toEqual(
+      expect.arrayContaining(["add", "change", "release", "token", "summary"]),
+    );
+    expect(lines.map(problemsOfEvent).filter((problem) => problem !== "")).toEqual([]);
+    await reconcile("fleet", "token", "zoe", "--revoke");
 
     const wrong = await reconcile("fleet", "approve", "lab", "0000000000");
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining("fleet/no-plan")]);

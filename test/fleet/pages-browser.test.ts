@@ -35,7 +35,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       local: async () => undefined,
       provider: createProvider(),
       pushed: async () => ({ fetched: false, woken: [] }),
-      hooks: {},
+      hooks: { github: [], gitlab: [] },
       metrics: async () => "",
       say: (text) => complaints.push(text),
     });

@@ -60,7 +60,7 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
       local: async () => "ann",
       provider: createProvider(),
       pushed: async () => ({ fetched: false, woken: [] }),
-      hooks: {},
+      hooks: { github: [], gitlab: [] },
       metrics: async () => metricsText(await readMetrics({ records: createRecords(database), queue: idleQueue })),
       say: () => undefined,
     });

@@ -74,6 +74,7 @@ describe("signing in with a provider", () => {
   let real: IdentityProvider;
   let liar: IdentityProvider;
   let lies: Lies = {};
+  let secret = clientSecret;
   const said: string[] = [];
 
   beforeAll(async () => {
@@ -86,9 +87,9 @@ describe("signing in with a provider", () => {
       records,
       queue: idle,
       local: async () => undefined,
-      provider: createProvider(async () => clientSecret),
+      provider: createProvider(async () => secret),
       pushed: async () => ({ fetched: false, woken: [] }),
-      hooks: {},
+      hooks: { github: [], gitlab: [] },
       metrics: async () => "up 1\n",
       say: (text) => said.push(text),
     });
@@ -143,6 +144,15 @@ describe("signing in with a provider", () => {
     }
     return at;
   }
+
+  test("after the client's secret became another, one sign-in fails, and the next one reads it anew", async () => {
+    await signInWith(real, byGroup);
+    secret = "the one before";
+    expect((await throughRealProvider(createBrowser(), "ann")).url).toContain(`${base}/sign-in?refused=`);
+    secret = clientSecret;
+    expect((await throughRealProvider(createBrowser(), "ann")).url).toBe(`${base}/history?x=1`);
+    await database.query("DELETE FROM reconcile_fleet.sessions");
+  });
 
   test("a real provider: in with the roles of the groups, back to where one wanted to go, and out again", async () => {
     await signInWith(real, byGroup);

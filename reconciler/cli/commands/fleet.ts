@@ -134,15 +134,19 @@ export const fleetRejectCommand = command({
     withFleet(invocation.flags, async (session) => {
       const { why } = invocation.flags;
       await reject(session, argument(invocation), argument(invocation, 1), why === undefined ? {} : { why });
+      invocation.output.print(
+        `Rejected: ${argument(invocation)} stays as it is until its files or its state are others.`,
+      );
       return invocation.output.finish({ exitCode: 0 });
     }),
 });
 
-/** What is done to one stack, and how it is called afterwards. */
+/** What is done to one stack, and what is told of it. */
 const act = (
   name: string,
   summary: string,
   says: string,
+  told: string,
   done: (session: FleetSession, stack: string) => Promise<void>,
 ) =>
   command({
@@ -155,6 +159,7 @@ const act = (
     run: (invocation: Run) =>
       withFleet(invocation.flags, async (session) => {
         await done(session, argument(invocation));
+        invocation.output.print(`${argument(invocation)} ${told}.`);
         return invocation.output.finish({ exitCode: 0 });
       }),
   });
@@ -163,18 +168,21 @@ export const fleetRunCommand = act(
   "run",
   "looks at a stack now",
   "ahead of everything that the clock started",
+  "is looked at by the next free worker",
   (session, stack) => runNow(session, stack),
 );
 export const fleetPauseCommand = act(
   "pause",
   "lets a stack alone",
   "no round of it until it is resumed",
+  "is let alone until it is resumed",
   (session, stack) => pause(session, stack),
 );
 export const fleetResumeCommand = act(
   "resume",
   "takes a paused or stalled stack up again",
   "and looks at it now",
+  "is taken up again, and looked at by the next free worker",
   (session, stack) => resume(session, stack),
 );
 
@@ -389,6 +397,13 @@ async function log(invocation: Run, { records, ...session }: FleetSession): Prom
   }
   output.event(runEvent(run));
   output.printLines(runTable([run]));
+  const { approval, report } = run;
+  if (approval !== undefined)
+    output.print(
+      `\nApproved by ${approval.by}, ${approval.at}${approval.why === undefined ? "" : `: ${approval.why}`}`,
+    );
+  if (report !== undefined)
+    output.print(`\n${report.exposure === undefined ? "" : `${report.exposure}\n`}${report.plan}\n`);
   for (const { at, body } of await records.lines(run.id)) {
     output.event({ type: "log", run: run.id, time: at.toISOString(), event: body });
     output.print(`${at.toISOString().slice(11, 19)}  ${logText(body)}`);

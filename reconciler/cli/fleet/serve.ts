@@ -37,6 +37,10 @@ function createDoor(records: Pick<FleetSession["records"], "anyToken" | "setting
   };
 }
 
+/** The one before counts as well while it is named: the other end changes its own some time later. */
+const secretsIn = (name: `RECONCILE_FLEET_${string}`): string[] =>
+  [setting(name), setting(`${name}_PREVIOUS`)].filter((secret) => secret !== undefined);
+
 export async function servePages(
   session: FleetSession,
   { listen, cache, say, metrics }: ServeSetting,
@@ -49,7 +53,6 @@ export async function servePages(
       `--listen ${listen} would show the fleet to everybody: nobody has a token, and the fleet's file has no sign_in`,
       "reconcile fleet token NAME --role operator, or --listen 127.0.0.1:8470",
     );
-  const [github, gitlab] = [setting("RECONCILE_FLEET_GITHUB_SECRET"), setting("RECONCILE_FLEET_GITLAB_TOKEN")];
   const app = createPages({
     records: session.records,
     queue: session.queue,
@@ -57,7 +60,7 @@ export async function servePages(
     local: async () => (isLoopbackHost(host) && !(await signsIn()) ? session.who : undefined),
     provider: createProvider(),
     pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),
-    hooks: { ...(github === undefined ? {} : { github }), ...(gitlab === undefined ? {} : { gitlab }) },
+    hooks: { github: secretsIn("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsIn("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
     say,
   });

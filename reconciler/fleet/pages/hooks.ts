@@ -7,7 +7,8 @@ import type { Pushed } from "../pushes";
 
 export interface HookSetting {
   readonly pushed: (url: string, ref: string) => Promise<Pushed>;
-  readonly hooks: { readonly github?: string; readonly gitlab?: string };
+  /** The secrets of each; a second one while they are changed. */
+  readonly hooks: Readonly<Record<"github" | "gitlab", readonly string[]>>;
   readonly say: (text: string) => void;
 }
 
@@ -30,12 +31,14 @@ async function hook(
   { hooks, pushed, say }: HookSetting,
   kind: "github" | "gitlab",
 ): Promise<Response> {
-  const secret = hooks[kind];
-  if (secret === undefined) return context.json({ error: `no secret for ${kind} is set` }, 404);
+  const secrets = hooks[kind];
+  if (secrets.length === 0) return context.json({ error: `no secret for ${kind} is set` }, 404);
   const body = await context.req.text();
   const proof = kind === "github" ? context.req.header("x-hub-signature-256") : context.req.header("x-gitlab-token");
-  const wanted = kind === "github" ? `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` : secret;
-  if (!isSame(proof ?? "", wanted)) return context.json({ error: "the signature is wrong" }, 401);
+  const wanted = (secret: string): string =>
+    kind === "github" ? `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` : secret;
+  if (!secrets.some((secret) => isSame(proof ?? "", wanted(secret))))
+    return context.json({ error: "the signature is wrong" }, 401);
   const push = readPush(body);
   if (push === undefined) return context.json({ woken: [] });
   const woken: string[] = [];
