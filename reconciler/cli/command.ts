@@ -41,7 +41,7 @@ export interface Suggestion {
 }
 
 /** What a completion may know: what the state and the files of this machine say, as far as they can be read. */
-export interface Known {
+export interface CompletionSources {
   state(): Promise<FoldedState | undefined>;
   recorded(kind?: Kind): Promise<readonly Suggestion[]>;
   declared(): readonly Suggestion[];
@@ -57,7 +57,7 @@ export interface Command<F extends FlagName = FlagName, A extends readonly strin
   /** Left out: any number, files of the desired state. */
   readonly positionals?: Positionals<A>;
   /** What the next argument may be, behind those that are typed already. Left out: a file, where it takes one. */
-  complete?(args: readonly string[], known: Known): readonly Suggestion[] | Promise<readonly Suggestion[]>;
+  complete?(args: readonly string[], known: CompletionSources): readonly Suggestion[] | Promise<readonly Suggestion[]>;
   /** It goes on until it is stopped; its rounds are what a trace shows. */
   readonly longRunning?: true;
   /** The help of a command that reads its own flags: it gets all that was typed as its arguments. */

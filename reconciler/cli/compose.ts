@@ -45,7 +45,7 @@ export interface Service extends OpenedService {
   close(): Promise<void>;
 }
 
-export async function openService(workspace: Workspace, invocation: Invocation): Promise<Service> {
+export async function openWorkspaceService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
   const { dialect, diagnostics, folder } = readDialect(workspace, flags);
   const baseUrl = flags["base-url"] ?? setting("RECONCILE_BASE_URL") ?? workspace.desired.service.baseUrl;
@@ -210,7 +210,7 @@ export const createPorts = (service: Service, workspace: Workspace, emit: (event
 
 export const newLineage = (): string => randomUUID();
 
-export const holderOf = (command: string): Holder => holderCalled(`reconcile ${command}`);
+export const commandHolder = (command: string): Holder => holderCalled(`reconcile ${command}`);
 
 export function readNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;

@@ -8,12 +8,12 @@ import type { Flags } from "./flags";
 import type { MissingConsent } from "./refusal";
 import type { Session } from "./session";
 
-export interface Approval {
+export interface PlanApproval {
   /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
   readonly reviewed?: readonly Consent[];
 }
 
-export const grantsOf = (flags: Flags): Grants => ({
+export const grantsInFlags = (flags: Flags): Grants => ({
   allowDataLoss: flags["allow-data-loss"] === true,
   allowLoss: flags["allow-loss"] ?? [],
   allowEmpty: flags["allow-empty"] === true,
@@ -39,11 +39,11 @@ interface Answer {
 export async function getConsent(
   session: Session,
   plan: Plan,
-  approval: Approval,
+  approval: PlanApproval,
   signal: AbortSignal,
 ): Promise<Answer> {
   const { flags, output } = session.invocation;
-  const given = { ...grantsOf(flags), approved: approval.reviewed ?? [] };
+  const given = { ...grantsInFlags(flags), approved: approval.reviewed ?? [] };
   const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
   // Whoever sends one of the two into a file sees the question on the other.
   const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;

@@ -7,7 +7,7 @@ import { type ReadOptions, readDesired } from "../config/read-desired";
 import { type FileTest, sourcesOf, type TestSide } from "../config/read-tests";
 import type { GivenVars } from "../config/vars";
 import type { Desired } from "../core/model/desired";
-import type { ExternalValues, Lookup } from "../core/model/external";
+import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { openBeside } from "../outside/beside";
 import { carryOutGiven, type Given, nothingGiven, runFileTest } from "../rehearse/file-test";
@@ -181,7 +181,10 @@ function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Desir
 }
 
 /** What a lookup finds is no part of most tests: it has an id, a name and addresses that nothing else has. */
-function madeUp(lookups: readonly Lookup[], { lookups: given }: TestSide["external"]): ExternalValues["lookups"] {
+function madeUp(
+  lookups: readonly LookupRequest[],
+  { lookups: given }: TestSide["external"],
+): ExternalValues["lookups"] {
   return Object.fromEntries(
     lookups.map(({ name, by, wanted }, index) => {
       const host = `${Math.floor(index / 250)}.${(index % 250) + 1}`;

@@ -306,7 +306,7 @@ export const flagTable = {
 
 /** By the name as it was typed, which may be no flag's. */
 export const flagRows: Readonly<Record<string, FlagRow>> = flagTable;
-export const rowOf = (name: string): FlagRow | undefined =>
+export const flagRowOf = (name: string): FlagRow | undefined =>
   Object.hasOwn(flagRows, name) ? flagRows[name] : undefined;
 
 export type FlagName = keyof typeof flagTable;

@@ -1,6 +1,6 @@
 /** What plan, apply and destroy have in common: make the plan, show it, carry it out, say how it ended. */
 import type { PlanOptions } from "../core/diff/context";
-import { asDiagnostic } from "../core/findings/finding";
+import { findingAsDiagnostic } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Grants } from "../core/plan/consent";
@@ -13,7 +13,7 @@ import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport } from "../engine/run-plan";
 import { commitOf } from "../outside/commit";
-import { letGo } from "../outside/memory";
+import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
 import { inSpan, tellProfile } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
@@ -25,8 +25,8 @@ import { runText } from "../report/run-text";
 import { whereText } from "../report/where-text";
 import { version } from "../version";
 import type { Invocation } from "./command";
-import { createPorts, holderOf, newLineage, systemClock } from "./compose";
-import { type Approval, getConsent, grantsOf } from "./consent";
+import { commandHolder, createPorts, newLineage, systemClock } from "./compose";
+import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
 import { withExternal } from "./externals";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
@@ -47,7 +47,7 @@ export async function prepare(
   const { store, service, invocation } = session;
   const observe = isLooking(invocation.flags);
   const letGoOf = (resources: number): void => {
-    if (resources >= hugeProject) letGo();
+    if (resources >= hugeProject) freeMemory();
   };
   letGoOf(desired.resources.length);
   return inSpan("refresh and plan", {}, () =>
@@ -124,7 +124,7 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
       width: output.width,
       steps: flags.steps === true,
       summary: flags.summary === true,
-      grants: grantsOf(flags),
+      grants: grantsInFlags(flags),
     }),
   );
 }
@@ -175,7 +175,7 @@ export async function approveAndApply(
   session: Session,
   prepared: Prepared,
   review: Review,
-  approval: Approval,
+  approval: PlanApproval,
   stop: ReturnType<typeof listenForStop>,
 ): Promise<number> {
   const { invocation } = session;
@@ -194,7 +194,7 @@ export async function approveAndApply(
   };
   if (review.exitCode !== 0) return finish(review.exitCode);
   if (hasNothingToDo(plan, prepared)) {
-    await rememberSeen(prepared, session.store, holderOf(invocation.command), stop.soft);
+    await rememberSeen(prepared, session.store, commandHolder(invocation.command), stop.soft);
     return finish(0);
   }
   const answer = await getConsent(session, plan, approval, stop.soft);
@@ -206,7 +206,7 @@ export async function approveAndApply(
     invocation.output.note(`Cancelled: ${cancelled}. Nothing was sent.`);
     return finish(3, full, []);
   }
-  const report = await carryOut(session, prepared, grants, stop);
+  const report = await carryOutPlan(session, prepared, grants, stop);
   return finishRun(session, prepared, report, review);
 }
 
@@ -216,7 +216,7 @@ const inReport = ({ findings }: Review): Diagnostic[] =>
     .filter(
       ({ code, severity, refused }) => severity !== "note" && (refused !== undefined || !code.startsWith("consent/")),
     )
-    .map(asDiagnostic);
+    .map(findingAsDiagnostic);
 
 const exposureOfReview = ({ exposure }: Review) => (exposure === undefined ? {} : { exposure });
 
@@ -228,7 +228,7 @@ function writeReport(
   if (flags.report === undefined) return;
   const { embedded } = service;
   const { where } = output;
-  const { who, host } = holderOf(command);
+  const { who, host } = commandHolder(command);
   const page = htmlReport({
     ...finished,
     who: `${who} on ${host}`,
@@ -251,7 +251,7 @@ function commitIn(folder: string): { readonly commit?: string } {
   return commit === undefined ? {} : { commit };
 }
 
-export async function carryOut(
+export async function carryOutPlan(
   session: Session,
   prepared: Prepared,
   grants: Grants,
@@ -269,7 +269,7 @@ export async function carryOut(
       prepared,
       store,
       ports: createPorts(service, workspace, emit),
-      holder: holderOf(invocation.command),
+      holder: commandHolder(invocation.command),
       ...commitIn(workspace.folder),
       stop,
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
-import { type FlagName, type FlagRow, type Flags, flagRows, rowOf } from "./flags";
+import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
 
 export interface ReadFlags {
   readonly flags: Flags;
@@ -46,7 +46,7 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
 /** What is wrong with one flag of a command. */
 function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<string>): string | undefined {
   const { rawName, value } = token;
-  const row = rowOf(token.name);
+  const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
     const near = nearestName(token.name, known);
     return `reconcile ${command} has no flag ${rawName}${near === undefined ? "" : `; did you mean --${near}?`}`;
@@ -85,7 +85,7 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
     );
   let at = 0;
   const isBare = (word: string, next: string): boolean => {
-    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
+    const row = word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined;
     return row?.whenBare !== undefined && !isValueOf(row, next);
   };
   while (at < argv.length && itemAt(argv, at).startsWith("-"))
@@ -100,7 +100,7 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
 /** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's; nor is it one of the words it takes. */
 const withBareValues = (argv: readonly string[]): string[] =>
   argv.map((word, index) => {
-    const row = word.startsWith("--") ? rowOf(word.slice(2)) : undefined;
+    const row = word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined;
     return row?.whenBare === undefined || isValueOf(row, argv[index + 1] ?? "") ? word : `${word}=${row.whenBare}`;
   });
 

@@ -5,7 +5,7 @@
 import { dirname, resolve } from "node:path";
 import { type Exposure, exposureOf } from "../core/exposure/exposure";
 import { checkPlan } from "../core/findings/checks";
-import { asDiagnostic, type Finding, isRefused, type Strictness } from "../core/findings/finding";
+import { type Finding, findingAsDiagnostic, isRefused, type Strictness } from "../core/findings/finding";
 import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
 import { findingsOfAnswer } from "../core/findings/policy-answer";
 import type { Denial } from "../core/model/desired";
@@ -21,7 +21,7 @@ import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
 
 /** Where a plan was made. */
-export interface Asked {
+export interface PlanPlace {
   readonly workspace: Pick<Session["workspace"], "desired" | "folder" | "sources">;
   readonly service: Pick<Session["service"], "baseUrl">;
   readonly store: Pick<Session["store"], "location">;
@@ -57,18 +57,18 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
     findings,
     exposure,
     reachability,
-    diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(asDiagnostic),
+    diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(findingAsDiagnostic),
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };
 }
 
 /** For a reader who sees no plan in words: all of it but the consents, which have their own place. */
 export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
-  findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(asDiagnostic);
+  findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(findingAsDiagnostic);
 
 /** `policy:` of the file: a program that reads the plan and answers with findings, within its time. */
 export async function askPolicy(
-  { workspace, service, store }: Asked,
+  { workspace, service, store }: PlanPlace,
   plan: Plan,
   findings: readonly Finding[],
 ): Promise<Finding[]> {

@@ -62,7 +62,7 @@ export interface FileMark {
   readonly sha256: string;
 }
 
-export interface Origin {
+export interface PlanOrigin {
   readonly folder: string;
   readonly sources: readonly ConfigSource[];
   readonly planFile: string;
@@ -71,7 +71,7 @@ export interface Origin {
   readonly dialect: Dialect;
 }
 
-export function savePlan(plan: Plan, desired: Desired, origin: Origin): SavedPlan {
+export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): SavedPlan {
   const { folder } = origin;
   const body = {
     created_by: `reconcile ${version}`,

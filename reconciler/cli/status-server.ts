@@ -1,5 +1,5 @@
 /** `/healthz` and `/metrics` of a watcher. Nothing in them is a secret. */
-import { healthOf, metricsText, type WatchStatus } from "../report/watch-status";
+import { healthOf, type WatchStatus, watchMetricsText } from "../report/watch-status";
 import { type Listening, listenAt } from "./listen";
 
 export const startStatusServer = (listen: string, status: () => WatchStatus): Promise<Listening> =>
@@ -9,7 +9,7 @@ export const startStatusServer = (listen: string, status: () => WatchStatus): Pr
     };
     switch (request.url?.split("?")[0]) {
       case "/metrics":
-        return answer(200, "text/plain; version=0.0.4; charset=utf-8", metricsText(status()));
+        return answer(200, "text/plain; version=0.0.4; charset=utf-8", watchMetricsText(status()));
       case "/healthz": {
         const { healthy, body } = healthOf(status(), Date.now());
         return answer(healthy ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`);

@@ -8,7 +8,7 @@ interface Read {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
 
-export interface Looks {
+export interface FileLooks {
   /** `undefined`: it is not there, or cannot be read. */
   readonly textOf: (file: string) => string | undefined;
   /** So long a writer may take from one write to the next. */
@@ -17,7 +17,7 @@ export interface Looks {
 
 const mostReads = 20;
 
-export async function readWhenStill<T extends Read>(read: () => T, { textOf, pause }: Looks): Promise<T> {
+export async function readWhenStill<T extends Read>(read: () => T, { textOf, pause }: FileLooks): Promise<T> {
   for (let tried = 0; tried < mostReads; tried++) {
     const found = read();
     await pause();

@@ -7,9 +7,16 @@ import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
 import { openState } from "../engine/plan";
 import { setting } from "../outside/environment";
-import { allCommands, type Commands, findCommand, type Known, type NamedCommand, type Suggestion } from "./command";
+import {
+  allCommands,
+  type Commands,
+  type CompletionSources,
+  findCommand,
+  type NamedCommand,
+  type Suggestion,
+} from "./command";
 import { isUrl, newLineage, openStore, stateLocation } from "./compose";
-import { type FlagName, type FlagRow, type Flags, flagTable, rowOf } from "./flags";
+import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
 import { environmentsOf, nothingHere, readWorkspace } from "./workspace";
 
 /** Files of the shell's own finding. */
@@ -60,7 +67,7 @@ function commandWords(commands: Commands, before: readonly string[]): readonly S
 
 /** The flag whose value is being typed. */
 function flagBefore(word: string, { flags }: NamedCommand): FlagName | undefined {
-  const name = flags.find((flag) => word === `--${flag}` || word === `-${rowOf(flag)?.short}`);
+  const name = flags.find((flag) => word === `--${flag}` || word === `-${flagRowOf(flag)?.short}`);
   return name !== undefined && flagTable[name].type === "string" ? name : undefined;
 }
 
@@ -100,7 +107,7 @@ function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Sugg
   return [...open, { word: "--help" }];
 }
 
-async function flagValues({ offers, oneOf }: FlagRow, known: Known): Promise<readonly Suggestion[]> {
+async function flagValues({ offers, oneOf }: FlagRow, known: CompletionSources): Promise<readonly Suggestion[]> {
   if (offers === "files") return files;
   if (offers === "environments") return known.environments();
   if (offers === "volumes") return [...(await known.recorded("volume")), { word: "all" }];
@@ -114,14 +121,14 @@ async function flagValues({ offers, oneOf }: FlagRow, known: Known): Promise<rea
 function nextArgument(
   { positionals, complete, ownFlags }: NamedCommand,
   args: readonly string[],
-  known: Known,
+  known: CompletionSources,
 ): readonly Suggestion[] | Promise<readonly Suggestion[]> {
   if (positionals !== undefined && args.length >= positionals.max) return [];
   if (complete !== undefined) return complete(args, known);
   return ownFlags === undefined ? files : [];
 }
 
-const knownHere = (flags: Flags): Known => ({
+const knownHere = (flags: Flags): CompletionSources => ({
   state: () => stateOf(flags),
   recorded: (kind) => recorded(flags, kind),
   declared: () => declared(flags),

@@ -6,7 +6,7 @@ import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { holderOf, isUrl, openService, openStore, type Service } from "./compose";
+import { commandHolder, isUrl, openStore, openWorkspaceService, type Service } from "./compose";
 import type { Session } from "./session";
 import { listenForStop } from "./stop-signals";
 import type { Workspace } from "./workspace";
@@ -17,7 +17,7 @@ export async function withSession(
   use: (session: Session) => Promise<number>,
 ): Promise<number> {
   const store = openStore(workspace, invocation.flags);
-  const service = await openService(workspace, invocation);
+  const service = await openWorkspaceService(workspace, invocation);
   invocation.output.locate(whereOf(workspace, service, store));
   try {
     return await use({ invocation, workspace, service, store });
@@ -72,7 +72,7 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   use: (held: S) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const held = await holdStore(session.store, holderOf(invocation.command), until, signal);
+  const held = await holdStore(session.store, commandHolder(invocation.command), until, signal);
   let result: T;
   try {
     result = await use({ ...session, store: held.store });

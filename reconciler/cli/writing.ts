@@ -3,7 +3,7 @@ import type { State, StateChange } from "../core/model/recorded";
 import { openForWriting } from "../engine/apply";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { holderOf, newLineage } from "./compose";
+import { commandHolder, newLineage } from "./compose";
 
 /** `decide` sees the state under the lock and says what becomes true. */
 export async function changeState(
@@ -11,7 +11,7 @@ export async function changeState(
   store: StateStore,
   decide: (state: State) => readonly StateChange[] | Promise<readonly StateChange[]>,
 ): Promise<void> {
-  const { recorder } = await openForWriting(store, holderOf(invocation.command), newLineage());
+  const { recorder } = await openForWriting(store, commandHolder(invocation.command), newLineage());
   try {
     await recorder.record(await decide(recorder.state));
   } finally {

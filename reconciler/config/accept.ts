@@ -15,14 +15,14 @@ export interface Edit {
   readonly rule?: { readonly is: "added" | "removed"; readonly fields: Readonly<Record<string, Plain>> };
 }
 
-export interface Accepted {
+export interface AcceptedText {
   readonly text: string;
   /** For each edit, why it was not written. Absent: it was written. */
   readonly left: ReadonlyMap<Edit, string>;
 }
 
 /** `undefined`: the file declares none of them. */
-export function acceptInto(text: string, edits: readonly Edit[]): Accepted | undefined {
+export function acceptInto(text: string, edits: readonly Edit[]): AcceptedText | undefined {
   const document = parseDocument(text);
   const left = new Map<Edit, string>();
   let own = 0;

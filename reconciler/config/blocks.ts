@@ -9,15 +9,15 @@ import type { SourcePosition } from "../core/model/diagnostic";
 import { type Kind, sectionOf } from "../core/model/kinds";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, interpolate, type OnProblem, type Scope } from "./interpolation";
+import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
 import type { Problems } from "./problems";
-import { type Defaults, type Entry, findIn, type Layer, placeOf } from "./sources";
+import { type Defaults, findIn, type Layer, type MergedEntry, placeOf } from "./sources";
 import { isMap, keyOffset, offsetAt, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
 
 export interface Block {
   readonly kind: Kind;
   readonly key: string;
-  readonly entry: Entry;
+  readonly entry: MergedEntry;
   readonly defaults: Defaults;
   /** The for_each keys of the block; `undefined` without for_each. */
   readonly eachKeys?: readonly string[];
@@ -39,7 +39,7 @@ export interface Instance {
 export interface ExpandedBlocks {
   readonly blocks: Map<string, Block>;
   /** Called once all addresses are known, to which values may refer. */
-  readonly instances: (scope: Scope) => Instance[];
+  readonly instances: (scope: InterpolationScope) => Instance[];
   /** The keys of blocks that say `enabled: false`: as if they were not written, but for a message that says so. */
   readonly disabled: ReadonlySet<string>;
 }
@@ -49,15 +49,15 @@ const mostInstances = 200_000;
 
 export function expandBlocks(
   kind: Kind,
-  entries: readonly Entry[],
+  entries: readonly MergedEntry[],
   defaults: Defaults,
-  scope: Scope,
+  scope: InterpolationScope,
   problems: Problems,
   { within, use }: { readonly within: string; readonly use?: Place } = { within: "" },
 ): ExpandedBlocks {
   const inRoom = use === undefined ? {} : { use };
   const blocks = new Map<string, Block>();
-  const makers: ((scope: Scope) => Instance[])[] = [];
+  const makers: ((scope: InterpolationScope) => Instance[])[] = [];
   let count = 0;
   const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...layersOf(defaults).map(({ source }) => source)]);
@@ -113,17 +113,17 @@ function withoutSwitch(values: YamlMap): { readonly enabled?: unknown; readonly 
   return { enabled, merged };
 }
 
-const isEnabled = (block: Block, enabled: unknown, scope: Scope, problems: Problems): boolean =>
+const isEnabled = (block: Block, enabled: unknown, scope: InterpolationScope, problems: Problems): boolean =>
   isSwitchedOn(enabled, scope, problems, placeInBlock(block, ["enabled"]));
 
 /**
  * The settings of the files that use a component, in the words of those files: with their variables, not the
  * component's parameters.
  */
-function inherited({ defaults, ...block }: Block, { each }: Scope, report?: OnProblem): YamlMap {
+function inherited({ defaults, ...block }: Block, { each }: InterpolationScope, report?: OnProblem): YamlMap {
   const { below } = defaults;
   if (below === undefined) return {};
-  const scope: Scope = { ...below.scope, ...(each === undefined ? {} : { each }) };
+  const scope: InterpolationScope = { ...below.scope, ...(each === undefined ? {} : { each }) };
   const own = interpolate(below.defaults.values, scope, report ?? (() => undefined));
   return mergeUnder(isMap(own) ? own : {}, inherited({ ...block, defaults: below.defaults }, scope, report));
 }
@@ -136,7 +136,7 @@ function makeInstance(
   within: string,
   each: Each | undefined,
   merged: YamlMap,
-  whole: Scope,
+  whole: InterpolationScope,
   problems: Problems,
 ): Instance {
   const address = formatAddress({
@@ -146,8 +146,8 @@ function makeInstance(
     ...(each === undefined ? {} : { each: each.key }),
   });
   let holdsShapes = false;
-  const scope: Scope = each === undefined ? whole : { ...whole, each };
-  const told: Scope = {
+  const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
+  const told: InterpolationScope = {
     ...scope,
     onShape: () => {
       holdsShapes = true;

@@ -3,9 +3,9 @@
  * place, with the first place of use.
  */
 import { nearestName } from "../core/text/nearest";
-import { type OpenFile, openBeside } from "./environments";
+import { type OpenFile, openOrSayWhy } from "./environments";
 import { problemsOf } from "./generated/component";
-import { interpolate, type Scope } from "./interpolation";
+import { type InterpolationScope, interpolate } from "./interpolation";
 import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
@@ -32,13 +32,13 @@ export function openComponentFile(
   values: YamlMap,
   beside: string,
   place: (path: Path, on?: "key" | "value") => Place,
-  scope: Scope,
+  scope: InterpolationScope,
   problems: Problems,
   { open, known }: ComponentFiles,
 ): ComponentFile | undefined {
   const from = interpolate(values["from"], scope, (problem) => problems.add({ ...problem, at: place(["from"]) }));
   if (typeof from !== "string") return undefined;
-  const found = openBeside(from, beside, open);
+  const found = openOrSayWhy(from, beside, open);
   if (!("source" in found)) {
     problems.add({ code: "config/file-unreadable", summary: found.problem, fix: found.fix, at: place(["from"]) });
     return undefined;

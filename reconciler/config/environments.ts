@@ -8,7 +8,15 @@ import { nearestName } from "../core/text/nearest";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { listed, type Problems, shown } from "./problems";
-import { type Defaults, type Entry, type Layer, type Merged, placeOf, type Setting, type SettingName } from "./sources";
+import {
+  type Defaults,
+  type Layer,
+  type Merged,
+  type MergedEntry,
+  placeOf,
+  type Setting,
+  type SettingName,
+} from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 
@@ -85,7 +93,7 @@ function reportChoice(env: string | undefined, names: readonly string[], merged:
 }
 
 /** Problems of an environment whether it is chosen or not. The schema judges its shape. */
-function checkEntry({ key, value, source }: Entry, merged: Merged, problems: Problems): void {
+function checkEntry({ key, value, source }: MergedEntry, merged: Merged, problems: Problems): void {
   if (key === reserved)
     problems.add({
       code: "config/environment",
@@ -144,7 +152,7 @@ function overDefaults(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
 }
 
 function readEnvironmentVars(
-  entry: Entry,
+  entry: MergedEntry,
   said: YamlMap,
   merged: Merged,
   open: OpenFile | undefined,
@@ -158,7 +166,7 @@ function readEnvironmentVars(
     const scope = { vars: new Map(), environment: entry.key };
     const path = interpolate(written, scope, (problem) => problems.add({ ...problem, at: placeIn(["vars_file"]) }));
     if (typeof path === "string") {
-      const opened = openBeside(path, entry.source.file, open);
+      const opened = openOrSayWhy(path, entry.source.file, open);
       if ("source" in opened)
         for (const [name, value] of readVarFile(opened.source, merged.vars, problems)) given.set(name, value);
       else
@@ -182,5 +190,5 @@ function readEnvironmentVars(
   return given;
 }
 
-export const openBeside = (path: string, beside: string, open: OpenFile | undefined): ReturnType<OpenFile> =>
+export const openOrSayWhy = (path: string, beside: string, open: OpenFile | undefined): ReturnType<OpenFile> =>
   open?.(path, beside) ?? { problem: `${shown(path)} is not read: whoever reads this text gave no way to open files` };

@@ -11,7 +11,7 @@ interface FirstTests extends Pick<GivenVars, "vars"> {
 }
 
 /** The outputs that a text names as `${read.NAME.OUTPUT}`. */
-export function readsOf(text: string): FirstTests["reads"] {
+export function readReferences(text: string): FirstTests["reads"] {
   const found: Record<string, string[]> = {};
   for (const [, name = "", output = ""] of text.matchAll(/\$\{read\.([\w-]+)\.([\w-]+)/g))
     found[name] = [...(found[name] ?? []), output];

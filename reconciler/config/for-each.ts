@@ -1,6 +1,6 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem } from "../core/model/address";
-import { type Each, interpolate, type Scope } from "./interpolation";
+import { type Each, type InterpolationScope, interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import { isMap, type Path, type Place } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
@@ -8,7 +8,7 @@ import { parseValue } from "./yaml-reader";
 export function expandForEach(
   written: unknown,
   at: (step: Path) => Place,
-  scope: Scope,
+  scope: InterpolationScope,
   room: number,
   problems: Problems,
 ): Each[] {

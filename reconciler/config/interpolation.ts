@@ -9,7 +9,7 @@ import { nearestName } from "../core/text/nearest";
 import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
 import { listed, shown } from "./problems";
-import { type Expression, parseTemplate, type Root, type Step, type TemplateProblem } from "./template";
+import { type Expression, parseTemplate, type Root, type TemplateProblem, type TemplateStep } from "./template";
 import { isMap, type Path, valueAt } from "./yaml-file";
 
 export interface Each {
@@ -35,14 +35,14 @@ export interface WithinComponent {
   readonly params: Variables;
 }
 
-export interface Scope {
+export interface InterpolationScope {
   readonly vars: Variables;
   readonly each?: Each;
   /** The name of the environment, where one is chosen. */
   readonly environment?: string;
   readonly component?: WithinComponent;
   /** `undefined`: nothing is there, which was reported. */
-  readonly elsewhere?: (expression: Expression, report: Report, scope: Scope) => unknown;
+  readonly elsewhere?: (expression: Expression, report: Report, scope: InterpolationScope) => unknown;
   /** Called with the place where a reference gave a map or a list. */
   readonly onShape?: (path: Path) => void;
   /** Called with the place where the value of a sensitive variable went. */
@@ -67,7 +67,7 @@ export type OnProblem = (problem: InterpolationProblem, path: readonly (string |
  */
 export function interpolate(
   value: unknown,
-  scope: Scope,
+  scope: InterpolationScope,
   onProblem: OnProblem,
   path: (string | number)[] = [],
 ): unknown {
@@ -79,7 +79,12 @@ export function interpolate(
     : interpolateMap(fieldsIn(value), scope, onProblem, path);
 }
 
-function interpolateList(list: readonly unknown[], scope: Scope, onProblem: OnProblem, path: (string | number)[]) {
+function interpolateList(
+  list: readonly unknown[],
+  scope: InterpolationScope,
+  onProblem: OnProblem,
+  path: (string | number)[],
+) {
   let changed: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
     path.push(index);
@@ -93,7 +98,7 @@ function interpolateList(list: readonly unknown[], scope: Scope, onProblem: OnPr
   return changed ?? list;
 }
 
-function interpolateMap(map: Fields, scope: Scope, onProblem: OnProblem, path: (string | number)[]) {
+function interpolateMap(map: Fields, scope: InterpolationScope, onProblem: OnProblem, path: (string | number)[]) {
   let changed: Record<string, unknown> | undefined;
   for (const key of Object.keys(map)) {
     path.push(key);
@@ -107,7 +112,7 @@ function interpolateMap(map: Fields, scope: Scope, onProblem: OnProblem, path: (
   return changed ?? map;
 }
 
-function interpolateText(text: string, scope: Scope, path: Path, report: Report): unknown {
+function interpolateText(text: string, scope: InterpolationScope, path: Path, report: Report): unknown {
   const { parts, whole, problems } = parseTemplate(text);
   for (const problem of problems) report(asProblem(problem, scope));
   if (whole !== undefined) {
@@ -136,7 +141,10 @@ function interpolateText(text: string, scope: Scope, path: Path, report: Report)
   return failed ? undefined : result;
 }
 
-function asProblem({ summary, detail, fix, unknown }: TemplateProblem, scope: Scope): InterpolationProblem {
+function asProblem(
+  { summary, detail, fix, unknown }: TemplateProblem,
+  scope: InterpolationScope,
+): InterpolationProblem {
   const right = unknown !== undefined && scope.vars.has(unknown) ? `write \${var.${unknown}}` : fix;
   return {
     code: "config/interpolation",
@@ -146,7 +154,7 @@ function asProblem({ summary, detail, fix, unknown }: TemplateProblem, scope: Sc
   };
 }
 
-type Evaluate = (expression: Expression, scope: Scope, report: Report, path: Path) => unknown;
+type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report, path: Path) => unknown;
 
 const elsewhere: Evaluate = (expression, scope, report) =>
   scope.elsewhere === undefined
@@ -196,7 +204,7 @@ const evaluators: Record<Root, Evaluate> = {
   stack: elsewhere,
 };
 
-const evaluate = (expression: Expression, scope: Scope, path: Path, report: Report): unknown =>
+const evaluate = (expression: Expression, scope: InterpolationScope, path: Path, report: Report): unknown =>
   evaluators[expression.root](expression, scope, report, path);
 
 function fail(report: Report, summary: string, detail?: string, fix?: string): undefined {
@@ -217,7 +225,7 @@ interface Named {
   readonly declare: (name: string) => string;
 }
 
-const variablesOf = ({ vars }: Scope): Named => ({
+const variablesOf = ({ vars }: InterpolationScope): Named => ({
   root: "var",
   what: "variable",
   values: vars,
@@ -235,7 +243,13 @@ function nameOf({ steps: [first] }: Expression): string | undefined {
   return first?.kind === "field" ? first.name : undefined;
 }
 
-function evaluateVariable(expression: Expression, named: Named, scope: Scope, report: Report, path: Path): unknown {
+function evaluateVariable(
+  expression: Expression,
+  named: Named,
+  scope: InterpolationScope,
+  report: Report,
+  path: Path,
+): unknown {
   const { root, what, values, declare } = named;
   const name = nameOf(expression);
   if (name === undefined)
@@ -258,10 +272,10 @@ function evaluateVariable(expression: Expression, named: Named, scope: Scope, re
 /** Follows a path of fields and keys. A part that does not exist is reported with those that do. */
 export function walk(
   value: unknown,
-  steps: readonly Step[],
+  steps: readonly TemplateStep[],
   walked: string,
   expression: Expression,
-  scope: Scope,
+  scope: InterpolationScope,
   report: Report,
 ): unknown {
   let at = value;
@@ -280,7 +294,7 @@ export function walk(
   return at;
 }
 
-function reportStep(at: unknown, key: string, walked: string, step: Step, report: Report): undefined {
+function reportStep(at: unknown, key: string, walked: string, step: TemplateStep, report: Report): undefined {
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
   const nearest = nearestName(key, names);
   const right = step.kind === "field" ? `.${nearest}` : `[${nearest}]`;
@@ -293,7 +307,7 @@ function reportStep(at: unknown, key: string, walked: string, step: Step, report
 }
 
 /** The key that a step names, be it written out or by a reference; `undefined` for `[*]`, and where it is reported. */
-export function keyOf(step: Step, scope: Scope, report: Report): string | undefined {
+export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Report): string | undefined {
   if (step.kind === "field") return step.name;
   if (step.kind === "every") return undefined;
   if (step.key === "each" && scope.each !== undefined) return scope.each.key;
@@ -303,7 +317,7 @@ export function keyOf(step: Step, scope: Scope, report: Report): string | undefi
   return fail(report, `\${${step.key.text}} is ${shown(value)} and cannot be a key`, "expected text or a number");
 }
 
-function evaluateEach({ text, steps }: Expression, scope: Scope, report: Report): unknown {
+function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, report: Report): unknown {
   const { each } = scope;
   if (each === undefined)
     return fail(report, `\${${text}} has no meaning here`, "only a block with for_each has it", "add for_each");

@@ -5,14 +5,19 @@ import { formatAddress, type Kind } from "../core/model/address";
 import type { Attribute } from "../core/model/computed";
 import { isKind, kindRows } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
-import { type InterpolationProblem, keyOf, type Report, type Scope } from "./interpolation";
+import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { mark, markReference } from "./open-text";
 import { listed } from "./problems";
 import { type Declared, unknownAddress } from "./references";
-import type { Expression, Step } from "./template";
+import type { Expression, TemplateStep } from "./template";
 
 /** What `Scope.elsewhere` answers for the kinds of resources: an address, a value that is open, or a list of them. */
-export function openValue(expression: Expression, scope: Scope, declared: Declared, report: Report): unknown {
+export function openValue(
+  expression: Expression,
+  scope: InterpolationScope,
+  declared: Declared,
+  report: Report,
+): unknown {
   const kind = kindRoot(expression);
   if (kind === undefined) return undefined;
   const say = (problem: Omit<InterpolationProblem, "code">): undefined => {
@@ -56,8 +61,8 @@ function one(kind: Kind, key: string, declared: Declared, report: Report): strin
 function addressesUnder(
   kind: Kind,
   key: string,
-  step: Step,
-  scope: Scope,
+  step: TemplateStep,
+  scope: InterpolationScope,
   declared: Declared,
   report: Report,
 ): string[] | undefined {
@@ -95,7 +100,7 @@ function unknown(address: string, kind: Kind, declared: Declared, report: Report
 function withAttribute(
   kind: Kind,
   addresses: readonly string[],
-  fields: readonly Step[],
+  fields: readonly TemplateStep[],
   { text }: Expression,
   say: (problem: Omit<InterpolationProblem, "code">) => undefined,
 ): string[] | undefined {

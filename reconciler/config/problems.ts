@@ -49,7 +49,7 @@ export function collectProblems(): Problems {
       if (seen.has(key)) return;
       seen.add(key);
       places.add(place);
-      diagnostics.push(asDiagnostic(problem));
+      diagnostics.push(problemAsDiagnostic(problem));
     },
     covers: (place) => places.has(placeKey(place)),
   };
@@ -98,7 +98,7 @@ export function addNumberProblems(source: YamlFile, problems: Problems): void {
   }
 }
 
-export function asDiagnostic({
+export function problemAsDiagnostic({
   code,
   severity,
   summary,

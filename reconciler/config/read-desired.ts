@@ -14,10 +14,10 @@ import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
 import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
 import type { ComponentFiles } from "./component-file";
-import { chooseEnvironment, type OpenFile, openBeside } from "./environments";
+import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
-import { interpolate, type Scope, type Variables } from "./interpolation";
+import { type InterpolationScope, interpolate, type Variables } from "./interpolation";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
 import { readGroup } from "./read-group";
@@ -26,7 +26,7 @@ import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
 import { readOutputs } from "./read-outputs";
 import { withWayBack } from "./read-rollouts";
-import { readService } from "./read-service";
+import { readServiceSettings } from "./read-service";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
 import { openRooms, type Room } from "./rooms";
@@ -93,7 +93,7 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
   const written = mergeSources(files, problems);
   const opened: ConfigSource[] = [];
   const open: OpenFile = (path, beside) => {
-    const found = openBeside(path, beside, options.open);
+    const found = openOrSayWhy(path, beside, options.open);
     if ("source" in found) opened.push(found.source);
     return found;
   };
@@ -144,7 +144,7 @@ function readMerged(
   problems: Problems,
 ): Desired {
   checkVersion(merged, files, problems);
-  const scope: Scope = { vars, ...(environment === undefined ? {} : { environment }) };
+  const scope: InterpolationScope = { vars, ...(environment === undefined ? {} : { environment }) };
   const setting = (
     name: "project" | "region" | "service" | "state",
   ): { subject: Subject; values: Values; raw: Values } => {
@@ -160,7 +160,7 @@ function readMerged(
       found === undefined ? {} : name !== "service" ? { [name]: found.value } : isMap(found.value) ? found.value : {};
     const { dialect, ...plain } = raw;
     const kept = isMap(dialect) ? plain : raw;
-    const told: Scope = {
+    const told: InterpolationScope = {
       ...scope,
       onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
     };
@@ -180,7 +180,7 @@ function readMerged(
   const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
     used[of][name] = { ...used[of][name], [part]: value };
   };
-  const outside: Scope["elsewhere"] = (expression, report, inner) =>
+  const outside: InterpolationScope["elsewhere"] = (expression, report, inner) =>
     externalValue(expression, inner, external, given, use, report);
   const rooms = openRooms(merged, scope, problems, { files: components, outside, secrets: hide });
   const main = itemAt(rooms, 0);
@@ -200,7 +200,7 @@ function readMerged(
     ...(environment === undefined ? {} : { environment }),
     ...(merged.isProtected ? { isProtected: true as const } : {}),
     ...readState(setting("state")),
-    service: readService(service.subject, service.values, service.raw),
+    service: readServiceSettings(service.subject, service.values, service.raw),
     resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
     ...(external.reads.length + external.lookups.length === 0

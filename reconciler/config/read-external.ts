@@ -2,8 +2,8 @@
 import {
   type External,
   type ExternalValues,
-  type Lookup,
   type LookupKind,
+  type LookupRequest,
   lookupAttributes,
   lookupKinds,
   type Read,
@@ -11,9 +11,9 @@ import {
 import type { Json } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
 import { readId, readMap, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
-import { type InterpolationProblem, interpolate, keyOf, type Report, type Scope } from "./interpolation";
+import { type InterpolationProblem, type InterpolationScope, interpolate, keyOf, type Report } from "./interpolation";
 import { listed, type Problems } from "./problems";
-import { type Entry, placeOf } from "./sources";
+import { type MergedEntry, placeOf } from "./sources";
 import type { Expression } from "./template";
 import { isMap, positionOf, valueAt } from "./yaml-file";
 
@@ -21,9 +21,9 @@ import { isMap, positionOf, valueAt } from "./yaml-file";
 export type GivenExternal = ExternalValues | "later";
 
 export function readExternal(
-  reads: readonly Entry[],
-  lookups: readonly Entry[],
-  scope: Scope,
+  reads: readonly MergedEntry[],
+  lookups: readonly MergedEntry[],
+  scope: InterpolationScope,
   problems: Problems,
 ): External {
   return {
@@ -34,8 +34,8 @@ export function readExternal(
 
 function subjectOf(
   section: string,
-  { key, value, source }: Entry,
-  scope: Scope,
+  { key, value, source }: MergedEntry,
+  scope: InterpolationScope,
   problems: Problems,
 ): { subject: Subject; values: Values } | undefined {
   const subject: Subject = {
@@ -50,7 +50,7 @@ function subjectOf(
   return { subject, values: isMap(values) ? values : {} };
 }
 
-function readRead(entry: Entry, scope: Scope, problems: Problems): Read[] {
+function readRead(entry: MergedEntry, scope: InterpolationScope, problems: Problems): Read[] {
   const found = subjectOf("reads", entry, scope, problems);
   if (found === undefined) return [];
   const { subject, values } = found;
@@ -61,7 +61,7 @@ function readRead(entry: Entry, scope: Scope, problems: Problems): Read[] {
   return state === undefined ? [] : [{ name: entry.key, state, source: positionOf(subject.place([])) }];
 }
 
-function readLookup(entry: Entry, scope: Scope, problems: Problems): Lookup[] {
+function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Problems): LookupRequest[] {
   const found = subjectOf("lookups", entry, scope, problems);
   if (found === undefined) return [];
   const { subject, values } = found;
@@ -106,7 +106,7 @@ function refuseOthers(
 /** What `${read.…}` and `${lookup.…}` are worth; `used` learns what was asked for. */
 export function externalValue(
   expression: Expression,
-  scope: Scope,
+  scope: InterpolationScope,
   { reads, lookups }: External,
   given: GivenExternal | undefined,
   used: (value: {

@@ -11,7 +11,7 @@ import {
   type Subject,
   type Values,
 } from "./fields";
-import { interpolate, type Scope } from "./interpolation";
+import { type InterpolationScope, interpolate } from "./interpolation";
 import { isDeclared, resolveMoves } from "./moves";
 import type { ConfigCode, Problems } from "./problems";
 import { type Declared, unknownAddress } from "./references";
@@ -25,7 +25,7 @@ export interface ReadLists {
 }
 
 export interface ListContext {
-  readonly scope: Scope;
+  readonly scope: InterpolationScope;
   readonly declared: Declared;
   readonly problems: Problems;
 }

@@ -2,19 +2,27 @@
 import type { DesiredOutput, Shaped } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
 import { readBoolean, readText, reportValue, type Subject } from "./fields";
-import { interpolate, type Scope } from "./interpolation";
+import { type InterpolationScope, interpolate } from "./interpolation";
 import { openText } from "./open-text";
 import type { Problems } from "./problems";
-import { type Entry, placeOf } from "./sources";
+import { type MergedEntry, placeOf } from "./sources";
 import { isMap, positionOf } from "./yaml-file";
 
 const keys = ["value", "description", "sensitive"];
 
-export function readOutputs(entries: readonly Entry[], scope: Scope, problems: Problems): DesiredOutput[] {
+export function readOutputs(
+  entries: readonly MergedEntry[],
+  scope: InterpolationScope,
+  problems: Problems,
+): DesiredOutput[] {
   return entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function readOutput({ key: name, value: written, source }: Entry, scope: Scope, problems: Problems): DesiredOutput[] {
+function readOutput(
+  { key: name, value: written, source }: MergedEntry,
+  scope: InterpolationScope,
+  problems: Problems,
+): DesiredOutput[] {
   const subject: Subject = {
     problems,
     place: (path, on) => placeOf(source, ["outputs", name, ...path], path.length === 0 ? "key" : (on ?? "value")),
@@ -30,7 +38,7 @@ function readOutput({ key: name, value: written, source }: Entry, scope: Scope, 
   }
   const isLong = isMap(written);
   const before = problems.reported;
-  const told: Scope = {
+  const told: InterpolationScope = {
     ...scope,
     onSensitive: (variable, path) =>
       problems.add({

@@ -16,14 +16,14 @@ import {
   type Subject,
   type Values,
 } from "./fields";
-import { interpolate, type Scope } from "./interpolation";
+import { type InterpolationScope, interpolate } from "./interpolation";
 import type { Problems } from "./problems";
 import { type Declared, unknownAddress } from "./references";
 import { type ListItem, placeOf } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
 export interface ReachabilityContext {
-  readonly scope: Scope;
+  readonly scope: InterpolationScope;
   readonly declared: Declared;
   readonly problems: Problems;
 }

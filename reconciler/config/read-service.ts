@@ -5,7 +5,7 @@ import { isHttpUrl } from "./read-lifecycle";
 import { isMap, positionOf } from "./yaml-file";
 
 /** `raw` is the block before interpolation: a dialect has its own placeholders, and none of ours. */
-export function readService(subject: Subject, values: Values, raw: Values): ServiceSettings {
+export function readServiceSettings(subject: Subject, values: Values, raw: Values): ServiceSettings {
   const baseUrl = readBaseUrl(subject, values);
   const dialect = readDialect(subject, values, raw);
   return {

@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, type SourcePosition } from "../core/model/d
 import type { Expected } from "../core/model/expected";
 import type { ExternalValues } from "../core/model/external";
 import { problemsOf } from "./generated/tests";
-import { asDiagnostic, collectProblems } from "./problems";
+import { collectProblems, problemAsDiagnostic } from "./problems";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
 import { type ConfigSource, isMap, offsetAt, positionOf, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
@@ -82,7 +82,7 @@ export function readTests(source: ConfigSource): ReadTests {
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
   const root: unknown = file.root ?? {};
   if (!isTests(root))
-    return { tests: [], diagnostics: schemaProblems(file, problemsOf(root), words, root).map(asDiagnostic) };
+    return { tests: [], diagnostics: schemaProblems(file, problemsOf(root), words, root).map(problemAsDiagnostic) };
   const placeOf = (index: number): SourcePosition =>
     positionOf({ source: file, offset: offsetAt(root, ["tests", index], "value").offset });
   return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };

@@ -7,10 +7,10 @@ import { readRows } from "./read-rows";
 import { warnAboutSize } from "./read-volume";
 import { positionOf } from "./yaml-file";
 
-export type Place = Readonly<Record<"project" | "region", string | undefined>>;
+export type TopPlace = Readonly<Record<"project" | "region", string | undefined>>;
 
 /** The VM as far as it could be read; what is missing is reported. */
-export function readVm(subject: Subject, instance: Instance, top: Place): DesiredVm {
+export function readVm(subject: Subject, instance: Instance, top: TopPlace): DesiredVm {
   const fields = readRows("vm", subject, instance, top);
   warnAboutSize(subject, fields.sizeGb);
   const lifecycle = readVmLifecycle(subject, instance.values);

@@ -12,11 +12,11 @@ import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, interpolate, keyOf, type Report, type Scope, walk } from "./interpolation";
+import { type Each, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
 import { openValue } from "./open-values";
 import { listed, type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
-import { type Defaults, type Entry, lineOf, type Merged, placeOf } from "./sources";
+import { type Defaults, lineOf, type Merged, type MergedEntry, placeOf } from "./sources";
 import type { Expression } from "./template";
 import { type GivenValue, resolveVars } from "./vars";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
@@ -24,7 +24,7 @@ import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 export interface Room {
   /** The components it is in: "" for the files themselves. */
   readonly within: string;
-  readonly scope: Scope;
+  readonly scope: InterpolationScope;
   readonly expanded: Readonly<Record<Kind, ExpandedBlocks>>;
   readonly declared: Declared;
   readonly problems: Problems;
@@ -37,14 +37,14 @@ interface Plan {
   readonly within: string;
   readonly merged: Pick<Merged, "entries" | "components" | "outputs">;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
-  readonly base: Scope;
+  readonly base: InterpolationScope;
   readonly problems: Problems;
   readonly use?: Place;
   /**
    * What is read from other states and the service. Only the files themselves read from there, and hand the values to
    * components.
    */
-  readonly outside: Scope["elsewhere"];
+  readonly outside: InterpolationScope["elsewhere"];
   /** The files that led here, from the outermost. */
   readonly trail: readonly string[];
 }
@@ -64,7 +64,7 @@ const mostRooms = 20_000;
 
 export function openRooms(
   merged: Merged,
-  base: Scope,
+  base: InterpolationScope,
   problems: Problems,
   { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<Plan, "outside">,
 ): readonly Room[] {
@@ -80,7 +80,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
   );
   const declared = declare(expanded, { within, addresses: house.addresses, rooms: house.rooms });
   const uses = readUses(plan, house, () => scope);
-  const scope: Scope = {
+  const scope: InterpolationScope = {
     ...base,
     elsewhere: (expression, report, inner) => {
       if (expression.root === "component") return outputOf(expression, inner, uses, report);
@@ -116,18 +116,18 @@ interface Uses {
 
 interface OpenUse {
   readonly room: Room;
-  readonly outputs: ReadonlyMap<string, Entry>;
+  readonly outputs: ReadonlyMap<string, MergedEntry>;
   output(name: string): unknown;
 }
 
 interface Use {
-  readonly entry: Entry;
+  readonly entry: MergedEntry;
   readonly values: YamlMap;
   readonly each?: Each;
   readonly place: (path: Path, on?: "key" | "value") => Place;
 }
 
-function readUses(plan: Plan, house: House, scopeOf: () => Scope): Uses {
+function readUses(plan: Plan, house: House, scopeOf: () => InterpolationScope): Uses {
   const { merged, base, problems, within } = plan;
   const uses = new Map<string, Use>();
   const eachKeys = new Map<string, readonly string[] | undefined>();
@@ -136,7 +136,7 @@ function readUses(plan: Plan, house: House, scopeOf: () => Scope): Uses {
     if (!isMap(value) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
     const place = (path: Path, on: "key" | "value" = "value") =>
       placeOf(source, ["components", key, ...path], path.length === 0 ? "key" : on);
-    const isOn = (scope: Scope) => isSwitchedOn(value["enabled"], scope, problems, place(["enabled"]));
+    const isOn = (scope: InterpolationScope) => isSwitchedOn(value["enabled"], scope, problems, place(["enabled"]));
     if (!Object.hasOwn(value, "for_each")) {
       if (!isOn(base)) continue;
       uses.set(key, { entry, values: value, place });
@@ -185,7 +185,7 @@ function readUses(plan: Plan, house: House, scopeOf: () => Scope): Uses {
   };
 }
 
-function openUse(name: string, use: Use, plan: Plan, house: House, parent: Scope): OpenUse | undefined {
+function openUse(name: string, use: Use, plan: Plan, house: House, parent: InterpolationScope): OpenUse | undefined {
   const { problems, within, trail } = plan;
   const { entry, place } = use;
   const at = place([]);
@@ -227,7 +227,7 @@ function openUse(name: string, use: Use, plan: Plan, house: House, parent: Scope
     inside,
     house.secrets,
   );
-  const base: Scope = {
+  const base: InterpolationScope = {
     vars: new Map(),
     ...(parent.environment === undefined ? {} : { environment: parent.environment }),
     component: { key, params },
@@ -261,12 +261,17 @@ function openUse(name: string, use: Use, plan: Plan, house: House, parent: Scope
 const keyOfComponent = (path: string): string => path.slice(0, -1).replaceAll("]", "").replaceAll(/[[/]/g, "-");
 
 /** Settings for every resource hold in components too, below the components' own. */
-const overInherited = (own: Defaults, inherited: Defaults, scope: Scope): Defaults => ({
+const overInherited = (own: Defaults, inherited: Defaults, scope: InterpolationScope): Defaults => ({
   ...own,
   below: { defaults: inherited, scope },
 });
 
-function readWith(use: Use, file: ComponentFile, parent: Scope, problems: Problems): Map<string, GivenValue> {
+function readWith(
+  use: Use,
+  file: ComponentFile,
+  parent: InterpolationScope,
+  problems: Problems,
+): Map<string, GivenValue> {
   const given = new Map<string, GivenValue>();
   const written = use.values["with"];
   if (!isMap(written)) return given;
@@ -285,7 +290,7 @@ function readWith(use: Use, file: ComponentFile, parent: Scope, problems: Proble
       continue;
     }
     let isSensitive = false;
-    const scope: Scope = {
+    const scope: InterpolationScope = {
       ...parent,
       ...(use.each === undefined ? {} : { each: use.each }),
       onSensitive: () => {
@@ -307,7 +312,7 @@ function readWith(use: Use, file: ComponentFile, parent: Scope, problems: Proble
   return given;
 }
 
-function evaluateOutput(output: Entry | undefined, { scope }: Room, problems: Problems): unknown {
+function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): unknown {
   if (output === undefined) return undefined;
   const { key, value, source } = output;
   const isLong = isMap(value) && Object.hasOwn(value, "value");
@@ -318,7 +323,7 @@ function evaluateOutput(output: Entry | undefined, { scope }: Room, problems: Pr
 }
 
 /** `${component.shop.addresses}`, `${component.eu[a].addresses}`, `${component.eu[*].addresses}`. */
-function outputOf(expression: Expression, scope: Scope, uses: Uses, report: Report): unknown {
+function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses, report: Report): unknown {
   const [first, ...rest] = expression.steps;
   const fail = (summary: string, detail?: string, fix?: string): undefined =>
     void report({
@@ -369,7 +374,7 @@ function outputAt(
   name: string,
   [field, ...path]: Expression["steps"],
   expression: Expression,
-  scope: Scope,
+  scope: InterpolationScope,
   report: Report,
 ): unknown {
   if (opened === undefined) return undefined;

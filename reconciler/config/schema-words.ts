@@ -7,7 +7,7 @@ import type { Path } from "./yaml-file";
  * What the patterns of desired-state.schema.json are called in a message, by the pattern; an empty word is not
  * mentioned. A test compares this list with the schema.
  */
-export const patternWords: Readonly<Record<string, string>> = {
+export const filePatternWords: Readonly<Record<string, string>> = {
   "\\$\\{": "",
   "^[A-Za-z0-9_-]+$": "letters, digits, hyphens and underscores",
   "^[A-Za-z0-9-]{3,50}$|\\$\\{": "one word of a-z, 0-9 and hyphens, 3 to 50 long",
@@ -34,6 +34,6 @@ const isBlockSection = (section: unknown): boolean =>
 
 export const schemaWords = (): SchemaWords<"config"> => ({
   area: "config",
-  patterns: patternWords,
+  patterns: filePatternWords,
   ignores: isReference,
 });

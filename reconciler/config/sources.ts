@@ -5,7 +5,7 @@
 
 import { type Kind, perKind, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
-import type { Scope } from "./interpolation";
+import type { InterpolationScope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { VarDeclaration } from "./vars";
 import {
@@ -20,7 +20,7 @@ import {
   type YamlMap,
 } from "./yaml-file";
 
-export interface Entry {
+export interface MergedEntry {
   readonly key: string;
   readonly value: unknown;
   readonly source: YamlFile;
@@ -43,21 +43,21 @@ export interface Defaults {
   readonly values: Readonly<YamlMap>;
   readonly layers: readonly Layer[];
   /** For a component: the defaults of the files that use it, with the names that are known there. */
-  readonly below?: { readonly defaults: Defaults; readonly scope: Scope };
+  readonly below?: { readonly defaults: Defaults; readonly scope: InterpolationScope };
 }
 
 export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy" | "rollout";
 
 export interface Merged {
   readonly settings: ReadonlyMap<SettingName, Setting>;
-  readonly environments: readonly Entry[];
+  readonly environments: readonly MergedEntry[];
   readonly vars: ReadonlyMap<string, VarDeclaration>;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
-  readonly entries: Readonly<Record<Kind, readonly Entry[]>>;
-  readonly components: readonly Entry[];
-  readonly outputs: readonly Entry[];
-  readonly reads: readonly Entry[];
-  readonly lookups: readonly Entry[];
+  readonly entries: Readonly<Record<Kind, readonly MergedEntry[]>>;
+  readonly components: readonly MergedEntry[];
+  readonly outputs: readonly MergedEntry[];
+  readonly reads: readonly MergedEntry[];
+  readonly lookups: readonly MergedEntry[];
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
   /** The chosen environment says `protect: true`. */
   readonly isProtected?: boolean;
@@ -144,8 +144,8 @@ function mergeSetting(name: string, roots: readonly YamlFile[], problems: Proble
 }
 
 /** The entries of a map that several files may hold a part of. */
-function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): Entry[] {
-  const entries: Entry[] = [];
+function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): MergedEntry[] {
+  const entries: MergedEntry[] = [];
   const seen = new Map<string, YamlFile>();
   for (const source of roots) {
     let map: unknown = source.root;

@@ -26,7 +26,7 @@ export const roots = [
 ] as const;
 export type Root = (typeof roots)[number];
 
-export type Step =
+export type TemplateStep =
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "key"; readonly key: string | Expression }
   | { readonly kind: "every" };
@@ -34,14 +34,14 @@ export type Step =
 /** What stands between `${` and `}`. */
 export interface Expression {
   readonly root: Root;
-  readonly steps: readonly Step[];
+  readonly steps: readonly TemplateStep[];
   /** The reference as it is written, without the braces. */
   readonly text: string;
   /** The offset of its `$` in the text. */
   readonly offset: number;
 }
 
-export type Part = string | Expression;
+export type TemplatePart = string | Expression;
 
 export interface TemplateProblem {
   readonly summary: string;
@@ -52,7 +52,7 @@ export interface TemplateProblem {
 }
 
 export interface Template {
-  readonly parts: readonly Part[];
+  readonly parts: readonly TemplatePart[];
   /** The text is one reference and nothing beside it: it takes the value as it is. */
   readonly whole?: Expression;
   readonly problems: readonly TemplateProblem[];
@@ -72,7 +72,7 @@ export function parseTemplate(text: string): Template {
 }
 
 function cut(text: string): Template {
-  const parts: Part[] = [];
+  const parts: TemplatePart[] = [];
   const problems: TemplateProblem[] = [];
   let literal = "";
   let at = 0;
@@ -130,7 +130,7 @@ function parseExpression(text: string, offset: number): Expression | TemplatePro
   const word = /^[A-Za-z0-9_-]*/.exec(text)?.[0] ?? "";
   const root = roots.find((candidate) => candidate === word);
   if (root === undefined) return unknownRoot(text, word);
-  const steps: Step[] = [];
+  const steps: TemplateStep[] = [];
   let at = word.length;
   while (at < text.length) {
     stepPattern.lastIndex = at;

@@ -26,7 +26,7 @@ export interface Declaration {
 }
 
 /** Why a value does not fit the declaration. */
-export interface Misfit {
+export interface ValueMisfit {
   readonly code: ConfigCode;
   readonly path: Path;
   readonly value: unknown;
@@ -34,7 +34,7 @@ export interface Misfit {
   readonly fix?: string | undefined;
 }
 
-export type Fitted = { readonly value: unknown } | { readonly misfit: Misfit };
+export type Fitted = { readonly value: unknown } | { readonly misfit: ValueMisfit };
 
 /**
  * Reads a declaration and reports its contradictions. The schema reports a declaration that is no map, or of a wrong
@@ -98,7 +98,7 @@ export function typeOf(value: unknown): ValueType {
 }
 
 /** `isText`: it comes from where everything is text, so that `[a, b]` is meant as the list that it would be in a file. */
-export function fitTo(value: unknown, declaration: Declaration, isText: boolean, fallback?: unknown): Fitted {
+export function fitToType(value: unknown, declaration: Declaration, isText: boolean, fallback?: unknown): Fitted {
   const { type } = declaration;
   if (type === undefined) {
     const meant = fallback === undefined || fallback === null ? undefined : typeOf(fallback);
@@ -182,7 +182,7 @@ function limitItems(
 }
 
 /** The size of a number, the length of a text, how many items there are. */
-function countMisfit(value: unknown, items: number | undefined, { min, max }: Declaration): Misfit | undefined {
+function countMisfit(value: unknown, items: number | undefined, { min, max }: Declaration): ValueMisfit | undefined {
   if (min === undefined && max === undefined) return undefined;
   const count = items ?? (typeof value === "number" ? value : typeof value === "string" ? value.length : undefined);
   if (count === undefined || ((min === undefined || count >= min) && (max === undefined || count <= max)))
@@ -192,7 +192,7 @@ function countMisfit(value: unknown, items: number | undefined, { min, max }: De
   return { code: "config/invalid-value", path: [], value, expected: `${bounds.join(" and ")}${unit}` };
 }
 
-function wordMisfit(value: unknown, { oneOf, matches }: Declaration): Misfit | undefined {
+function wordMisfit(value: unknown, { oneOf, matches }: Declaration): ValueMisfit | undefined {
   if (typeof value === "object") return undefined;
   if (oneOf !== undefined && !oneOf.some((each) => each === value || String(each) === String(value))) {
     const nearest = nearestName(String(value), oneOf.map(String));
@@ -207,7 +207,7 @@ function wordMisfit(value: unknown, { oneOf, matches }: Declaration): Misfit | u
 
 /** `what` is `the variable tier`. For a value that comes from no file, `from` says how it was given. */
 export function reportMisfit(
-  misfit: Misfit,
+  misfit: ValueMisfit,
   what: string,
   { sensitive }: Declaration,
   given: { readonly at?: Place | undefined; readonly from?: string | undefined },

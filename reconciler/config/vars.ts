@@ -5,7 +5,7 @@
 import { nearestName } from "../core/text/nearest";
 import { interpolate, type Variables } from "./interpolation";
 import { addNumberProblems, listed, type Problems, shown } from "./problems";
-import { type Declaration, fitTo, readDeclaration, reportMisfit } from "./typed-values";
+import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
 import { type ConfigSource, isMap, keyOffset, offsetAt, type Path, type Place, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
@@ -170,7 +170,7 @@ export function resolveVars(
         };
     const worth = worthOf(found, () => sensitive.add(name));
     if (worth === undefined) return undefined;
-    const fitted = fitTo(worth, type, found.isText, fallback);
+    const fitted = fitToType(worth, type, found.isText, fallback);
     if ("value" in fitted) return fitted.value;
     const at = found.within?.(fitted.misfit.path) ?? found.at;
     reportMisfit(fitted.misfit, `the ${as.what} ${name}`, type, { at, from: found.from }, problems);

@@ -20,7 +20,7 @@ export interface YamlBlock {
   readonly id?: string;
 }
 
-export interface YamlFile {
+export interface WrittenYaml {
   /** The schema's address for editors. Left out: the file has no such header. */
   readonly schema?: string;
   readonly notes?: readonly string[];
@@ -33,7 +33,7 @@ export interface YamlFile {
 
 const sections = ["vm", "volume", "group"] as const satisfies readonly Kind[];
 
-export function writeYaml(file: YamlFile): string {
+export function writeYaml(file: WrittenYaml): string {
   const contents: Record<string, Plain> = { ...file.head };
   for (const kind of sections) {
     const blocks = file.blocks.filter((block) => block.kind === kind);

@@ -4,7 +4,7 @@ import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
 import { envelopeReader } from "./envelope";
 import { own } from "./messages";
-import { createRecordReaders, type Reading, type RecordReaders, readAll, readRule } from "./records";
+import { createRecordReaders, type Reading, type RecordReaders, readAll, readLiveRule } from "./records";
 
 export interface DialectCase {
   readonly title: string;
@@ -58,7 +58,7 @@ function readingOf(
       flavor: readers.flavor,
       image: readers.image,
       region: readers.region,
-      rule: readRule,
+      rule: readLiveRule,
     };
     return readAll<unknown>(page.value.items, byKind[kind]);
   }

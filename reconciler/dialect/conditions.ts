@@ -33,7 +33,7 @@ import type { ErrorRule } from "./dialect";
 import { contractEnvelope, type EnvelopeReader } from "./envelope";
 import { failureInside } from "./failure-inside";
 import { parseJsonText } from "./json-text";
-import { cleanMessage, messageFits, messageOf, own } from "./messages";
+import { cleanMessage, messageFits, messageInBody, own } from "./messages";
 
 export interface Answer {
   readonly status: number;
@@ -67,7 +67,7 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const { status } = answer;
   const { errors, nowMs, scrub, envelope = contractEnvelope } = judging;
   const parsed = parseJson(answer.text);
-  const said = parsed === notJson ? "" : messageOf(parsed, scrub, envelope.message(parsed));
+  const said = parsed === notJson ? "" : messageInBody(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
   const retryAfterMs = readRetryAfter(answer.retryAfter ?? envelope.retryAfter(parsed), nowMs);
   const known = errors.find((rule) => ruleFits(rule, status, said, envelope.code(parsed)));
@@ -207,7 +207,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
   const message = envelope.message(body);
-  const told = message ? messageOf(body, scrub, message) : undefined;
+  const told = message ? messageInBody(body, scrub, message) : undefined;
   const inside =
     failureInside(body, scrub, told) ?? (succeeded === false ? (told ?? "an error that is not told") : undefined);
   const code = envelope.code(body);

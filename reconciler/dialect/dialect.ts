@@ -33,8 +33,8 @@ export interface Selector {
   readonly none?: Scalar | readonly Scalar[];
 }
 
-export type Place = Pointer | Selector;
-export type Pointers = readonly Place[];
+export type RecordPlace = Pointer | Selector;
+export type Pointers = readonly RecordPlace[];
 
 export interface Route {
   readonly method: Method;

@@ -3,13 +3,13 @@
  * place of the payload. Only the shape of an envelope counts, and only at the top of the body: that a record is in the
  * state `error`, or keeps the error of a build, is data about it.
  */
-import { messageOf, own } from "./messages";
+import { messageInBody, own } from "./messages";
 
 /** The message of the failure, or a text that says that there is one. */
 export function failureInside(body: unknown, scrub: (text: string) => string, told?: string): string | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   if (!saysFailed(body)) return undefined;
-  const said = messageOf(body, scrub, told);
+  const said = messageInBody(body, scrub, told);
   return said === "" ? "an error that is not told" : said;
 }
 

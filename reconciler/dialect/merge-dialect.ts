@@ -5,7 +5,7 @@
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Paging, Place, Pointers, Route, Scalar, States } from "./dialect";
+import type { Dialect, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
 
 /** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
@@ -15,8 +15,8 @@ type Written<T> = T extends readonly (infer E)[]
     : { readonly [K in keyof T]?: Written<T[K]> };
 
 type WrittenRoute = Omit<Route, "item"> & {
-  readonly item?: Place | Pointers;
-  readonly items?: Place | Pointers;
+  readonly item?: RecordPlace | Pointers;
+  readonly items?: RecordPlace | Pointers;
   readonly pagination?: Written<Paging>;
 };
 
@@ -58,12 +58,12 @@ export function mergeDialect(given: PartialDialect): Dialect {
     authorization: { ...authorization, ...(given.authorization as Partial<Dialect["authorization"]>) },
     answers: Object.fromEntries(
       Object.entries(given.answers ?? {}).flatMap(([operation, answer]) =>
-        answer?.item === undefined ? [] : [[operation, { item: listOf<Place>(answer.item) }]],
+        answer?.item === undefined ? [] : [[operation, { item: listOf<RecordPlace>(answer.item) }]],
       ),
     ),
     envelope: {
-      data: listOf<Place>(data),
-      error: { code: listOf<Place>(error?.code), message: listOf<Place>(error?.message) },
+      data: listOf<RecordPlace>(data),
+      error: { code: listOf<RecordPlace>(error?.code), message: listOf<RecordPlace>(error?.message) },
       ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
     },
     names: given.names ?? {},
@@ -82,7 +82,7 @@ const isList = <T>(given: T | readonly T[]): given is readonly T[] => Array.isAr
 /** Every place of a record as a list of places; what is a record of its own is left out. */
 function lists<T extends object>(given: T | undefined): { readonly [K in keyof T]?: Pointers } {
   const entries = Object.entries(given ?? {}).filter(([key]) => key !== "volume_entry");
-  return Object.fromEntries(entries.map(([key, places]) => [key, listOf(places as Place)])) as {
+  return Object.fromEntries(entries.map(([key, places]) => [key, listOf(places as RecordPlace)])) as {
     readonly [K in keyof T]?: Pointers;
   };
 }
@@ -97,8 +97,8 @@ function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
   const { next, marker, ignore, ...rest } = given;
   return {
     ...rest,
-    ...(next !== undefined && { next: listOf<Place>(next) }),
-    ...(marker !== undefined && { marker: listOf<Place>(marker) }),
+    ...(next !== undefined && { next: listOf<RecordPlace>(next) }),
+    ...(marker !== undefined && { marker: listOf<RecordPlace>(marker) }),
     ...(ignore !== undefined && { ignore: listOf<string>(ignore) }),
   };
 }

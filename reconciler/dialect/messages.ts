@@ -17,7 +17,7 @@ export function cleanMessage(text: string): string {
 }
 
 /** What an error body says: the contract's envelope first, then the shapes that proxies and frameworks use. */
-export function messageOf(body: unknown, scrub: (text: string) => string, said?: string | null): string {
+export function messageInBody(body: unknown, scrub: (text: string) => string, said?: string | null): string {
   // The credential is taken out before the text is cut: half a credential is a secret too.
   return cleanMessage(scrub(said || rawMessageOf(body)));
 }

@@ -22,7 +22,7 @@ export interface PageSeen {
   readonly signs: readonly Sign[];
 }
 
-export interface Reading {
+export interface PagingContext {
   readonly origin: string;
   /** The path of the base URL, without a slash at its end. */
   readonly basePath: string;
@@ -43,7 +43,7 @@ export const mostPages = 10_000;
 /** How often a list that changed while it was read is read again from the start. */
 export const mostPasses = 3;
 
-export function nextPage(page: PageSeen, reading: Reading): NextPage {
+export function nextPage(page: PageSeen, reading: PagingContext): NextPage {
   const { paging } = reading;
   if (page.next !== undefined) return follow(page.next.trim(), reading);
   const counted =
@@ -61,7 +61,7 @@ export function nextPage(page: PageSeen, reading: Reading): NextPage {
 }
 
 /** Whether the total, or the number of pages, that the list names is reached. */
-const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: Reading): boolean =>
+const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: PagingContext): boolean =>
   signs.some(({ kind, count }) => (kind === "total" && distinct >= count) || (kind === "pages" && pages >= count));
 
 /** With the size of the dialect, where the route does not name one itself. */
@@ -74,7 +74,7 @@ export function firstPage(request: PageRequest, { size, size_param: param }: Pag
   return { ...request, path: url.pathname + url.search };
 }
 
-function follow(target: string, reading: Reading): NextPage {
+function follow(target: string, reading: PagingContext): NextPage {
   const { paging } = reading;
   if (paging.as === "token") return withParameter(target, reading);
   const isAbsolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(target) || target.startsWith("//");
@@ -86,12 +86,12 @@ function follow(target: string, reading: Reading): NextPage {
   return at(new URL(target, new URL(reading.current.path, reading.origin)).href, reading);
 }
 
-const onBase = (target: string, { basePath }: Reading): string =>
+const onBase = (target: string, { basePath }: PagingContext): string =>
   basePath === "" || target === basePath || target.startsWith(`${basePath}/`) || target.startsWith(`${basePath}?`)
     ? target
     : basePath + target;
 
-function followLink(target: string, reading: Reading): NextPage {
+function followLink(target: string, reading: PagingContext): NextPage {
   const { origin, paging } = reading;
   let url: URL;
   try {
@@ -106,7 +106,7 @@ function followLink(target: string, reading: Reading): NextPage {
   };
 }
 
-function at(target: string, { origin, first }: Reading): NextPage {
+function at(target: string, { origin, first }: PagingContext): NextPage {
   try {
     const { origin: to, pathname, search } = new URL(target, origin);
     if (to !== origin) return { problem: "the next page is at something that is not a URL" };
@@ -117,7 +117,7 @@ function at(target: string, { origin, first }: Reading): NextPage {
 }
 
 /** The first request with the dialect's parameter, in its query or its body. */
-function withParameter(value: string, { origin, first, paging }: Reading): NextPage {
+function withParameter(value: string, { origin, first, paging }: PagingContext): NextPage {
   if (paging.param.startsWith("/"))
     return { request: { ...first, body: placed(first.body ?? {}, tokensOf(paging.param), value) } };
   const url = new URL(first.path, origin);

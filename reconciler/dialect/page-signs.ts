@@ -35,13 +35,13 @@ export interface Sign {
 }
 
 /** An object on the way from the body to the items. */
-export interface Holder {
+export interface PageHolder {
   readonly value: object;
   readonly at: string;
 }
 
 export interface Page {
-  readonly holders: readonly Holder[];
+  readonly holders: readonly PageHolder[];
   /** The items themselves, which say nothing about pages. */
   readonly items: readonly unknown[];
   readonly headers: Readonly<Record<string, string>>;

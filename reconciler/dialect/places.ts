@@ -3,10 +3,10 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
-import type { Place, Pointer, Pointers, Scalar, Selector, SizeUnit } from "./dialect";
+import type { Pointer, Pointers, RecordPlace, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
-export interface Path {
+export interface PointerPath {
   /** As the dialect writes it. */
   readonly pointer: string;
   /** The tokens of the pointer; for a selector, of the list or map that it chooses from. */
@@ -24,9 +24,9 @@ interface Chooser {
   readonly unit?: SizeUnit;
 }
 
-export const compilePointers = (places: Pointers): readonly Path[] => places.map(compilePlace);
+export const compilePointers = (places: Pointers): readonly PointerPath[] => places.map(compilePlace);
 
-const compilePlace = (place: Place): Path =>
+const compilePlace = (place: RecordPlace): PointerPath =>
   typeof place === "string"
     ? { pointer: place, tokens: tokensOf(place) }
     : {
@@ -47,7 +47,7 @@ function tokensUntilChoice(tokens: readonly string[]): readonly string[] {
 }
 
 /** As it is written in a file of one line. */
-export function showPlace(place: Place): string {
+export function showPlace(place: RecordPlace): string {
   if (typeof place === "string") return place;
   return `{ ${Object.entries(place)
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
@@ -55,7 +55,7 @@ export function showPlace(place: Place): string {
 }
 
 /** The value at the place. `undefined`: it is not shown. `null`: the record shows that there is none. */
-export const findAtPath = (value: unknown, path: Path): unknown =>
+export const findAtPath = (value: unknown, path: PointerPath): unknown =>
   path.chooser === undefined ? findAt(value, path.tokens) : path.chooser.one(value);
 
 /**

@@ -5,23 +5,24 @@
 import ipaddr from "ipaddr.js";
 import { credentialMask } from "../core/text/credential-mask";
 import { idProblem } from "../core/text/id-problem";
+import { isObject } from "../core/text/objects";
 import type { SizeUnit } from "./dialect";
-import { asText, findAt, findAtPath, type Path } from "./places";
+import { asText, findAt, findAtPath, type PointerPath } from "./places";
 
-export { compilePointers, findAt, type Path } from "./places";
+export { compilePointers, findAt, type PointerPath } from "./places";
 
 /**
  * The first text found (a number counts as its digits; one in which the credential stood counts as not shown). `null`: something is there and it is empty; `undefined`: none
  * of the pointers finds a text.
  */
-export const findText = (value: unknown, paths: readonly Path[]): string | null | undefined =>
+export const findText = (value: unknown, paths: readonly PointerPath[]): string | null | undefined =>
   firstText(value, paths, (text) => !text.includes(credentialMask));
 
 /** The value at the places of an id: the id (a number counts as its digits), or why the value can be none. */
 export type FoundId = { readonly id: string } | { readonly problem: string } | undefined;
 
 /** `undefined`: none of the pointers finds anything that is not empty. */
-export function findId(value: unknown, paths: readonly Path[]): FoundId {
+export function findId(value: unknown, paths: readonly PointerPath[]): FoundId {
   const text = findText(value, paths);
   if (!text) return undefined;
   const number = Number(text);
@@ -40,12 +41,12 @@ export function findId(value: unknown, paths: readonly Path[]): FoundId {
  * The same for a link to the next page. A link in which the credential stood leads nowhere, but it does not mean that
  * the list has ended.
  */
-export const findLink = (value: unknown, paths: readonly Path[]): string | null | undefined =>
+export const findLink = (value: unknown, paths: readonly PointerPath[]): string | null | undefined =>
   firstText(value, paths, () => true);
 
 function firstText(
   value: unknown,
-  paths: readonly Path[],
+  paths: readonly PointerPath[],
   isShown: (text: string) => boolean,
 ): string | null | undefined {
   let empty = false;
@@ -64,7 +65,7 @@ function firstText(
  */
 export function findAddress(
   value: unknown,
-  paths: readonly Path[],
+  paths: readonly PointerPath[],
 ): { readonly address?: string; readonly other?: string } {
   let other: string | undefined;
   for (const path of paths) {
@@ -78,13 +79,13 @@ export function findAddress(
 }
 
 /** The first array found; `null` there is the empty array, which is how some languages write it. */
-export const findArray = (value: unknown, paths: readonly Path[]): readonly unknown[] | undefined =>
+export const findArray = (value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined =>
   findArrayAt(value, paths)?.items;
 
 /** The same array with its place. */
 export function findArrayAt(
   value: unknown,
-  paths: readonly Path[],
+  paths: readonly PointerPath[],
 ): { readonly items: readonly unknown[]; readonly tokens: readonly string[] } | undefined {
   let empty: readonly string[] | undefined;
   for (const { tokens, chooser } of paths) {
@@ -101,21 +102,19 @@ export function findArrayAt(
 }
 
 /** A list of a record, where one thing alone may stand in place of a list of one. */
-export function findSeveral(value: unknown, paths: readonly Path[]): readonly unknown[] | undefined {
+export function findSeveral(value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined {
   const listed = findArray(value, paths);
   if (listed !== undefined && listed.length > 0) return listed;
   const [alone] = paths.flatMap((path) => {
     const found = path.chooser === undefined ? findAtPath(value, path) : undefined;
-    return (typeof found === "string" && found !== "") || (isMap(found) && Object.keys(found).length > 0)
+    return (typeof found === "string" && found !== "") || (isObject(found) && Object.keys(found).length > 0)
       ? [found]
       : [];
   });
   return alone === undefined ? listed : [alone];
 }
 
-const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
-
-export function findBoolean(value: unknown, paths: readonly Path[]): boolean | undefined {
+export function findBoolean(value: unknown, paths: readonly PointerPath[]): boolean | undefined {
   for (const path of paths) {
     const found = findAtPath(value, path);
     const isTrue = path.chooser?.isTrue;
@@ -130,7 +129,7 @@ export function findBoolean(value: unknown, paths: readonly Path[]): boolean | u
 }
 
 /** A word for a state: a text, or true and false where the record has no more to say. */
-export function findWord(value: unknown, paths: readonly Path[]): string | undefined {
+export function findWord(value: unknown, paths: readonly PointerPath[]): string | undefined {
   const text = findText(value, paths);
   if (text != null && text !== "") return text;
   for (const path of paths) {
@@ -141,9 +140,9 @@ export function findWord(value: unknown, paths: readonly Path[]): string | undef
 }
 
 /** A number of GB, also when written as text, with or without a unit, or counted in another one. */
-export function findSize(value: unknown, paths: readonly Path[]): number | undefined {
+export function findSize(value: unknown, paths: readonly PointerPath[]): number | undefined {
   for (const path of paths) {
-    const size = numberOf(findAtPath(value, path), path.chooser?.unit);
+    const size = numberInUnit(findAtPath(value, path), path.chooser?.unit);
     if (size !== undefined) return size;
   }
   return undefined;
@@ -157,7 +156,7 @@ const perGb: Readonly<Record<string, number>> = {
   T: 1 / 1024,
 };
 
-export function numberOf(found: unknown, unit: SizeUnit = "GB"): number | undefined {
+export function numberInUnit(found: unknown, unit: SizeUnit = "GB"): number | undefined {
   if (typeof found === "number") return Number.isFinite(found) ? found / (perGb[unit[0] ?? "G"] ?? 1) : undefined;
   if (typeof found !== "string") return undefined;
   const [, digits, said] = /^\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*(B|[KMGT](?:i?B?)?)?\s*$/i.exec(found) ?? [];

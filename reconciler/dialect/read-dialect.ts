@@ -5,7 +5,7 @@
 
 import type { ErrorObject } from "ajv";
 import { problemsOf } from "../config/generated/dialect";
-import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
+import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
@@ -47,7 +47,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   const given = (file.root ?? {}) as PartialDialect;
   const problems: Problem[] = documentedProblems(file);
   const errors = problemsOf(given).filter((error) => !isDocumented(error));
-  problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: patternWords }, given));
+  problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: dialectPatternWords }, given));
   if (problems.length === 0)
     problems.push(
       ...placeholderProblems(file, given),
@@ -61,7 +61,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   return {
     // The copy leaves the places behind, which the reader keeps beside the values.
     dialect: problems.length === 0 ? mergeDialect(structuredClone(given)) : builtInDialect,
-    diagnostics: sortDiagnostics([...before, ...problems.map(asDiagnostic), ...notes]),
+    diagnostics: sortDiagnostics([...before, ...problems.map(problemAsDiagnostic), ...notes]),
   };
 }
 
@@ -71,13 +71,13 @@ export function placeInDialect(text: string, file: string, path: readonly string
   for (let length = path.length; length > 0; length--) {
     const part = path.slice(0, length);
     if (part.reduce<unknown>((value, key) => own(value, key), read.root) === undefined) continue;
-    return asDiagnostic({ code: "dialect/does-not-fit", summary: "", at: placeOf(read, part, "key") }).source;
+    return problemAsDiagnostic({ code: "dialect/does-not-fit", summary: "", at: placeOf(read, part, "key") }).source;
   }
   return undefined;
 }
 
 /** What text that fits a pattern of the schema is called; a test compares the two. */
-export const patternWords: Readonly<Record<string, string>> = {
+export const dialectPatternWords: Readonly<Record<string, string>> = {
   "^(/([^~/]|~[01])*)*$": "a JSON pointer: empty, or beginning with /",
   "^/[!-~]*$": "a path that begins with /, without spaces",
   "^([A-Za-z0-9_.$\\[\\]-]+|(/([^~/]|~[01])*)+)$":
@@ -241,7 +241,7 @@ function isRegularExpression(pattern: string): boolean {
 /** What a person still has to find out stays in sight until it is done. */
 const todoNotes = (file: YamlFile, { todo = [] }: PartialDialect): Diagnostic[] =>
   (typeof todo === "string" ? [todo] : todo).map((text, index) =>
-    asDiagnostic({
+    problemAsDiagnostic({
       severity: "warning",
       code: "dialect/todo",
       summary: `The dialect still has something for a person to do: ${cleanMessage(text)}`,

@@ -22,7 +22,7 @@ import { itemAt } from "../core/text/invariant";
 import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
-import { type Holder, nextLink, type Page, pageSigns, type Sign } from "./page-signs";
+import { nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
 import { findAtPath } from "./places";
 import {
   compilePointers,
@@ -37,8 +37,8 @@ import {
   findSize,
   findText,
   findWord,
-  numberOf,
-  type Path,
+  numberInUnit,
+  type PointerPath,
 } from "./pointers";
 import { unreadable, unusableId } from "./unreadable";
 import { isIgnored } from "./whole-list";
@@ -106,7 +106,7 @@ function createAnswerReaders(dialect: Dialect): AnswerReaders {
     return compiled;
   }
   const data = compilePointers(dialect.envelope.data);
-  const itemPlaces = new Map<Operation, readonly Path[]>();
+  const itemPlaces = new Map<Operation, readonly PointerPath[]>();
   for (const operation of operationNames) {
     const item = isAssumed(operation) ? dialect.operations[operation]?.item : dialect.answers[operation]?.item;
     if (item !== undefined) itemPlaces.set(operation, compilePointers(item));
@@ -240,7 +240,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     // A null description is an empty one: the record shows the field.
     const description = findText(record, group.description);
     const listed = findArray(record, group.rules);
-    const rules = listed === undefined ? undefined : readAll(listed, readRule);
+    const rules = listed === undefined ? undefined : readAll(listed, readLiveRule);
     if (rules !== undefined && rules.status !== "accepted") return rules;
     return accepted({
       kind: "group",
@@ -286,7 +286,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
 }
 
 /** A rule as the contract describes it ("Security group rule as returned"); nothing of it is left to the dialect. */
-export function readRule(record: unknown): Reading<LiveRule> {
+export function readLiveRule(record: unknown): Reading<LiveRule> {
   const text = (key: string): string | undefined => {
     const found = own(record, key);
     return typeof found === "string" && found !== "" ? found : typeof found === "number" ? String(found) : undefined;
@@ -298,8 +298,8 @@ export function readRule(record: unknown): Reading<LiveRule> {
     return unusableId("the group that a rule names", remoteGroup.problem, undefined);
   const direction = text("direction");
   if (direction === undefined) return unreadable("a rule", "direction", undefined, ["/direction"], record);
-  const portMin = numberOf(own(record, "port_range_min"));
-  const portMax = numberOf(own(record, "port_range_max"));
+  const portMin = numberInUnit(own(record, "port_range_min"));
+  const portMax = numberInUnit(own(record, "port_range_max"));
   const platform = own(record, "belongs_to_default_sg");
   return accepted({
     id: id.value,
@@ -326,7 +326,7 @@ function readId(
   what: string,
   setting: string | undefined,
   pointers: Pointers,
-  paths: readonly Path[],
+  paths: readonly PointerPath[],
   record: unknown,
 ): Reading<string> {
   const found = findId(record, paths);
@@ -350,8 +350,8 @@ function nextInHeader(name: string | null, headers: Page["headers"]): string | u
 }
 
 /** The objects from the body down to the array. */
-function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): Holder[] {
-  const holders: Holder[] = [];
+function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): PageHolder[] {
+  const holders: PageHolder[] = [];
   const hold = (value: unknown, at: string): void => {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) holders.push({ value, at });
   };
@@ -392,12 +392,12 @@ export function readAll<T>(records: readonly unknown[], read: ReadRecord<T>): Re
 
 interface CompiledPaging {
   readonly paging: Paging;
-  readonly next: readonly Path[];
-  readonly marker: readonly Path[];
+  readonly next: readonly PointerPath[];
+  readonly marker: readonly PointerPath[];
 }
 
 /** The first place that shows anything. */
-function firstShown(value: unknown, places: readonly Path[]): unknown {
+function firstShown(value: unknown, places: readonly PointerPath[]): unknown {
   for (const place of places) {
     const found = findAtPath(value, place);
     if (found !== undefined && found !== null) return found;
@@ -405,11 +405,11 @@ function firstShown(value: unknown, places: readonly Path[]): unknown {
   return undefined;
 }
 
-function compileAll<T extends object>(record: T): { readonly [K in keyof T]: readonly Path[] } {
-  const compiled: [string, readonly Path[]][] = [];
+function compileAll<T extends object>(record: T): { readonly [K in keyof T]: readonly PointerPath[] } {
+  const compiled: [string, readonly PointerPath[]][] = [];
   for (const [key, pointers] of Object.entries(record))
     if (Array.isArray(pointers)) compiled.push([key, compilePointers(pointers as Pointers)]);
-  return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly Path[] };
+  return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly PointerPath[] };
 }
 
 /** Leaves out fields that were not found: absent means unobserved, which is never the same as empty. */

@@ -4,7 +4,7 @@
  */
 import { accepted } from "../core/model/outcome";
 import { own } from "./messages";
-import { compilePointers, findId, numberOf } from "./pointers";
+import { compilePointers, findId, numberInUnit } from "./pointers";
 import type { Reading } from "./records";
 import { unreadable } from "./unreadable";
 
@@ -40,8 +40,8 @@ interface ImportedGroup {
 /** "Security group import report". */
 export function readImportReport(payload: unknown): Reading<ImportReport> {
   const listed = own(payload, "groups") ?? [];
-  const imported = numberOf(own(payload, "imported"));
-  const failed = numberOf(own(payload, "failed"));
+  const imported = numberInUnit(own(payload, "imported"));
+  const failed = numberInUnit(own(payload, "failed"));
   if (!Array.isArray(listed) || imported === undefined || failed === undefined)
     return unreadable(
       "the import report",
@@ -64,7 +64,7 @@ function readImportedGroup(entry: unknown): ImportedGroup {
   return {
     name: text("name") ?? "",
     status: text("status") ?? "",
-    rulesCreated: numberOf(own(entry, "rules_created")) ?? 0,
+    rulesCreated: numberInUnit(own(entry, "rules_created")) ?? 0,
     skipped: Array.isArray(skipped) ? texts(skipped) : [],
     ...(id !== undefined && "id" in id && { id: id.id }),
     ...(error !== undefined && { error }),

@@ -12,7 +12,7 @@ import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openState } from "./plan";
 import type { Clock, Ports } from "./ports";
-import { listsOf } from "./reads-by-kind";
+import { listOfKind } from "./reads-by-kind";
 import { failedBy } from "./run";
 
 interface Listed {
@@ -64,7 +64,7 @@ const kinds = ["vm", "volume", "group"] as const;
 const lister =
   (kind: Kind, client: ServiceClient, signal: AbortSignal): (() => Promise<Outcome<readonly Listed[]>>) =>
   () =>
-    listsOf[kind](client, { signal });
+    listOfKind[kind](client, { signal });
 
 /** A clock that was set back must not make the wait longer than the window. */
 const endOf = (since: string, windowMs: number, clock: Clock): number =>

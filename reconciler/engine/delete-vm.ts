@@ -12,12 +12,17 @@ import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
-import { canSee, findVm, onceSteady, shownByVm, waitForVm } from "./watch-vm";
+import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Delete = ActionOf<"vm.delete">;
 
-export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: string, run: Run): Promise<StepResult> {
+export async function performVmDelete(
+  step: Step<"vm.delete">,
+  action: Delete,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
   const { client } = run.ports;
   // The disks are written down first: if the answer is lost, nothing else tells what outlived the VM.
   const seen = await disksBefore(step, action, id, run);
@@ -33,7 +38,7 @@ export async function deleteVm(step: Step<"vm.delete">, action: Delete, id: stri
   const deleted = await onceSteady(step, run, id, () =>
     client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
   );
-  const outcome = await confirmGone(deleted, canSee(run) ? () => findVm(run, id) : undefined);
+  const outcome = await confirmGone(deleted, canSee(run) ? () => fetchVmCheaply(run, id) : undefined);
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     return failedBy(outcome);
@@ -70,7 +75,7 @@ async function lookAgain(
   }
   if (action.hanging === undefined) return undefined;
   if (vm === undefined && canSee(run)) {
-    const read = await findVm(run, id);
+    const read = await fetchVmCheaply(run, id);
     if (read.status === "accepted") vm = read.value;
     else if (!isGone(read)) return { ...failedBy(read), end: "failed" };
   }
@@ -103,7 +108,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
   let vm = sighting?.seen === "yes" ? sighting.value : undefined;
   // The plan's look showed no disks, as while a VM is being built.
   if (action.hanging === undefined && canSee(run)) {
-    const read = await findVm(run, id);
+    const read = await fetchVmCheaply(run, id);
     if (read.status === "accepted") vm = read.value;
   }
   const seen = shownByVm(step, run, vm);

@@ -8,7 +8,7 @@ import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { blindAfter } from "./poller";
-import { listsOf } from "./reads-by-kind";
+import { listOfKind } from "./reads-by-kind";
 import type { Run } from "./run";
 
 export interface Search<L> {
@@ -75,7 +75,7 @@ async function lookThrough<K extends Kind>(
   for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
     const isOver = clock.now() >= deadline;
-    const listed = await listsOf[kind](client, { signal: run.signal, proves: isOver });
+    const listed = await listOfKind[kind](client, { signal: run.signal, proves: isOver });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;

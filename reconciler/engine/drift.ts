@@ -14,7 +14,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import type { ServiceClient } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
-import { assertSameService, assertShown, scopeOf } from "./scope";
+import { assertSameScope, assertShown, scopeOf } from "./scope";
 
 export interface Drift {
   readonly address: string;
@@ -53,7 +53,7 @@ export async function findDrift(
   already?: Live,
 ): Promise<DriftReport> {
   const desired = desiredAsRecorded(state);
-  if (!acceptService) assertSameService(state, scopeOf(client, desired));
+  if (!acceptService) assertSameScope(state, scopeOf(client, desired));
   const seen =
     already === undefined
       ? await refresh(client, desired, state, { acceptService })

@@ -1,6 +1,6 @@
 /** Looks at what is elsewhere: the outputs of other projects and nothing else of their states, without a lock; and things of the service by their id or name. */
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { External, ExternalValues, Lookup, LookupKind, Read } from "../core/model/external";
+import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
@@ -88,7 +88,7 @@ const see: Record<LookupKind, (client: ServiceClient) => Promise<Seen>> = {
 };
 
 /** Without a list, a resource that is named by its id may be read by it. */
-async function oneOf({ kind, by, wanted }: Lookup, seen: Seen, client: ServiceClient): Promise<Seen> {
+async function oneOf({ kind, by, wanted }: LookupRequest, seen: Seen, client: ServiceClient): Promise<Seen> {
   if (seen !== undefined || by === "name") return seen;
   const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => Thing) =>
     all(
@@ -105,7 +105,7 @@ type Chosen =
   | { readonly attributes: Thing }
   | { readonly problem: Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> };
 
-function choose({ name, kind, by, wanted }: Lookup, seen: Seen): Chosen {
+function choose({ name, kind, by, wanted }: LookupRequest, seen: Seen): Chosen {
   const what = `${kind} ${by === "id" ? "" : "named "}${wanted}`;
   const problem = (summary: string, fix: string, detail?: string): Chosen => ({
     problem: { code: "config/lookup-failed", summary, fix, ...(detail === undefined ? {} : { detail }) },

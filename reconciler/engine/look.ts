@@ -6,15 +6,13 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
-import { type Kind, kinds, perKind } from "../core/model/kinds";
+import { type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
 
-export type Ids = Readonly<Record<Kind, ReadonlySet<string>>>;
-
-export interface Seen {
+export interface SeenByKind {
   readonly vm: Observed<LiveVm> & { readonly listed?: readonly LiveVm[] };
   readonly volume: Observed<LiveVolume> & { readonly listed: boolean };
   readonly group: Observed<LiveGroup> & { readonly listed: boolean };
@@ -27,17 +25,21 @@ export interface Looking {
   readonly desired: Desired;
   readonly state: State;
   /** Everything that the state and the file know by an id. */
-  readonly known: Ids;
+  readonly known: IdsOfKinds;
   /** New VMs that a list may not show yet. */
   readonly young: ReadonlySet<string>;
   readonly findings: Diagnostic[];
   readonly signal?: AbortSignal;
   /** Told as soon as the VMs are seen. */
-  readonly sawVms?: (seen: Seen["vm"]) => void;
+  readonly sawVms?: (seen: SeenByKind["vm"]) => void;
 }
 
 /** `whole`: kinds of which the service has to show everything. */
-export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) => boolean): Promise<Seen> {
+export async function lookAtKinds(
+  looking: Looking,
+  wanted: IdsOfKinds,
+  whole: (kind: Kind) => boolean,
+): Promise<SeenByKind> {
   const { client, desired, state, known, young, findings } = looking;
   // An open create whose resource does not show is taken for not done.
   const isOpen = (kind: Kind): boolean =>
@@ -62,7 +64,7 @@ export async function lookAt(looking: Looking, wanted: Ids, whole: (kind: Kind) 
 }
 
 /** What two looks saw; the later one counts. */
-export function both(first: Seen, then: Seen): Seen {
+export function both(first: SeenByKind, then: SeenByKind): SeenByKind {
   const vms = then.vm.listed ?? first.vm.listed;
   return {
     vm: { ...merged(first.vm, then.vm), ...(vms === undefined ? {} : { listed: vms }) },
@@ -78,7 +80,7 @@ const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
 });
 
 /** By what was seen: volumes on these VMs and VMs under these volumes at which nobody has looked yet. */
-export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
+export function beside(seen: SeenByKind, wanted: IdsOfKinds, { known }: Looking): IdsOfKinds {
   const ids = perKind(() => new Set<string>());
   const add = (kind: Kind, id: string): void => {
     if (known[kind].has(id) && !seen[kind].looks.has(id)) ids[kind].add(id);
@@ -95,7 +97,7 @@ export function beside(seen: Seen, wanted: Ids, { known }: Looking): Ids {
 }
 
 /** A few more resources of each kind that nobody has looked at or `tried` to look at yet. */
-export function others(seen: Seen, { known }: Looking, tried: Set<string>, most: number): Ids {
+export function others(seen: SeenByKind, { known }: Looking, tried: Set<string>, most: number): IdsOfKinds {
   const of = (kind: Kind): ReadonlySet<string> => {
     const ids = new Set<string>();
     for (const id of known[kind]) {
@@ -110,4 +112,4 @@ export function others(seen: Seen, { known }: Looking, tried: Set<string>, most:
   return perKind(of);
 }
 
-export const isNobody = (ids: Ids): boolean => kinds.every((kind) => ids[kind].size === 0);
+export const isNobody = (ids: IdsOfKinds): boolean => kinds.every((kind) => ids[kind].size === 0);

@@ -5,7 +5,7 @@ import type { Failure, Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
 import type { OperationOn, Step } from "../core/plan/step";
 import { createVm } from "./create-vm";
-import { deleteVm } from "./delete-vm";
+import { performVmDelete } from "./delete-vm";
 import { showsPower } from "./prove-stopped";
 import { recordDone, recordOf } from "./record-step";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
@@ -21,8 +21,8 @@ import {
   type StepResult,
 } from "./run";
 import { sendAndLook } from "./send-and-look";
-import { snapshotVm } from "./snapshot-vm";
-import { lookAt, onceSteady, readVm, waitThenRecord } from "./watch-vm";
+import { performVmSnapshot } from "./snapshot-vm";
+import { fetchVm, lookAtVm, onceSteady, waitThenRecord } from "./watch-vm";
 
 type Existing = Exclude<OperationOn<"vm">, "vm.create">;
 /** Performs a step on an existing VM. */
@@ -43,7 +43,7 @@ const settle: OnVm<"vm.settle"> = (step, _, id, run) =>
 const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
   const outcome = await sendAndLook(
     () => run.ports.client.renameVm(id, action.name, optionsFor(step, run)),
-    lookAt(run, id, (vm) => vm.name.toLowerCase() === action.name),
+    lookAtVm(run, id, (vm) => vm.name.toLowerCase() === action.name),
     run,
   );
   return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
@@ -54,11 +54,11 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
     image !== undefined && isEntry(image, action.image, run.images) === true;
   // The VM was in transition when the plan was made: an earlier run may have sent the very same request.
   const seen = run.live.vmById.get(id);
-  if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAt(run, id, hasImage)()) === "done")
+  if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAtVm(run, id, hasImage)()) === "done")
     return recordDone(step, run);
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
-    lookAt(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
+    lookAtVm(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
     run,
   );
   return outcome.status === "accepted"
@@ -70,7 +70,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
 };
 
 const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
-  const read = action.looksFirst === true ? await readVm(run, id) : undefined;
+  const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
   if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
     // A service that confirms resizes by itself has nothing left to revert.
     const before = recordedVm(step, run);
@@ -79,14 +79,14 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
     () => run.ports.client.revertResize(id, optionsFor(step, run)),
-    lookAt(run, id, (vm) => vm.phase !== "verify_resize"),
+    lookAtVm(run, id, (vm) => vm.phase !== "verify_resize"),
     run,
   );
   return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
 };
 
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
-  if (action.looksFirst === true && (await lookAt(run, id, (vm) => vm.phase === "stopped")()) === "done")
+  if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
     return recordDone(step, run);
   // The stop is written down first: whatever ends this run, the next one starts the VM again.
   const before = recordedVm(step, run);
@@ -95,7 +95,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   const outcome = await onceSteady(step, run, id, () =>
     sendAndLook(
       () => run.ports.client.stopVm(id, optionsFor(step, run)),
-      lookAt(run, id, (vm) => vm.phase === "stopped"),
+      lookAtVm(run, id, (vm) => vm.phase === "stopped"),
       run,
       isInvalidState,
     ),
@@ -116,11 +116,11 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
 };
 
 const start: OnVm<"vm.start"> = async (step, action, id, run) => {
-  if (action.looksFirst === true && (await lookAt(run, id, isRunning)()) === "done")
+  if (action.looksFirst === true && (await lookAtVm(run, id, isRunning)()) === "done")
     return recordDone(step, run, startedOf(step, run));
   const outcome = await sendAndLook(
     () => run.ports.client.startVm(id, optionsFor(step, run)),
-    lookAt(run, id, isRunning),
+    lookAtVm(run, id, isRunning),
     run,
     isInvalidState,
   );
@@ -130,7 +130,7 @@ const start: OnVm<"vm.start"> = async (step, action, id, run) => {
 const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
   const outcome = await sendAndLook(
     () => run.ports.client.rebootVm(id, optionsFor(step, run)),
-    lookAt(run, id, isRunning),
+    lookAtVm(run, id, isRunning),
     run,
   );
   return onceRunning(step, id, run, outcome);
@@ -164,9 +164,9 @@ export const vmPerformers: Performers<OperationOn<"vm">> = {
   "vm.check": onVm(check),
   "vm.resize.confirm": mayStart(confirm),
   "vm.resize.revert": mayStart(revert),
-  "vm.snapshot": onVm(snapshotVm),
+  "vm.snapshot": onVm(performVmSnapshot),
   "vm.stop": onVm(stop),
   "vm.start": mayStart(start),
   "vm.reboot": mayStart(reboot),
-  "vm.delete": onVm(deleteVm),
+  "vm.delete": onVm(performVmDelete),
 };

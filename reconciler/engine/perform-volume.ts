@@ -23,8 +23,8 @@ import {
   type Run,
   type StepResult,
 } from "./run";
-import { type Seen, sendAndLook } from "./send-and-look";
-import { isConflict, onceSteady, readVm } from "./watch-vm";
+import { type SeenAfterwards, sendAndLook } from "./send-and-look";
+import { fetchVm, isConflict, onceSteady } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
 type Existing = Exclude<OperationOn<"volume">, "volume.create">;
@@ -195,7 +195,7 @@ const moveUnknown = (address: string, { id, vmId, way }: Move, { reason }: Unkno
 });
 
 const lookAt =
-  (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<Seen> => {
+  (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<SeenAfterwards> => {
     const outcome = await run.ports.client.getVolume(id, { signal: run.signal });
     if (outcome.status !== "accepted") return "cannot-tell";
     const verdict = isDone(outcome.value);
@@ -204,12 +204,12 @@ const lookAt =
 
 /** The volume's record where it shows where the volume hangs, else the VM's list of disks. */
 function lookForAttachment(run: Run, id: string, vmId: string, attached: boolean) {
-  return async (): Promise<Seen> => {
+  return async (): Promise<SeenAfterwards> => {
     const seen = await lookAt(run, id, (volume) =>
       volume.attachedTo === undefined ? undefined : (volume.attachedTo === vmId) === attached,
     )();
     if (seen !== "cannot-tell") return seen;
-    const read = await readVm(run, vmId);
+    const read = await fetchVm(run, vmId);
     if (!read.seen || read.vm?.volumes === undefined) return "cannot-tell";
     return read.vm.volumes.some((disk) => disk.id === id) === attached ? "done" : "not-done";
   };

@@ -16,7 +16,7 @@ import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import type { Clock } from "./ports";
 import { type Refreshed, refresh } from "./refresh";
-import { assertSameService, assertShown, scopeOf, scopeToRemember } from "./scope";
+import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
 
 export interface Prepared {
   readonly desired: Desired;
@@ -115,7 +115,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   input.letGo?.(state);
   const accepted = options.acceptService === true;
   const now = scopeOf(client, desired);
-  if (!accepted) assertSameService(state, now);
+  if (!accepted) assertSameScope(state, now);
   const started = input.clock.now();
   const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
   const look = async (part: Part | undefined) => {

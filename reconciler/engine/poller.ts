@@ -12,14 +12,14 @@ import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
 
 /** One poll's VMs, by id and by name, so that ten thousand who wait for a name need not each walk the list. */
-export interface Seen {
+export interface SeenVms {
   readonly byId: ReadonlyMap<string, LiveVm>;
   /** By the name in lower case. */
   named(name: string): readonly LiveVm[];
 }
 
 /** `undefined`: keep waiting. */
-export type Look<T> = (seen: Seen) => T | undefined;
+export type WaitUntil<T> = (seen: SeenVms) => T | undefined;
 
 export type Waited<T> =
   | { readonly ended: "found"; readonly value: T }
@@ -29,7 +29,7 @@ export type Waited<T> =
 
 export interface Poller {
   /** `ids`: what to look at one by one where there is no list. */
-  watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], options?: WatchOptions): Promise<Waited<T>>;
+  watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], options?: WatchOptions): Promise<Waited<T>>;
 }
 
 export interface WatchOptions {
@@ -39,7 +39,7 @@ export interface WatchOptions {
 }
 
 interface Watcher {
-  readonly look: Look<unknown>;
+  readonly look: WaitUntil<unknown>;
   readonly ids: readonly string[];
   readonly since: number;
   readonly from: number;
@@ -131,7 +131,12 @@ export function createPoller(
   }
 
   /** How a wait ends with what was just seen; `undefined`: it goes on. */
-  function endOf(watcher: Watcher, seen: Outcome<Seen>, asked: number, askedAt: number): Waited<unknown> | undefined {
+  function endOf(
+    watcher: Watcher,
+    seen: Outcome<SeenVms>,
+    asked: number,
+    askedAt: number,
+  ): Waited<unknown> | undefined {
     const isOver = askedAt >= watcher.deadline;
     if (seen.status !== "accepted") {
       const isBlind = isOver || seen.status === "rejected" || failures >= blindAfter;
@@ -144,7 +149,7 @@ export function createPoller(
     return isOver ? { ended: "timeout" } : undefined;
   }
 
-  async function look(): Promise<Outcome<Seen>> {
+  async function look(): Promise<Outcome<SeenVms>> {
     const vms = new Map<string, LiveVm>();
     if (client.can.seesVms === "list") {
       const listed = await client.listVms();
@@ -160,7 +165,7 @@ export function createPoller(
     return { status: "accepted" as const, value: seenOf(vms) };
   }
 
-  const pagesOf = ({ byId }: Seen): number =>
+  const pagesOf = ({ byId }: SeenVms): number =>
     client.can.seesVms === "list" ? Math.ceil(byId.size / (client.listCost?.("vm") ?? usualListCost).pageItems) : 1;
 
   function finish(watcher: Watcher, waited: Waited<unknown>): void {
@@ -170,7 +175,7 @@ export function createPoller(
   }
 
   return {
-    watch<T>(look: Look<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
+    watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
       return new Promise<Waited<T>>((resolve) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
         const watcher: Watcher = {
@@ -191,7 +196,7 @@ export function createPoller(
   };
 }
 
-function seenOf(byId: ReadonlyMap<string, LiveVm>): Seen {
+function seenOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
   let byName: Map<string, LiveVm[]> | undefined;
   return {
     byId,

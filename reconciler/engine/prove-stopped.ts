@@ -6,20 +6,20 @@ import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { failedBy, type Run, type StepResult } from "./run";
-import { canSee, findVm } from "./watch-vm";
+import { canSee, fetchVmCheaply } from "./watch-vm";
 
-export interface Proof {
+export interface StoppedProof {
   /** Why nothing may be sent. Absent: the VM is stopped, or does not exist. */
   readonly result?: StepResult;
   /** The VM as it was just seen. */
   readonly vm?: LiveVm;
 }
 
-export async function proveStopped(step: Step, run: Run, id: string): Promise<Proof> {
+export async function proveStopped(step: Step, run: Run, id: string): Promise<StoppedProof> {
   const { clock, timing } = run.ports;
   const started = clock.now();
   for (;;) {
-    const read = canSee(run) ? await findVm(run, id) : undefined;
+    const read = canSee(run) ? await fetchVmCheaply(run, id) : undefined;
     if (read !== undefined && read.status !== "accepted")
       return isGone(read) ? {} : { result: { ...failedBy(read), end: "failed" } };
     const vm = read?.value;
@@ -37,7 +37,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<Pr
 
 /** Whether a record shows if the VM runs. */
 export async function showsPower(run: Run, id: string): Promise<boolean> {
-  const read = canSee(run) ? await findVm(run, id) : undefined;
+  const read = canSee(run) ? await fetchVmCheaply(run, id) : undefined;
   return read?.status === "accepted" && read.value.status !== undefined;
 }
 

@@ -195,10 +195,10 @@ async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Di
     else diagnostics.push(readFailed("the list of security groups", listed));
   }
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
-  return readEach(ids, (id) => readGroup(client, id, heads?.get(id)), "security group", diagnostics);
+  return readEach(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
 }
 
-export async function readGroup(client: ServiceClient, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
+export async function fetchGroup(client: ServiceClient, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
   const [head, rules] = await Promise.all([
     known === undefined && client.can.readsOneGroup ? client.getGroup(id) : undefined,
     client.listRules(id),

@@ -15,13 +15,13 @@ import {
   type Sighting,
   weigh,
 } from "../core/model/evidence";
-import { type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
+import { type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
-import { beside, both, type Ids, isNobody, type Looking, type LooksOf, lookAt, others, type Seen } from "./look";
+import { beside, both, isNobody, type Looking, type LooksOf, lookAtKinds, others, type SeenByKind } from "./look";
 import { cannotLook, type Options, observeEach } from "./observe";
 import { askAhead, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
@@ -66,7 +66,7 @@ export async function refresh(
     ...(part === undefined ? { sawVms: (vm) => askAhead(lists, desired, state, vm.listed, vm.looks) } : {}),
   };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
-  let seen = await lookAt(looking, wanted, (kind) => part === undefined || part.named.has(kind));
+  let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
   if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
   const judge = async () => {
     await lookForLeft(client, state, seen, findings, signalOf(options));
@@ -85,7 +85,7 @@ export async function refresh(
   for (let round = 1; part !== undefined && !isClear && (round === 1 || isDoubt(verdict)); round++) {
     const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
     const isLast = isNobody(more);
-    seen = both(seen, await lookAt(looking, more, () => isLast));
+    seen = both(seen, await lookAtKinds(looking, more, () => isLast));
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
@@ -108,7 +108,7 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
   return young;
 }
 
-function liveOf(seen: Seen, verdict: ScopeProof | ScopeDoubt): Live {
+function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt): Live {
   const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
     new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
   const { vm: vms, volume: volumes, group: groups } = seen;
@@ -130,7 +130,7 @@ const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(findings.map((finding) => [`${finding.code} ${finding.summary}`, finding])).values(),
 ];
 
-const looksOf = ({ vm, volume, group }: Seen): LooksOf => ({
+const looksOf = ({ vm, volume, group }: SeenByKind): LooksOf => ({
   vm: vm.looks,
   volume: volume.looks,
   group: group.looks,
@@ -141,9 +141,9 @@ const fewWitnesses = 10;
 const manyWitnesses = 50;
 
 /** Looks at volumes and VMs that are attached in another way than the state says. */
-async function lookBeside(seen: Seen, wanted: Ids, looking: Looking): Promise<Seen> {
+async function lookBeside(seen: SeenByKind, wanted: IdsOfKinds, looking: Looking): Promise<SeenByKind> {
   const ids = beside(seen, wanted, looking);
-  return isNobody(ids) ? seen : both(seen, await lookAt(looking, ids, () => false));
+  return isNobody(ids) ? seen : both(seen, await lookAtKinds(looking, ids, () => false));
 }
 
 const within = (desired: Desired, { addresses }: Part): Desired => ({
@@ -155,7 +155,7 @@ const within = (desired: Desired, { addresses }: Part): Desired => ({
 async function lookForLeft(
   client: ServiceClient,
   state: State,
-  { vm: vms, volume: volumes }: Seen,
+  { vm: vms, volume: volumes }: SeenByKind,
   findings: Diagnostic[],
   options: Options,
 ): Promise<void> {
@@ -170,7 +170,11 @@ async function lookForLeft(
  * A volume that a VM's record names is there, and a VM that its own data volume names, whatever a list or a read said of
  * it: two answers that differ prove nothing. What was attached later may go on naming a VM that is gone.
  */
-function contradict({ resources }: State, { vm: { looks: vms }, volume: volumes }: Seen, findings: Diagnostic[]): void {
+function contradict(
+  { resources }: State,
+  { vm: { looks: vms }, volume: volumes }: SeenByKind,
+  findings: Diagnostic[],
+): void {
   for (const record of resources.values()) {
     if (record.kind !== "vm" || record.id === undefined || record.deleting === true) continue;
     const { id, address } = record;
@@ -211,7 +215,7 @@ function contradict({ resources }: State, { vm: { looks: vms }, volume: volumes 
 function importsUnseen(
   desired: Desired,
   state: State,
-  seen: Seen,
+  seen: SeenByKind,
   forbidden: ReadonlySet<string>,
   isDoubted: boolean,
 ): Diagnostic[] {

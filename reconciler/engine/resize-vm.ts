@@ -8,7 +8,7 @@ import { recordDone, recordOf } from "./record-step";
 import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { sendAndLook } from "./send-and-look";
-import { canSee, lookAt, readVm, waitForVm, waitThenRecord } from "./watch-vm";
+import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch-vm";
 
 export async function resize(
   step: Step<"vm.resize">,
@@ -28,7 +28,7 @@ export async function resize(
   await run.recorder.record(recordOf(step, run));
   const outcome = await sendAndLook(
     () => run.ports.client.resizeVm(id, action.flavor, optionsFor(step, run)),
-    lookAt(
+    lookAtVm(
       run,
       id,
       (vm) =>
@@ -53,7 +53,7 @@ export async function check(
 ): Promise<StepResult> {
   const { clock, checkHealth, timing } = run.ports;
   const wanted = plainCheck(action.check);
-  const sighting = await readVm(run, id);
+  const sighting = await fetchVm(run, id);
   if (!sighting.seen || sighting.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
   const { vm } = sighting;
@@ -133,7 +133,7 @@ export async function confirm(
 ): Promise<StepResult> {
   const { client } = run.ports;
   if (canSee(run)) {
-    const read = await readVm(run, id);
+    const read = await fetchVm(run, id);
     // A service that confirms resizes by itself has nothing left to confirm. A service that found no room has left the
     // VM as it was.
     if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
@@ -142,7 +142,7 @@ export async function confirm(
   if (action.manual || !client.can.confirmsResize) return waitsInVerify(step, "confirmed");
   const outcome = await sendAndLook(
     () => client.confirmResize(id, optionsFor(step, run)),
-    lookAt(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),
+    lookAtVm(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),
     run,
     (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
   );

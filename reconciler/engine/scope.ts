@@ -36,7 +36,7 @@ export const scopeOf = (
 });
 
 /** Sends no request, so it comes first. */
-export function assertSameService(state: State, now: Scope): void {
+export function assertSameScope(state: State, now: Scope): void {
   const doubt = compareScopes(state.scope, now);
   if (doubt !== undefined) throw refusal(doubt, []);
 }

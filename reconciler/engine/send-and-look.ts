@@ -2,7 +2,7 @@
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { Run } from "./run";
 
-export type Seen = "done" | "not-done" | "cannot-tell";
+export type SeenAfterwards = "done" | "not-done" | "cannot-tell";
 
 /** How often a request is sent whose answer gets lost each time. */
 const attempts = 3;
@@ -13,7 +13,7 @@ const attempts = 3;
  */
 export async function sendAndLook<T>(
   send: () => Promise<Outcome<T>>,
-  look: () => Promise<Seen>,
+  look: () => Promise<SeenAfterwards>,
   run: Run,
   isAlready: (failure: Failure) => boolean = () => false,
 ): Promise<Outcome<T | undefined>> {

@@ -10,13 +10,13 @@ import type { Outcome } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
 import type { ActionOf, Step } from "../core/plan/step";
 import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
-import { type Seen, sendAndLook } from "./send-and-look";
+import { type SeenAfterwards, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
 /** A snapshot that is older than this does not hold what is about to be lost. */
 const freshMs = 60 * 60_000;
 
-export async function snapshotVm(
+export async function performVmSnapshot(
   step: Step<"vm.snapshot">,
   { name }: ActionOf<"vm.snapshot">,
   id: string,
@@ -66,7 +66,7 @@ async function take(
   const idsBefore = before.filter((image) => image.name === name).map((image) => image.id);
   const intent: Intent = { step: step.id, address, operation: "vm.snapshot", name, sentAt: isoNow(run), idsBefore };
   await run.recorder.record([{ type: "intent", address, intent }]);
-  const look = async (): Promise<Seen> => {
+  const look = async (): Promise<SeenAfterwards> => {
     const now = images === undefined ? undefined : await listImages(run);
     if (now?.status !== "accepted") return "cannot-tell";
     return imageOf(intent, now.value) === undefined ? "not-done" : "done";

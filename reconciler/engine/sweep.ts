@@ -4,14 +4,14 @@
  */
 import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
-import { perKind } from "../core/model/kinds";
+import { type IdsOfKinds, perKind } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import { type Live, notSeen, type Sighting } from "../core/model/live";
 import type { State } from "../core/model/recorded";
-import { nextSlice, requestsLeft, type Sight, type SliceIds, type Swept, sweptWith } from "../core/plan/sweep";
+import { nextSlice, requestsLeft, type Sight, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
-import { isNobody, lookAt, type Seen } from "./look";
+import { isNobody, lookAtKinds, type SeenByKind } from "./look";
 import type { Clock } from "./ports";
 
 export interface SweepSetting {
@@ -54,7 +54,7 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
       if (signal.aborted) return known;
       const ids = nextSlice(state, known, sight, from, left);
       if (isNobody(ids)) break;
-      const seen = await lookAt(
+      const seen = await lookAtKinds(
         { client, desired, state, known: allIds(state), young: new Set(), findings: [], signal },
         ids,
         () => false,
@@ -69,13 +69,13 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
   return known;
 }
 
-function allIds({ resources }: State): SliceIds {
+function allIds({ resources }: State): IdsOfKinds {
   const ids = perKind(() => new Set<string>());
   for (const { kind, id } of resources.values()) if (id !== undefined) ids[kind].add(id);
   return ids;
 }
 
-function isAsBefore({ live }: Swept, { vm, volume, group }: Seen, ids: SliceIds): boolean {
+function isAsBefore({ live }: Swept, { vm, volume, group }: SeenByKind, ids: IdsOfKinds): boolean {
   const isSame = <T>(
     wanted: ReadonlySet<string>,
     looks: ReadonlyMap<string, Look<T>>,
@@ -94,7 +94,7 @@ function isAsBefore({ live }: Swept, { vm, volume, group }: Seen, ids: SliceIds)
 }
 
 /** A resource that does not show is left for the round to prove: here it counts as not seen. */
-const liveOf = ({ vm, volume, group }: Seen): Live => ({
+const liveOf = ({ vm, volume, group }: SeenByKind): Live => ({
   ...notSeen,
   vmById: sightings(vm.looks),
   volumes: sightings(volume.looks),

@@ -7,10 +7,10 @@ import type { OperationOn, Step } from "../core/plan/step";
 import { settleVm, type Wait } from "../core/schedule/settle";
 import { recordDone } from "./record-step";
 import { done, failedBy, type Run, type StepResult } from "./run";
-import type { Seen } from "./send-and-look";
+import type { SeenAfterwards } from "./send-and-look";
 
 /** Reads one VM the cheapest way there is. */
-export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
+export async function fetchVmCheaply(run: Run, id: string): Promise<Outcome<LiveVm>> {
   const { client } = run.ports;
   if (client.can.seesVms !== "list") return client.getVm(id, { signal: run.signal });
   const listed = await run.listVms();
@@ -22,20 +22,21 @@ export async function findVm(run: Run, id: string): Promise<Outcome<LiveVm>> {
 }
 
 /** `vm: undefined`: the VM does not exist. `seen: false`: nobody can tell. */
-export async function readVm(
+export async function fetchVm(
   run: Run,
   id: string,
 ): Promise<{ readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false }> {
-  const outcome = await findVm(run, id);
+  const outcome = await fetchVmCheaply(run, id);
   if (outcome.status === "accepted") return { seen: true, vm: outcome.value };
   return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false };
 }
 
-export const lookAt = (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<Seen> => {
-  const read = await readVm(run, id);
-  if (!read.seen) return "cannot-tell";
-  return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
-};
+export const lookAtVm =
+  (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<SeenAfterwards> => {
+    const read = await fetchVm(run, id);
+    if (!read.seen) return "cannot-tell";
+    return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
+  };
 
 export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 
@@ -108,7 +109,7 @@ export async function onceSteady<T>(
 ): Promise<Outcome<T>> {
   const outcome = await ask();
   if (outcome.status === "accepted" || !isConflict(outcome)) return outcome;
-  const read = await readVm(run, vmId);
+  const read = await fetchVm(run, vmId);
   if (!read.seen || read.vm?.phase !== "changing") return outcome;
   const waited = await waitForVm(step, run, vmId, { for: "arrived" });
   return waited.end === "done" ? ask() : outcome;

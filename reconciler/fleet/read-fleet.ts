@@ -4,7 +4,7 @@
  */
 
 import { problemsOf } from "../config/generated/fleet";
-import { asDiagnostic, collectProblems, type Problem } from "../config/problems";
+import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type ConfigSource, offsetAt, type Path } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
@@ -41,7 +41,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     ),
   };
   if (problems.length === 0) problems.push(...referenceProblems(fleet, parts));
-  const all = sortDiagnostics([...diagnostics, ...problems.map(asDiagnostic)]);
+  const all = sortDiagnostics([...diagnostics, ...problems.map(problemAsDiagnostic)]);
   return hasErrors(all) ? { diagnostics: all } : { fleet, diagnostics: all };
 }
 

@@ -1,11 +1,12 @@
 /** What the service shows of one resource: by the id alone, or with everything that its record knows. */
 import type { Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
+import type { LiveOf } from "../core/model/live";
 import { refresh } from "../engine/refresh";
 import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
 import { addressOf } from "./one-desired";
 import { stateOf } from "./one-run";
-import type { LiveOf, Of, Shape } from "./shape";
+import type { Of, Shape } from "./shape";
 
 type HandlerClient = HandlerService["client"];
 
@@ -51,10 +52,10 @@ export async function lookAt<K extends Kind>(
   context: HandlerContext,
   record: Of<K>,
   id: string,
-): Promise<LiveOf<K> | undefined> {
+): Promise<LiveOf[K] | undefined> {
   if (Object.keys(shape.outputs).length === 0) return undefined;
   const service = await context.service();
-  const look = async (client: HandlerClient): Promise<LiveOf<K> | undefined> => {
+  const look = async (client: HandlerClient): Promise<LiveOf[K] | undefined> => {
     const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }));
     const sighting = shape.sight(seen.live, id);
     return sighting.seen === "yes" ? sighting.value : undefined;

@@ -2,25 +2,13 @@
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
-import type { Live, Sighting } from "../core/model/live";
+import type { Live, LiveOf, Sighting } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
 
 export type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
-export type LiveOf<K extends Kind> = K extends "vm"
-  ? Live["vmById"] extends ReadonlyMap<string, Sighting<infer T>>
-    ? T
-    : never
-  : K extends "volume"
-    ? Live["volumes"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never
-    : Live["groups"] extends ReadonlyMap<string, Sighting<infer T>>
-      ? T
-      : never;
-
 export interface Shape<K extends Kind> {
   readonly type: string;
   readonly kind: K;
@@ -36,21 +24,21 @@ export interface Shape<K extends Kind> {
   /** A replacement has to give way first: its name is taken as long as it is there. */
   readonly deleteBeforeReplace: boolean;
   write(inputs: Props): Written;
-  sight(live: Live, id: string): Sighting<LiveOf<K>>;
+  sight(live: Live, id: string): Sighting<LiveOf[K]>;
   /** What can be told of a resource that is only looked at. */
-  recordOfLive(address: Address, live: LiveOf<K>, world: Live): Of<K>;
+  recordOfLive(address: Address, live: LiveOf[K], world: Live): Of<K>;
   /** The record with what the service shows for the fields that differ. */
-  drifted(record: Of<K>, live: LiveOf<K>, change: Change, before: Props): Of<K>;
+  drifted(record: Of<K>, live: LiveOf[K], change: Change, before: Props): Of<K>;
   /** The record with what a delete that was cut off has noted. */
   leaving?(record: Of<K>, left: readonly Disk[]): Of<K>;
   inputsOf(record: Of<K>): Props;
-  outputsOf(record: Of<K>, live: LiveOf<K> | undefined): Props;
+  outputsOf(record: Of<K>, live: LiveOf[K] | undefined): Props;
   /** Records of other resources that a delete must not take for leftovers of this one. */
-  neighbours?(record: Of<K>, live: LiveOf<K> | undefined): readonly RecordedResource[];
+  neighbours?(record: Of<K>, live: LiveOf[K] | undefined): readonly RecordedResource[];
   /** The VM whose work an update or a delete would disturb. */
-  hangsOn?(live: LiveOf<K>): string | undefined;
+  hangsOn?(live: LiveOf[K]): string | undefined;
   /** Records of other resources that an update has to look at as well. */
-  standsOn?(live: LiveOf<K>, inputs: Props): readonly RecordedResource[];
+  standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
   /** Of a record that was read by its id: the part that a program with these inputs manages. */
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
   /** What a new one in the place of one that is gone does not have, as the end of a sentence. */
@@ -58,9 +46,9 @@ export interface Shape<K extends Kind> {
   /** The record as it is kept between two calls. */
   keep?(record: Of<K>, declared: DesiredResource): Of<K>;
   /** What is wanted once it is seen what else is there. */
-  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf<K>): DesiredResource;
+  wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf[K]): DesiredResource;
   /** Nothing of it is on its way. */
-  isSettled?(live: LiveOf<K>): boolean;
+  isSettled?(live: LiveOf[K]): boolean;
   /** The engine still works on it, so that only a look tells what a change would do. */
   isUnsettled(record: Of<K>): boolean;
 }

@@ -79,7 +79,7 @@ export function runCommand(
   });
 }
 
-export interface Answered {
+export interface CommandAnswer {
   readonly exitCode: number;
   readonly stdout: string;
   /** What it said beside that, for a message. */
@@ -89,7 +89,12 @@ export interface Answered {
 const longestAnswer = 16 * 1024 * 1024;
 
 /** A program that reads all of its input and prints an answer. */
-export function askProgram(argv: readonly string[], folder: string, input: string, limitMs: number): Promise<Answered> {
+export function askProgram(
+  argv: readonly string[],
+  folder: string,
+  input: string,
+  limitMs: number,
+): Promise<CommandAnswer> {
   return new Promise((resolve) => {
     const child = execFile(
       argv[0] ?? "",

@@ -14,7 +14,7 @@ export function growSlowly(): void {
 }
 
 /** Where one part of the work ends, and most of what it made is over. */
-export function letGo(): void {
+export function freeMemory(): void {
   growSlowly();
   if (collect === undefined) {
     setFlagsFromString("--expose-gc");

@@ -23,7 +23,7 @@ import { planOnTwin, type Rehearsal, rehearsalHolder } from "./rehearsal";
 import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
 import { describeWorld } from "./world-lines";
 
-export interface Trial {
+export interface ChaosTrial {
   readonly seed: number;
   readonly runs: number;
   readonly kills: number;
@@ -38,7 +38,7 @@ export interface Trial {
 /** Runs with nothing in their way that may pass before the world must be there. */
 const cleanRuns = 3;
 
-export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<Trial> {
+export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<ChaosTrial> {
   const random = seededRandom(seed);
   const upTo = (count: number): number => Math.floor(random() * count);
   const twin = await startTwin(setting);

@@ -35,7 +35,7 @@ export interface RehearsedStep {
   readonly fix?: string;
 }
 
-export interface Refusal {
+export interface RehearsedRefusal {
   readonly operation: Operation;
   readonly condition: string;
   readonly message: string;
@@ -45,7 +45,7 @@ export interface Rehearsal {
   readonly steps: readonly RehearsedStep[];
   readonly durationMs: number;
   readonly downtimeMs: Readonly<Record<Address, number>>;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly RehearsedRefusal[];
   /** Given for the rehearsal; the real run asks for them. */
   readonly consents: readonly Consent[];
   readonly assumptions: readonly string[];
@@ -79,7 +79,7 @@ async function rehearseOn(
   emit: (event: EngineEvent) => void,
 ): Promise<Rehearsal> {
   const { desired, plan } = prepared;
-  const refusals: Refusal[] = [];
+  const refusals: RehearsedRefusal[] = [];
   const client = interceptClient(twin.connect(), {
     after(operation, outcome) {
       if (outcome.status === "rejected" && !isRead(operation))

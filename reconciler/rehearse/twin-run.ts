@@ -11,7 +11,7 @@ import type { Prepared } from "../engine/plan";
 import type { Clock, Ports } from "../engine/ports";
 import { sleep } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
-import type { Clock as ServiceClock } from "../service/clock";
+import type { MonotonicClock as ServiceClock } from "../service/clock";
 import { Credential } from "../service/credential";
 import { createServiceClient, type HttpServiceClient } from "../service/http-client";
 import { createMemoryStore } from "../store/memory";

@@ -4,7 +4,7 @@
  * out. No colours; the width is the caller's.
  */
 import type { AssumedOperation } from "../core/model/operation";
-import type { Place } from "../dialect/dialect";
+import type { RecordPlace } from "../dialect/dialect";
 import { commonWay, type DoctorReport, type OperationFinding } from "../engine/doctor/report";
 import { hang } from "./style";
 
@@ -54,7 +54,7 @@ function seenRecordLines({ record, looked, keys, fields }: DoctorReport["records
 }
 
 /** Where it comes from, for the head of the file. */
-export interface Origin {
+export interface DialectOrigin {
   readonly baseUrl: string;
   /** The day, as text. */
   readonly date: string;
@@ -63,7 +63,7 @@ export interface Origin {
 const schemaLine = "# yaml-language-server: $schema=node_modules/reconcile-cloud/schemas/dialect.schema.json";
 
 /** The operations as found, and every line that was learnt, each with what was seen there. */
-export function dialectYaml(report: DoctorReport, origin?: Origin): string {
+export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): string {
   const { dialect } = report;
   const lines: string[] = [];
   if (origin !== undefined)
@@ -240,7 +240,7 @@ function triedLines(tried: OperationFinding["tried"], width: number): string[] {
   );
 }
 
-const places = (all: readonly Place[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
+const places = (all: readonly RecordPlace[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
 
 /** YAML's flow style, with quotes where a plain word could be read as something else. */
 function flow(value: unknown): string {

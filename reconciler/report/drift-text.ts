@@ -3,8 +3,8 @@ import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
 import { ruleSign } from "./plan-text";
 import {
-  columnsOf,
   countOf,
+  displayColumns,
   hang,
   listText,
   numberText,
@@ -43,7 +43,7 @@ function resourceLines({ address, name, id, gone, fields }: DriftView["drifts"][
     `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", " is gone") : ""}`,
   ];
   let label = 12;
-  for (const { field } of fields) label = Math.max(label, columnsOf(printable(field)));
+  for (const { field } of fields) label = Math.max(label, displayColumns(printable(field)));
   for (const { field, before, after, opens } of fields) {
     if (field === "rules") {
       const [sign, hue, rule] = ruleSign(before, after);

@@ -4,7 +4,7 @@
  */
 import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
 import { changesExposure, type DirectionExposure, type Exposure, type GroupExposure } from "../core/exposure/exposure";
-import { openText, violationText } from "../core/exposure/findings";
+import { openPortText, violationText } from "../core/exposure/findings";
 import { subtractTraffic, type Traffic } from "../core/exposure/traffic";
 import { printable } from "../core/text/printable";
 import { type Hue, hang, listText, painter, type TextOptions } from "./style";
@@ -93,7 +93,8 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
     add("-", lost);
   }
   if (lines.length === 0) lines.push({ sign: " ", text: "admits nothing" });
-  for (const open of group.openPorts) if (!changesOnly || !open.known) lines.push({ sign: "!", text: openText(open) });
+  for (const open of group.openPorts)
+    if (!changesOnly || !open.known) lines.push({ sign: "!", text: openPortText(open) });
   if (!changesOnly && group.idleEgress.size > 0)
     lines.push({
       sign: "!",

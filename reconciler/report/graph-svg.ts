@@ -5,7 +5,7 @@
 import { itemAt, mustGet } from "../core/text/invariant";
 import { byComponent, type Graph, type GraphEdge, type GraphNode, tones } from "./graph";
 import { type Layout, layOut, type Point } from "./graph-layout";
-import { columnsOf, wrapText } from "./style";
+import { displayColumns, wrapText } from "./style";
 
 const column = 7.3;
 const lineHeight = 17;
@@ -26,7 +26,7 @@ interface Box extends GraphNode {
 export function graphSvg(graph: Graph): string {
   const boxes = graph.nodes.map(boxOf);
   let labelColumns = 0;
-  for (const { label } of graph.edges) labelColumns = Math.max(labelColumns, columnsOf(label ?? ""));
+  for (const { label } of graph.edges) labelColumns = Math.max(labelColumns, displayColumns(label ?? ""));
   const gapX = Math.min(widestLabel, Math.max(64, labelColumns * labelColumn + 36));
   const layout = layOutInside(boxes, graph.edges, gapX, 0);
   const both = new Set(graph.edges.map((edge) => `${edge.to}\n${edge.from}`));
@@ -104,7 +104,7 @@ function layOutInside(
     ...boxes.filter(({ within = [] }) => within.length === depth),
     ...components.map(({ name, inner }) => ({
       id: `component:${name}`,
-      width: Math.max(inner.width + 2 * framePadding, columnsOf(name) * column + 2 * framePadding),
+      width: Math.max(inner.width + 2 * framePadding, displayColumns(name) * column + 2 * framePadding),
       height: inner.height + 2 * framePadding + frameHead,
     })),
   ];
@@ -144,7 +144,7 @@ function boxOf(node: GraphNode): Box {
     ...node.lines.flatMap((line) => breakWords(line).map((words) => ({ words, strong: false }))),
   ];
   let columns = 0;
-  for (const { words } of text) columns = Math.max(columns, columnsOf(words));
+  for (const { words } of text) columns = Math.max(columns, displayColumns(words));
   return {
     ...node,
     text,
@@ -257,7 +257,7 @@ const alongPiece = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
 
 /** In the middle of its edge; where a box or another label is, elsewhere along the edge, above the line or below it. */
 function labelAt(label: string, points: readonly Point[], taken: Areas): string {
-  const width = columnsOf(label) * labelColumn;
+  const width = displayColumns(label) * labelColumn;
   const areaAt = ({ x, y }: Point): Area => ({ x: x - width / 2, y: y - 11, width, height: 14 });
   const candidates = [...placesOnEdge(points, width)];
   const at = candidates.find((one) => taken.isFree(areaAt(one))) ?? itemAt(candidates, 0);

@@ -60,7 +60,7 @@ function changesText({ changes = {}, steps }: RecordedRun): string {
   return `${words.length === 0 ? "no change of a resource" : listText(words)}${done}`;
 }
 
-export const runEvent = ({
+export const runAsEvent = ({
   id,
   at,
   endedAt,

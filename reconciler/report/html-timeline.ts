@@ -19,7 +19,7 @@ export const stepsThatRan = (run: RunReport): Ran[] =>
     .sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt);
 
 /** Backwards from the step that ended last, always to the need that ended last before it. */
-export function criticalPath(ran: readonly Ran[]): Ran[] {
+export function criticalPathOfRun(ran: readonly Ran[]): Ran[] {
   const byId = new Map(ran.map((report) => [report.step.id, report]));
   let at = ran.reduce<Ran | undefined>(
     (last, report) => (last === undefined || report.endedAt > last.endedAt ? report : last),
@@ -43,7 +43,7 @@ export function timelineHtml(run: RunReport): string {
   if (ran.length === 0) return "";
   const from = itemAt(ran, 0).startedAt;
   const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
-  const path = criticalPath(ran);
+  const path = criticalPathOfRun(ran);
   const onPath = new Set(path.map(({ step }) => step.id));
   const rows = new Map<string, Ran[]>();
   for (const report of ran) {

@@ -14,7 +14,7 @@ import { graphSvg } from "./graph-svg";
 import { pageStyle } from "./html-style";
 import { code, escapeHtml } from "./html-text";
 import { shortTime, stepsThatRan, timelineHtml } from "./html-timeline";
-import { type Block, outlinePlan, summaryText } from "./plan-outline";
+import { outlinePlan, type PlanBlock, summaryText } from "./plan-outline";
 import { signs } from "./plan-text";
 import { orphanText } from "./run-text";
 import { countOf, durationText, type Hue, valueText } from "./style";
@@ -225,7 +225,7 @@ function endCell(end: string | undefined): string {
   return `<td class="r-${hue}">${end}</td>`;
 }
 
-function changeRow({ change, verb, loses, downtimeMs }: Block, end: string | undefined): string {
+function changeRow({ change, verb, loses, downtimeMs }: PlanBlock, end: string | undefined): string {
   const { sign } = signs[change.action];
   const fields = change.fields.map(({ field, before, after }) => {
     const gone = before === null ? "" : escapeHtml(valueText(field, before));

@@ -7,7 +7,7 @@ import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
 
 /** A VM that has an address. */
-export interface Host {
+export interface InventoryHost {
   readonly address: Address;
   readonly id: string;
   readonly name: string;
@@ -21,13 +21,13 @@ export interface Host {
 }
 
 export interface Inventory {
-  readonly hosts: readonly Host[];
+  readonly hosts: readonly InventoryHost[];
   /** Recorded VMs of which the state knows no address. */
   readonly without: readonly Address[];
 }
 
 export function inventoryOf(state: Pick<State, "resources">): Inventory {
-  const hosts: Host[] = [];
+  const hosts: InventoryHost[] = [];
   const without: Address[] = [];
   for (const record of [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address))) {
     if (record.kind !== "vm") continue;
@@ -55,16 +55,16 @@ export function inventoryOf(state: Pick<State, "resources">): Inventory {
 const word = (text: string): string => text.replace(/[^A-Za-z0-9._-]+/g, "-");
 
 /** Two VMs of one name are told apart by their addresses. */
-function withoutTwins(hosts: readonly Host[]): Host[] {
+function withoutTwins(hosts: readonly InventoryHost[]): InventoryHost[] {
   const count = new Map<string, number>();
   for (const { name } of hosts) count.set(name, (count.get(name) ?? 0) + 1);
   return hosts.map((host) => ((count.get(host.name) ?? 0) > 1 ? { ...host, name: word(host.address) } : host));
 }
 
 /** From within the network. */
-const insideOf = ({ privateIp, floatingIp }: Host): string => privateIp ?? floatingIp ?? "";
+const insideOf = ({ privateIp, floatingIp }: InventoryHost): string => privateIp ?? floatingIp ?? "";
 /** From anywhere, where there is a way. */
-const outsideOf = ({ privateIp, floatingIp }: Host): string => floatingIp ?? privateIp ?? "";
+const outsideOf = ({ privateIp, floatingIp }: InventoryHost): string => floatingIp ?? privateIp ?? "";
 
 export const hostsText = ({ hosts }: Inventory): string =>
   hosts.map((host) => `${insideOf(host)}\t${host.name}\t# ${host.address}\n`).join("");
@@ -93,7 +93,7 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
   });
 }
 
-const hostVariables = (host: Host): object => ({
+const hostVariables = (host: InventoryHost): object => ({
   ansible_host: outsideOf(host),
   ...(host.privateIp === undefined ? {} : { private_ip: host.privateIp }),
   ...(host.floatingIp === undefined ? {} : { floating_ip: host.floatingIp }),
@@ -157,9 +157,9 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
   };
 }
 
-const blockGroup = ({ within = "", block }: Host): string => `${within}${block}`;
+const blockGroup = ({ within = "", block }: InventoryHost): string => `${within}${block}`;
 const eachGroup = (each: string): string => `each_${each}`;
-const groupsOf = (host: Host): string[] => [
+const groupsOf = (host: InventoryHost): string[] => [
   blockGroup(host),
   ...(host.each === undefined ? [] : [eachGroup(host.each)]),
 ];
@@ -174,7 +174,7 @@ const groupName = (text: string): string => {
 };
 
 /** Two keys that would have one name there get different ones, and none takes what Ansible means by itself. */
-function groupNames(hosts: readonly Host[]): Map<string, string> {
+function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(["all", "ungrouped", "_meta"]);
   for (const group of new Set(hosts.flatMap((host) => [...groupsOf(host), ...componentsAround(host.address)]))) {

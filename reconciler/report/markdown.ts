@@ -8,9 +8,9 @@ import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import type { Where } from "./json-lines";
-import { type Block, consentBlocks, outlinePlan, stepTitles, summaryText } from "./plan-outline";
-import { bodyLines, type Look, signs, stepLines } from "./plan-text";
-import { countOf, durationText, fitTo, numberText, painter, wrapWords } from "./style";
+import { consentBlocks, outlinePlan, type PlanBlock, stepTitles, summaryText } from "./plan-outline";
+import { bodyLines, type PlanLayout, signs, stepLines } from "./plan-text";
+import { countOf, cutToColumns, durationText, numberText, painter, wrapWords } from "./style";
 import { whereText } from "./where-text";
 
 export interface MarkdownOptions {
@@ -42,7 +42,7 @@ const whereLine = (where: Where | undefined): string =>
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = options.limit ?? commentLimit;
   const { blocks, touched } = outlinePlan(plan);
-  const look: Look = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
+  const look: PlanLayout = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
   const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${options.title === undefined ? "" : `${escapeText(options.title)}: `}${summaryText(plan)}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
@@ -56,9 +56,9 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length, options.artifact).length;
   const room = limit - head.length - steps.length - longestFoot - 4;
   const gravestFirst = [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)];
-  const part = (block: Block): string => blockPart(block, look, limit * share.block);
+  const part = (block: PlanBlock): string => blockPart(block, look, limit * share.block);
   let details = takeWhileFits(gravestFirst, part, room);
-  let rest: readonly Block[] = [];
+  let rest: readonly PlanBlock[] = [];
   let briefly = "";
   if (details.length < blocks.length) {
     // Nothing goes unmentioned for the details of something else.
@@ -83,7 +83,7 @@ export function failureMarkdown(
   return `${opening}\n${parts}\nThe plan that stood here before is not the one of the last push.\n`;
 }
 
-function takeWhileFits(blocks: readonly Block[], part: (block: Block) => string, room: number): string[] {
+function takeWhileFits(blocks: readonly PlanBlock[], part: (block: PlanBlock) => string, room: number): string[] {
   const parts: string[] = [];
   let left = room;
   for (const block of blocks) {
@@ -96,12 +96,12 @@ function takeWhileFits(blocks: readonly Block[], part: (block: Block) => string,
 }
 
 /** The addresses alone, by what happens to them. */
-function brieflyPart(blocks: readonly Block[], room: number): string {
+function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
   const byVerb = new Map<string, string[]>();
   for (const { change, verb } of blocks) {
     const key = `${signs[change.action].sign} ${verb}`;
     const addresses = byVerb.get(key);
-    const address = fitTo(printable(change.address), longestLine);
+    const address = cutToColumns(printable(change.address), longestLine);
     if (addresses === undefined) byVerb.set(key, [address]);
     else addresses.push(address);
   }
@@ -192,11 +192,11 @@ function downtimePart(plan: Plan, room: number): string[] {
   return [`Downtime: ${[...words, ...(more === 0 ? [] : [countOf(more, "more VM")])].join(", ")}`, ""];
 }
 
-function blockPart(block: Block, look: Look, room: number): string {
+function blockPart(block: PlanBlock, look: PlanLayout, room: number): string {
   const { change, verb, loses } = block;
   const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
   const body: string[] = [];
-  for (const line of bodyLines(block, true, look)) body.push(fitTo(line.slice(6), longestLine));
+  for (const line of bodyLines(block, true, look)) body.push(cutToColumns(line.slice(6), longestLine));
   return folded(
     `${loses ? "⚠️ " : ""}${signs[change.action].sign} ${codeText(change.address)} ${verbs}`,
     "diff",
@@ -205,9 +205,9 @@ function blockPart(block: Block, look: Look, room: number): string {
   );
 }
 
-function stepsPart(plan: Plan, look: Look, room: number): string {
+function stepsPart(plan: Plan, look: PlanLayout, room: number): string {
   const body: string[] = [];
-  for (const line of stepLines(plan, look)) body.push(fitTo(line, longestLine));
+  for (const line of stepLines(plan, look)) body.push(cutToColumns(line, longestLine));
   return folded("All steps, in order", "text", body.slice(1, -1), room);
 }
 
@@ -257,13 +257,13 @@ function footPart(plan: Plan, all: number, cut: number, touched: number, artifac
  * after rendering (mentions, references, links) is also cut in two by an empty comment.
  */
 const escapeText = (text: string): string =>
-  fitTo(printable(text), longestLine).replace(/:(?=\/)|[^A-Za-z0-9 ,.:;()/\-\u0080-\uffff]/gu, (character) => {
+  cutToColumns(printable(text), longestLine).replace(/:(?=\/)|[^A-Za-z0-9 ,.:;()/\-\u0080-\uffff]/gu, (character) => {
     const entity = `&#${character.codePointAt(0)};`;
     return "@#!~%$&^:".includes(character) ? `${entity}<!-- -->` : entity;
   });
 
 /** Text of others as code: hosts look for no mentions there. HTML's own tag, because it has no fence to break. */
 const codeText = (text: string): string =>
-  `<code>${fitTo(printable(text), longestLine)
+  `<code>${cutToColumns(printable(text), longestLine)
     .replace(/[^A-Za-z0-9 ,.;()/\-\u0080-\uffff]/gu, (character) => `&#${character.codePointAt(0)};`)
     .replaceAll(/www\./gi, (match) => `${match.slice(0, -1)}&#46;`)}</code>`;

@@ -14,7 +14,7 @@ import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, listText, numberText } from "./style";
 
-export interface Block {
+export interface PlanBlock {
   readonly change: Change;
   /** What happens, by its consequence: `rebuild (wipes the root disk)`. */
   readonly verb: string;
@@ -34,7 +34,7 @@ export interface Touched {
 }
 
 export interface Outline {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly PlanBlock[];
   readonly touched: readonly Touched[];
 }
 
@@ -53,7 +53,7 @@ export function outlinePlan(plan: Plan): Outline {
     const ms = plan.estimate.downtimeMs[address];
     return ms === undefined ? {} : { downtimeMs: ms };
   };
-  const blocks = sortChanges(plan.changes).map((change): Block => {
+  const blocks = sortChanges(plan.changes).map((change): PlanBlock => {
     const steps = stepsOf.get(change.address) ?? [];
     stepsOf.delete(change.address);
     const plain = change.action === "create" || change.action === "forget";
@@ -70,7 +70,7 @@ export function outlinePlan(plan: Plan): Outline {
 }
 
 /** What happens in each component, in numbers; empty where there is none. */
-export function countsByComponent(blocks: readonly Block[]): ReadonlyMap<string, string> {
+export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<string, string> {
   const changes = new Map<string, Change[]>();
   for (const { change } of blocks) {
     const component = componentOf(change.address);
@@ -92,11 +92,11 @@ export function countsByComponent(blocks: readonly Block[]): ReadonlyMap<string,
 }
 
 /** Instances of one for_each block to which the same happens; one alone where nothing is like it. */
-export type Alike = readonly [Block, ...Block[]];
+export type Alike = readonly [PlanBlock, ...PlanBlock[]];
 
 /** `atLeast`: so many make one of it; fewer stay for themselves. In the order of the first of each. */
-export function foldAlike(blocks: readonly Block[], atLeast: number): readonly Alike[] {
-  const byLikeness = new Map<string, [Block, ...Block[]]>();
+export function foldAlike(blocks: readonly PlanBlock[], atLeast: number): readonly Alike[] {
+  const byLikeness = new Map<string, [PlanBlock, ...PlanBlock[]]>();
   for (const block of blocks) {
     const key = likenessOf(block);
     const alike = byLikeness.get(key);
@@ -109,7 +109,7 @@ export function foldAlike(blocks: readonly Block[], atLeast: number): readonly A
 }
 
 /** Values may differ from one instance to the next, as names do; what happens to them may not. */
-function likenessOf({ change, verb, loses }: Block): string {
+function likenessOf({ change, verb, loses }: PlanBlock): string {
   const block = change.address.endsWith("]") ? change.address.slice(0, change.address.lastIndexOf("[")) : undefined;
   if (block === undefined) return change.address;
   const fields = change.fields.map(({ field, before, after, verb: of }) =>

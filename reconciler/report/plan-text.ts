@@ -16,13 +16,13 @@ import { printable } from "../core/text/printable";
 import { plannedOutputLines } from "./output-lines";
 import {
   type Alike,
-  type Block,
   consentBlocks,
   countsByComponent,
   fieldsOfAlike,
   foldAlike,
   isGate,
   outlinePlan,
+  type PlanBlock,
   stepNames,
   stepTitles,
   summaryText,
@@ -30,8 +30,8 @@ import {
 } from "./plan-outline";
 import {
   changeText,
-  columnsOf,
   countOf,
+  displayColumns,
   durationText,
   type Hue,
   hang,
@@ -53,7 +53,7 @@ export interface PlanTextOptions extends TextOptions {
   readonly grants?: Grants;
 }
 
-export interface Look {
+export interface PlanLayout {
   readonly paint: Paint;
   readonly width: number;
   /** What each step is called, for those that wait for it. */
@@ -62,7 +62,7 @@ export interface Look {
 
 export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
   const { blocks, touched } = outlinePlan(plan);
-  const look: Look = {
+  const look: PlanLayout = {
     paint: painter(options.colour === true),
     width: Math.max(40, options.width ?? 80),
     titles: stepTitles(plan.steps),
@@ -91,7 +91,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
 }
 
-export const signs: Record<Block["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
+export const signs: Record<PlanBlock["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
   create: { sign: "+", hue: "good" },
   update: { sign: "~", hue: "change" },
   replace: { sign: "±", hue: "danger" },
@@ -103,7 +103,7 @@ export const signs: Record<Block["change"]["action"], { readonly sign: string; r
 /** So many instances that change alike are shown as one. */
 const manyAlike = 100;
 
-function* headLines(alike: Alike, look: Look) {
+function* headLines(alike: Alike, look: PlanLayout) {
   const [{ change, verb, loses }] = alike;
   const { paint, width } = look;
   const { sign, hue } = signs[change.action];
@@ -113,9 +113,9 @@ function* headLines(alike: Alike, look: Look) {
       : `${change.address} … ${alike.at(-1)?.change.address} (${numberText(alike.length)})`,
   );
   const lead = `${loses ? paint("danger", "!") : " "} ${paint(hue, sign)} ${paint("strong", address)}  `;
-  const verbs = hang(" ".repeat(columnsOf(address) + 6), verb, width);
+  const verbs = hang(" ".repeat(displayColumns(address) + 6), verb, width);
   // A long address leaves no room beside it: then the verb gets the next line.
-  if (columnsOf(address) + 6 > width / 2) {
+  if (displayColumns(address) + 6 > width / 2) {
     yield lead.trimEnd();
     for (const line of hang("      ", verb, width)) yield paint(loses ? "danger" : hue, line);
   } else
@@ -126,7 +126,7 @@ function* headLines(alike: Alike, look: Look) {
 }
 
 /** What stands under the head of many that change alike. */
-function* alikeLines(alike: Alike, look: Look): Generator<string> {
+function* alikeLines(alike: Alike, look: PlanLayout): Generator<string> {
   const [{ change, downtimeMs }] = alike;
   const { leaves: _, ...shared } = change;
   yield* bodyLines(
@@ -143,9 +143,9 @@ function* alikeLines(alike: Alike, look: Look): Generator<string> {
 
 /** What stands under the head of a block, indented by six. */
 export function* bodyLines(
-  { change, steps, orderMatters, downtimeMs }: Omit<Block, "verb" | "loses">,
+  { change, steps, orderMatters, downtimeMs }: Omit<PlanBlock, "verb" | "loses">,
   showOrder: boolean,
-  look: Look,
+  look: PlanLayout,
 ): Generator<string> {
   const { paint, width } = look;
   const reason = `${printable(change.because)}${placeText(change.source)}`;
@@ -161,7 +161,7 @@ const placeText = (source: SourcePosition | undefined): string =>
   source === undefined ? "" : ` (${printable(source.file)}:${source.line})`;
 
 /** A new resource has no before: its values run on, and only rules get a line each. */
-function* createdLines(fields: readonly FieldChange[], look: Look) {
+function* createdLines(fields: readonly FieldChange[], look: PlanLayout) {
   const values = fields.filter((field) => field.field !== "rules" && field.after !== null);
   const items = values.map(
     ({ field, after }, index) =>
@@ -174,9 +174,9 @@ function* createdLines(fields: readonly FieldChange[], look: Look) {
 /** In a row of values a comma would look like the end of one. */
 const besideOthers = (text: string): string => (text.includes(",") && !text.startsWith('"') ? `"${text}"` : text);
 
-function* changedLines(fields: readonly FieldChange[], look: Look) {
+function* changedLines(fields: readonly FieldChange[], look: PlanLayout) {
   let labelWidth = 12;
-  for (const { field } of fields) labelWidth = Math.max(labelWidth, columnsOf(printable(field)));
+  for (const { field } of fields) labelWidth = Math.max(labelWidth, displayColumns(printable(field)));
   for (const change of fields) {
     const { field, before, after, forces } = change;
     if (field === "rules") {
@@ -189,7 +189,7 @@ function* changedLines(fields: readonly FieldChange[], look: Look) {
   }
 }
 
-function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Look) {
+function* ruleLines({ field, before, after }: FieldChange, { paint, width }: PlanLayout) {
   const [sign, hue, rule] = ruleSign(before, after);
   const text = before === after ? changeText(field, before, after) : valueText(field, rule);
   for (const [index, line] of hang("        ", `rule ${text}`, width).entries())
@@ -204,7 +204,7 @@ export const ruleSign = (
   before === null ? ["+", "good", after] : after === null ? ["-", "danger", before] : ["~", "change", after];
 
 /** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
-function* orderLines(steps: readonly Step[], { paint, width, titles }: Look) {
+function* orderLines(steps: readonly Step[], { paint, width, titles }: PlanLayout) {
   const own = new Set(steps.map((step) => step.id));
   let number = 0;
   for (const [index, step] of steps.entries()) {
@@ -218,7 +218,7 @@ function* orderLines(steps: readonly Step[], { paint, width, titles }: Look) {
   }
 }
 
-function* touchedLines(touched: readonly Touched[], look: Look) {
+function* touchedLines(touched: readonly Touched[], look: PlanLayout) {
   yield look.paint("strong", "Also touched, and unchanged in the end");
   for (const { address, steps, downtimeMs } of touched) {
     const titles = steps.map((step) => printable(step.title)).join("; ");
@@ -228,7 +228,7 @@ function* touchedLines(touched: readonly Touched[], look: Look) {
   yield "";
 }
 
-export function* stepLines(plan: Plan, { paint, width }: Look) {
+export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
   const names = stepNames(plan.steps);
   const digits = Math.max(2, String(plan.steps.length).length);
   let conditional = false;
@@ -253,7 +253,7 @@ export function* stepLines(plan: Plan, { paint, width }: Look) {
 const fewOf = (words: readonly string[]): string =>
   words.length <= 4 ? words.join(", ") : `${words.slice(0, 3).join(", ")} and ${words.length - 3} more`;
 
-function* consentLines(plan: Plan, grants: Grants | undefined, look: Look) {
+function* consentLines(plan: Plan, grants: Grants | undefined, look: PlanLayout) {
   const { paint, width } = look;
   const missing = grants === undefined ? undefined : new Set(missingConsents(plan.consents, grants));
   for (const { title, consents, grant, kind } of consentBlocks(plan.consents)) {

@@ -12,7 +12,16 @@ import { itemAt, mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { EngineEvent, StepEvent } from "../engine/events";
 import { isGate } from "./plan-outline";
-import { columnsOf, countOf, durationText, fitTo, numberText, padTo, painter, type TextOptions } from "./style";
+import {
+  countOf,
+  cutToColumns,
+  displayColumns,
+  durationText,
+  numberText,
+  padTo,
+  painter,
+  type TextOptions,
+} from "./style";
 
 interface Running {
   readonly address: string;
@@ -137,7 +146,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
   const barWidth = Math.min(24, Math.max(0, width - 60));
   const filled = total === 0 ? barWidth : Math.floor((barWidth * counts.done) / total);
   const bar = barWidth === 0 ? "" : `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}  `;
-  const lines = [`${paint("good", bar)}${fitTo(parts.join(" · "), width - columnsOf(bar))}`];
+  const lines = [`${paint("good", bar)}${cutToColumns(parts.join(" · "), width - displayColumns(bar))}`];
 
   const room = rows - 1 - problems.length;
   const shown = running.size <= room ? running.size : Math.max(0, room - 1);
@@ -149,12 +158,12 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
     const had = durationText(now - step.startedAt);
     const time = estimate >= 2000 ? `${had} of about ${durationText(estimate)}` : had;
     const text = `${step.title}${step.message === undefined ? "" : `: ${step.message}`}`;
-    const room = Math.max(10, width - 4 - columnsOf(time) - 2);
-    lines.push(`  ${paint("note", frame)} ${padTo(fitTo(text, room), room)}  ${paint("quiet", time)}`);
+    const room = Math.max(10, width - 4 - displayColumns(time) - 2);
+    lines.push(`  ${paint("note", frame)} ${padTo(cutToColumns(text, room), room)}  ${paint("quiet", time)}`);
   }
   if (running.size > shown && shown < rows - 1)
     lines.push(paint("quiet", `  … and ${numberText(running.size - shown)} more running`));
-  for (const problem of problems) lines.push(paint("danger", fitTo(`  ! ${problem}`, width)));
+  for (const problem of problems) lines.push(paint("danger", cutToColumns(`  ! ${problem}`, width)));
   return lines.slice(0, rows);
 }
 

@@ -6,7 +6,7 @@ import { describeRule } from "../core/canonical/rules";
 import { groupFields, vmFields, volumeFields } from "../core/model/fields";
 import type { Intent, RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
-import { columnsOf, hang, padTo, type TextOptions, valueText } from "./style";
+import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
 
 /** What the state calls the resource with that id. */
 export type NameOfId = (id: string) => string | undefined;
@@ -153,6 +153,6 @@ function rowLines<T>(rows: Readonly<Record<string, Row<T>>>, record: T, indent: 
       : [[label, valueText(label, words)] as const];
   });
   let label = 0;
-  for (const [name] of told) label = Math.max(label, columnsOf(name));
+  for (const [name] of told) label = Math.max(label, displayColumns(name));
   return told.flatMap(([name, text]) => hang(`${indent}${padTo(name, label)}  `, printable(text), width));
 }

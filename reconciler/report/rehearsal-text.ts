@@ -1,6 +1,6 @@
 /** A rehearsal in words: when what happens, who is down how long, what is refused, who must act, and how it ends. */
 import { printable } from "../core/text/printable";
-import type { Trial } from "../rehearse/chaos";
+import type { ChaosTrial } from "../rehearse/chaos";
 import type { Rehearsal, RehearsedStep } from "../rehearse/rehearsal";
 import { countOf, durationText, hang, type Paint, padTo, painter, type TextOptions } from "./style";
 
@@ -87,7 +87,7 @@ function verdictText({ verdict, durationMs, steps }: Rehearsal): string {
   }
 }
 
-export function trialText(trial: Trial): string {
+export function trialText(trial: ChaosTrial): string {
   const luck = [countOf(trial.kills, "kill"), countOf(trial.faults.length, "fault")].join(", ");
   const asked = trial.asked === 0 ? "" : `, asked a person ${countOf(trial.asked, "time")}`;
   const head = `  seed ${trial.seed}: ${luck}, ${countOf(trial.runs, "run")}${asked}: ${trial.ok ? "same world" : "NOT THE SAME WORLD"}`;
@@ -124,7 +124,7 @@ export const rehearsalEvent = (rehearsal: Rehearsal): object => ({
   remaining: rehearsal.remaining.map(({ address, action, because }) => ({ address, action, because })),
 });
 
-export const trialEvent = (trial: Trial): object => ({
+export const trialEvent = (trial: ChaosTrial): object => ({
   type: "trial",
   seed: trial.seed,
   ok: trial.ok,

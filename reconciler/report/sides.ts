@@ -13,7 +13,7 @@ import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from
 import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
 import { printable } from "../core/text/printable";
-import { fitTo, valueText } from "./style";
+import { cutToColumns, valueText } from "./style";
 
 export interface Side {
   readonly address: Address;
@@ -193,7 +193,7 @@ function textOf(field: string, value: Value): string | undefined {
   return short("id" in value ? value.id : value.address);
 }
 
-const short = (text: string): string => fitTo(printable(text), widest);
+const short = (text: string): string => cutToColumns(printable(text), widest);
 
 /** What the service calls by its id, people know by its name. */
 const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>

@@ -5,7 +5,7 @@ import type { LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
-import { columnsOf, countOf, padTo } from "./style";
+import { countOf, displayColumns, padTo } from "./style";
 
 export function stateListText(state: State): string {
   const rows: (readonly string[])[] = [];
@@ -98,7 +98,7 @@ export function columnsTable(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(printable));
   const widths: number[] = [];
   for (const row of cells)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, columnsOf(cell));
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, displayColumns(cell));
   return cells
     .map((row) =>
       row

@@ -23,7 +23,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
 /** How many columns a printable text takes on a terminal. */
-export function columnsOf(text: string): number {
+export function displayColumns(text: string): number {
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   let columns = 0;
   for (const character of text) columns += /\p{M}|\u200d/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
@@ -31,7 +31,7 @@ export function columnsOf(text: string): number {
 }
 
 export const padTo = (text: string, columns: number): string =>
-  text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+  text + " ".repeat(Math.max(0, columns - displayColumns(text)));
 
 /** Breaks at spaces only: ids, paths and flags stay whole, so that they can be copied, even where they stick out. */
 export const wrapText = (text: string, columns: number): string[] => wrapWords(text.split(" "), columns);
@@ -39,7 +39,7 @@ export const wrapText = (text: string, columns: number): string[] => wrapWords(t
 /** Breaks between items, and inside one only where it does not fit a line by itself. */
 export const wrapItems = (items: readonly string[], columns: number): string[] =>
   wrapWords(
-    items.flatMap((item) => (columnsOf(item) > columns ? item.split(" ") : [item])),
+    items.flatMap((item) => (displayColumns(item) > columns ? item.split(" ") : [item])),
     columns,
   );
 
@@ -48,7 +48,7 @@ export function wrapWords(words: readonly string[], columns: number): string[] {
   let line: string[] = [];
   let used = 0;
   for (const word of words) {
-    const width = columnsOf(word);
+    const width = displayColumns(word);
     if (line.length > 0 && used + 1 + width > columns) {
       lines.push(line.join(" "));
       line = [word];
@@ -64,7 +64,7 @@ export function wrapWords(words: readonly string[], columns: number): string[] {
 
 /** A text beside a label, further lines below the first; under the label where that leaves no room beside it. */
 export function hang(lead: string, text: string, width: number): string[] {
-  const indent = columnsOf(lead);
+  const indent = displayColumns(lead);
   if (indent > width / 2) {
     const below = " ".repeat(8);
     return [lead.trimEnd(), ...wrapText(text, Math.max(20, width - 8)).map((line) => `${below}${line}`)];
@@ -75,12 +75,12 @@ export function hang(lead: string, text: string, width: number): string[] {
 }
 
 /** Cut to fit one line, with a sign that it was. */
-export function fitTo(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
+export function cutToColumns(text: string, columns: number): string {
+  if (displayColumns(text) <= columns) return text;
   let kept = "";
   let used = 0;
   for (const character of text) {
-    const width = columnsOf(character);
+    const width = displayColumns(character);
     if (used + width > columns - 1) break;
     kept += character;
     used += width;

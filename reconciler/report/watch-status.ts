@@ -31,7 +31,7 @@ export const startStatus = (startedAt: number, intervalMs: number): WatchStatus 
   steps: {},
 });
 
-export function afterRound(status: WatchStatus, round: Round, nextInMs: number): WatchStatus {
+export function statusAfterRound(status: WatchStatus, round: Round, nextInMs: number): WatchStatus {
   const { end } = round.result;
   const seen = round.seen ?? status.seen;
   const endedAt = round.at + round.durationMs;
@@ -74,7 +74,7 @@ const labelValue = (text: string): string => printable(text).replaceAll("\\", "\
 
 const actions = ["create", "update", "replace", "delete", "import", "forget"] as const;
 
-export function metricsText(status: WatchStatus): string {
+export function watchMetricsText(status: WatchStatus): string {
   const { seen, rounds, last } = status;
   const lines: string[] = [];
   const metric = (

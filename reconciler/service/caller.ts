@@ -9,7 +9,7 @@ import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/co
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
 import type { RequestOptions } from "./client";
-import type { Clock } from "./clock";
+import type { MonotonicClock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
 import { decideRetry, earn, fullBudget, type RetryPolicy, spend, tooLong } from "./retry";
@@ -40,7 +40,7 @@ export interface CallerParts {
   readonly transport: Transport;
   readonly credential: Credential;
   readonly limiter: Limiter;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly policy: RetryPolicy;
@@ -70,19 +70,19 @@ export interface Call {
 }
 
 /** The parsed body, and the headers that may speak of a list's pages. */
-export interface Answered {
+export interface ReadAnswer {
   readonly body: unknown;
   readonly paging: Readonly<Record<string, string>>;
 }
 
 export interface Probed {
-  readonly outcome: Outcome<Answered>;
+  readonly outcome: Outcome<ReadAnswer>;
   /** The answer without the credential. `undefined`: none came. */
   readonly answer: Answer | undefined;
 }
 
 export interface Caller {
-  call(call: Call, options?: RequestOptions): Promise<Outcome<Answered>>;
+  call(call: Call, options?: RequestOptions): Promise<Outcome<ReadAnswer>>;
   /**
    * Sends the request once, and returns both the answer and its meaning: for the doctor, which learns what a service
    * says.
@@ -102,7 +102,7 @@ export function createCaller(parts: CallerParts): Caller {
   const envelope = envelopeReader(parts.dialect);
   let budget = fullBudget;
 
-  async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<Answered>> {
+  async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<ReadAnswer>> {
     const startedMs = clock.now();
     let refreshed = false;
     let lost: Failure | undefined;
@@ -232,7 +232,7 @@ export function createCaller(parts: CallerParts): Caller {
     };
   }
 
-  function judge(operation: Operation, exchange: Exchange): Outcome<Answered> {
+  function judge(operation: Operation, exchange: Exchange): Outcome<ReadAnswer> {
     if (exchange.kind === "broken")
       return scrubOutcome(judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix), scrub);
     const { answer } = exchange;
@@ -295,7 +295,7 @@ function credentialRejection(error: unknown): Failure {
  * A delete that was repeated because its first answer was lost. Not found means that the first one did it. Any other
  * refusal says nothing about the first: a VM that is being deleted refuses a second delete.
  */
-function afterLost(operation: Operation, outcome: Failure & { status: "rejected" }): Outcome<Answered> {
+function afterLost(operation: Operation, outcome: Failure & { status: "rejected" }): Outcome<ReadAnswer> {
   if (outcome.condition === "not_found") return accepted({ body: undefined, paging: {} });
   return {
     status: "unknown",

@@ -6,7 +6,7 @@ import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/mode
 import type { ListOperation, Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
-import { type PagedOperation, type Reading, type RecordReaders, readRule } from "../dialect/records";
+import { type PagedOperation, type Reading, type RecordReaders, readLiveRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import type { Ids } from "../dialect/requests";
 import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
@@ -116,11 +116,11 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
     deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
-    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readRule, o),
+    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readLiveRule, o),
     createRule: async (groupId, rule, o) => {
       const body = ruleBody(rule, ruleForm);
       if (isRejection(body)) return body;
-      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readRule(answer), o);
+      return send("group.rule.create", { ids: { id: groupId }, body }, (answer) => readLiveRule(answer), o);
     },
     deleteRule: (groupId, ruleId, o) =>
       acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),

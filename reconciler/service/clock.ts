@@ -1,7 +1,7 @@
 /** Time as it is handed in, so that tests need not wait for it. */
 import { sleep } from "./abort-listeners";
 
-export interface Clock {
+export interface MonotonicClock {
   /** Milliseconds, never going back. */
   now(): number;
   /** The time of day in milliseconds, for dates that the service sends. */
@@ -10,4 +10,4 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export const systemClock: Clock = { now: () => performance.now(), wallNow: () => Date.now(), sleep };
+export const monotonicClock: MonotonicClock = { now: () => performance.now(), wallNow: () => Date.now(), sleep };

@@ -13,7 +13,7 @@ import { fieldsIn, fieldsOfJson } from "../core/text/objects";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, toldOf, unknownHolder } from "./lease";
-import { repeat, Unavailable } from "./remote";
+import { repeat, StoreUnavailable } from "./remote";
 import {
   type Holder,
   LeaseLost,
@@ -71,7 +71,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         });
         const text = await readBounded(answer, method === "GET" ? largestDocument : largestOther, location);
         if (answer.status === 429 || answer.status >= 500)
-          throw new Unavailable(
+          throw new StoreUnavailable(
             answer.status,
             readRetryAfter(answer.headers.get("retry-after") ?? undefined, Date.now()),
           );
@@ -350,7 +350,7 @@ const certificateProblemOf = (error: unknown): string | undefined =>
   certificateProblem(errorCode(causeOf(error)) ?? "")?.words;
 
 function problemOf(error: unknown): string {
-  if (error instanceof Unavailable)
+  if (error instanceof StoreUnavailable)
     return error.retryAfterMs === undefined || error.retryAfterMs === 0
       ? `answers ${error.status}`
       : `answers ${error.status} and asks to come back in ${Math.ceil(error.retryAfterMs / 1000)} seconds`;

@@ -8,7 +8,7 @@ const longestPauseMs = 3000;
 const longestAskedMs = 30_000;
 
 /** The server refuses for now, and may say until when. */
-export class Unavailable extends Error {
+export class StoreUnavailable extends Error {
   constructor(
     readonly status: number,
     readonly retryAfterMs?: number,
@@ -33,7 +33,7 @@ export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, 
       return await send();
     } catch (error) {
       if (error instanceof StoreFailed || error instanceof LeaseLost || error instanceof StateLocked) throw error;
-      const askedMs = error instanceof Unavailable ? (error.retryAfterMs ?? 0) : 0;
+      const askedMs = error instanceof StoreUnavailable ? (error.retryAfterMs ?? 0) : 0;
       const waitMs = Math.max(pauseMs, askedMs);
       const isOver = attempt > 1 && performance.now() - began + waitMs > Math.max(patienceMs(), askedMs);
       if (isOver || askedMs > longestAskedMs || !isPassing(error)) {

@@ -1,12 +1,12 @@
 /** Whether something that bears the name of an open create is what that create made: what agrees, what differs. */
 import { describe, expect, it } from "vitest";
 import { indexCatalogue } from "../../reconciler/core/canonical/catalogue";
-import { compareMade, judgeMade, type Lookup, type Made } from "../../reconciler/core/diff/evidence";
+import { compareMade, judgeMade, type Made, type NameIndexes } from "../../reconciler/core/diff/evidence";
 import type { Intent } from "../../reconciler/core/model/recorded";
 import { group, rule, vm, volume } from "../support/sample-plans";
 
 const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
-const lookup: Lookup = {
+const lookup: NameIndexes = {
   flavors: indexCatalogue([
     { id: uuid(1), name: "m1.small" },
     { id: uuid(2), name: "m1.large" },

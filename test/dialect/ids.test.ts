@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { longestId } from "../../reconciler/core/text/id-problem";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { parseJsonText } from "../../reconciler/dialect/json-text";
-import { createRecordReaders, readRule } from "../../reconciler/dialect/records";
+import { createRecordReaders, readLiveRule } from "../../reconciler/dialect/records";
 import { readDeletedVm } from "../../reconciler/dialect/reports";
 import { start } from "../service/make-client";
 import { text } from "../service/scripted-server";
@@ -84,8 +84,8 @@ describe("ids that can be none", () => {
         read.group({ id }),
         read.group({ id: "a", rules: [{ id, direction: "ingress" }] }),
         read.flavor({ id }),
-        readRule({ id, direction: "ingress" }),
-        readRule({ id: "a", direction: "ingress", remote_group_id: id }),
+        readLiveRule({ id, direction: "ingress" }),
+        readLiveRule({ id: "a", direction: "ingress", remote_group_id: id }),
       ];
       for (const reading of readings)
         expect(reading).toMatchObject({ condition: "unreadable", message: expect.stringMatching(problem) });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Place } from "../../reconciler/dialect/dialect";
+import type { RecordPlace } from "../../reconciler/dialect/dialect";
 import {
   compilePointers,
   findAddress,
@@ -35,10 +35,10 @@ const server = {
   attachments: [],
   diskMb: 20480,
 };
-const paths = (...places: Place[]) => compilePointers(places);
+const paths = (...places: RecordPlace[]) => compilePointers(places);
 
 describe("selectors", () => {
-  test.each<[string, Place, string | null | undefined]>([
+  test.each<[string, RecordPlace, string | null | undefined]>([
     ["by a neighbour's value", { in: "/tags", where: { key: "Name" }, value: "/value" }, "web"],
     ["by one of several", { in: "/tags", where: { key: ["name", "Name"] }, value: "/value" }, "web"],
     ["none fits", { in: "/tags", where: { key: "Owner" }, value: "/value" }, undefined],

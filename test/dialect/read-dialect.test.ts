@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { operations as usual } from "../../reconciler/core/model/operation";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { patternWords, readDialectText, readInlineDialect } from "../../reconciler/dialect/read-dialect";
+import { dialectPatternWords, readDialectText, readInlineDialect } from "../../reconciler/dialect/read-dialect";
 
 const readText = (text: string) => readDialectText(text, "dialect.yaml");
 const dialectOf = (text: string) => {
@@ -246,7 +246,7 @@ test("every pattern of the schema has its words", () => {
     if (key === "pattern" && typeof value === "string") patterns.add(value);
     return value;
   });
-  expect(Object.keys(patternWords).sort()).toEqual([...patterns].sort());
+  expect(Object.keys(dialectPatternWords).sort()).toEqual([...patterns].sort());
 });
 
 test("every field of the schema is described", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
-import { createRecordReaders, payloadOf, readRule } from "../../reconciler/dialect/records";
+import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
 
 const read = createRecordReaders(builtInDialect);
@@ -173,7 +173,7 @@ describe("a rule", () => {
   test("Security group rule as returned: every field", () => {
     expect(
       value(
-        readRule({
+        readLiveRule({
           id: "r",
           security_group_id: "g",
           project_id: "p",
@@ -292,7 +292,7 @@ describe("whatever the answer", () => {
     fc.assert(
       fc.property(hostile, (body) => {
         const readings = [
-          ...[read.vm, read.volume, read.group, read.flavor, read.image, read.region, readRule].map((each) =>
+          ...[read.vm, read.volume, read.group, read.flavor, read.image, read.region, readLiveRule].map((each) =>
             each(payloadOf(body)),
           ),
           read.page("group.rule.list", body, {}),

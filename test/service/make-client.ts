@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { RequestEvent } from "../../reconciler/service/caller";
-import type { Clock } from "../../reconciler/service/clock";
+import type { MonotonicClock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
 import {
   createServiceClient,
@@ -24,7 +24,7 @@ export function makeClient(baseUrl: string, options: Partial<ServiceClientOption
   const events: RequestEvent[] = [];
   const sleeps: number[] = [];
   let skipped = 0;
-  const clock: Clock = {
+  const clock: MonotonicClock = {
     now: () => performance.now() + skipped,
     wallNow: () => Date.now() + skipped,
     sleep: async (ms) => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Failure } from "../../reconciler/core/model/outcome";
 import { nextPage } from "../../reconciler/dialect/next-page";
-import type { Clock } from "../../reconciler/service/clock";
+import type { MonotonicClock } from "../../reconciler/service/clock";
 import { adjustConcurrency, type Concurrency, startConcurrency } from "../../reconciler/service/concurrency";
 import { createLimiter } from "../../reconciler/service/limiter";
 import { type Attempt, decideRetry, earn, fullBudget, retryPolicy, spend } from "../../reconciler/service/retry";
@@ -107,7 +107,7 @@ describe("concurrency", () => {
 });
 
 describe("slots", () => {
-  const stillClock = (): Clock & { at: number; sleepers: (() => void)[] } => {
+  const stillClock = (): MonotonicClock & { at: number; sleepers: (() => void)[] } => {
     const clock = {
       at: 0,
       sleepers: [] as (() => void)[],

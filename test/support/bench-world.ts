@@ -22,7 +22,7 @@ import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { openBeside } from "../../reconciler/outside/beside";
 import type { ServiceClient } from "../../reconciler/service/client";
-import { type Clock as ServiceClock, systemClock as serviceClock } from "../../reconciler/service/clock";
+import { type MonotonicClock as ServiceClock, monotonicClock as serviceClock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";

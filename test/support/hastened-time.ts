@@ -58,7 +58,7 @@ export function hastenTime(): void {
   const service = built(dist("service/clock.js")) as typeof import("../../reconciler/service/clock");
   const outside = built(dist("outside/clock.js")) as typeof import("../../reconciler/outside/clock");
   const wallNow = (): number => day + passed;
-  Object.assign(service.systemClock, { now: () => passed, wallNow, sleep });
+  Object.assign(service.monotonicClock, { now: () => passed, wallNow, sleep });
   Object.assign(outside.systemClock, { now: wallNow, sleep });
 }
 

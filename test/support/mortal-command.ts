@@ -23,7 +23,7 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function runMortal(argv: readonly string[], moment?: Moment): Promise<MortalRun> {
   const mortality = createMortality(moment, { locks: true });
-  const { openStore, openService } = compose;
+  const { openStore, openWorkspaceService } = compose;
   const { startHeartbeat } = lease;
   const beating: { stop(): void }[] = [];
   const closing: (() => Promise<unknown>)[] = [];
@@ -31,8 +31,8 @@ export async function runMortal(argv: readonly string[], moment?: Moment): Promi
   const listening = signals.map((signal) => process.listeners(signal));
   Object.assign(compose, {
     openStore: (...args: Parameters<typeof openStore>): StateStore => mortality.store(openStore(...args)),
-    openService: async (...args: Parameters<typeof openService>) => {
-      const service = await openService(...args);
+    openWorkspaceService: async (...args: Parameters<typeof openWorkspaceService>) => {
+      const service = await openWorkspaceService(...args);
       closing.push(() => service.close());
       return { ...service, client: mortality.client(service.client) };
     },
@@ -54,7 +54,7 @@ export async function runMortal(argv: readonly string[], moment?: Moment): Promi
     }
     return { counts: mortality.counts, ended };
   } finally {
-    Object.assign(compose, { openStore, openService });
+    Object.assign(compose, { openStore, openWorkspaceService });
     Object.assign(lease, { startHeartbeat });
     [process.stdout.write, process.stderr.write] = output;
     for (const [index, signal] of signals.entries())

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { problemsOf } from "../../reconciler/config/generated/desired-state";
 import { readDesired } from "../../reconciler/config/read-desired";
-import { patternWords } from "../../reconciler/config/schema-words";
+import { filePatternWords } from "../../reconciler/config/schema-words";
 import { starterText } from "../../reconciler/config/starter";
 import { ignorable } from "../../reconciler/core/model/fields";
 
@@ -41,8 +41,8 @@ describe("schemas/desired-state.schema.json", () => {
     every(schema, ({ pattern }) => {
       if (typeof pattern === "string") patterns.add(pattern);
     });
-    expect([...patterns].filter((pattern) => !(pattern in patternWords))).toEqual([]);
-    expect(Object.keys(patternWords).filter((pattern) => !patterns.has(pattern))).toEqual([]);
+    expect([...patterns].filter((pattern) => !(pattern in filePatternWords))).toEqual([]);
+    expect(Object.keys(filePatternWords).filter((pattern) => !patterns.has(pattern))).toEqual([]);
   });
 
   it.each(["vm", "volume", "group"] as const)("knows the fields of a %s that ignore_changes may name", (kind) => {

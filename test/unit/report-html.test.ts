@@ -7,7 +7,7 @@ import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code
 import type { Step } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
-import { criticalPath, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
+import { criticalPathOfRun, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { hostilePlan } from "../support/hostile-plan";
@@ -66,7 +66,7 @@ describe("the critical path", () => {
     ],
     ["passes over needs that never ran", runOf([step("b"), 0, 30], [step("c", ["never", "b"]), 30, 40]), ["b", "c"]],
   ])("%s", (_, run, expected) => {
-    expect(criticalPath(stepsThatRan(run)).map((report) => report.step.id)).toEqual(expected);
+    expect(criticalPathOfRun(stepsThatRan(run)).map((report) => report.step.id)).toEqual(expected);
   });
 
   it("is marked in the timeline, in words as well", () => {

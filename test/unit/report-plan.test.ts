@@ -6,7 +6,7 @@ import type { Plan } from "../../reconciler/core/plan/plan";
 import { planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
 import { type PlanTextOptions, planLines } from "../../reconciler/report/plan-text";
-import { columnsOf, durationText, wrapText } from "../../reconciler/report/style";
+import { displayColumns, durationText, wrapText } from "../../reconciler/report/style";
 import { countReads, hostilePlan, hostileTrace } from "../support/hostile-plan";
 import { everythingWorld, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
 
@@ -33,7 +33,7 @@ describe("a plan as text", () => {
   it("keeps within the width wherever there is a space to break at, but for the last line, which stays one for grep", () => {
     for (const width of [60, 80, 200])
       for (const line of planLines(planFor(everythingWorld()), { width, steps: true }))
-        if (columnsOf(line) > width && !line.startsWith("Plan: ")) expect(line.trim()).not.toContain(" ");
+        if (displayColumns(line) > width && !line.startsWith("Plan: ")) expect(line.trim()).not.toContain(" ");
   });
 
   it("says without colour what it says with colour", () => {
@@ -117,7 +117,7 @@ describe("durations and wrapping", () => {
 
   it("breaks at spaces only, and counts wide characters as two", () => {
     expect(wrapText("aa bb cccccc dd", 5)).toEqual(["aa bb", "cccccc", "dd"]);
-    expect(columnsOf("日本")).toBe(4);
+    expect(displayColumns("日本")).toBe(4);
   });
 });
 

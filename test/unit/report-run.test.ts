@@ -9,7 +9,7 @@ import { leftMs, liveView, progressLine, startLive, updateLive } from "../../rec
 import { recordText } from "../../reconciler/report/record-text";
 import { runText } from "../../reconciler/report/run-text";
 import { orphansText, stateListText } from "../../reconciler/report/state-text";
-import { columnsOf } from "../../reconciler/report/style";
+import { displayColumns } from "../../reconciler/report/style";
 import { hostilePlan } from "../support/hostile-plan";
 import { pretendRun } from "../support/pretend-run";
 import { everythingWorld, planFor, quickstartWorld, vm } from "../support/sample-plans";
@@ -77,7 +77,7 @@ describe("the live view", () => {
         for (const width of [40, 80, 200]) {
           const lines = liveView(state, { width, height, now: at + 100 });
           expect(lines.length).toBeLessThan(height);
-          for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+          for (const line of lines) expect(displayColumns(line)).toBeLessThanOrEqual(width);
         }
     }
   });

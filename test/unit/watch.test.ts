@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { pauseMs, type Round, watch } from "../../reconciler/engine/watch";
-import { afterRound, afterStep, healthOf, metricsText, startStatus } from "../../reconciler/report/watch-status";
+import {
+  afterStep,
+  healthOf,
+  startStatus,
+  statusAfterRound,
+  watchMetricsText,
+} from "../../reconciler/report/watch-status";
 
 const minute = 60_000;
 
@@ -64,7 +70,7 @@ describe("metrics and health", () => {
   const fresh = startStatus(0, 1000);
 
   it("shows drift, pending changes, ports open to the world, the last success and step times", () => {
-    let status = afterRound(fresh, round("pending", 10_000), 1000);
+    let status = statusAfterRound(fresh, round("pending", 10_000), 1000);
     for (const state of ["started", "done", "failed"] as const)
       status = afterStep(status, {
         type: "step",
@@ -76,7 +82,7 @@ describe("metrics and health", () => {
         elapsedMs: 20_000,
         title: "stop",
       });
-    const text = metricsText(status);
+    const text = watchMetricsText(status);
     for (const line of [
       "reconcile_drifted_resources 1",
       'reconcile_pending_changes{action="update"} 2',
@@ -97,11 +103,11 @@ describe("metrics and health", () => {
   });
 
   it("keeps what was last seen and the last success through failures, and is ill after the second", () => {
-    const good = afterRound(fresh, round("in_sync", 10_000), 1000);
-    const once = afterRound(good, failed(12_000), 2000);
-    const twice = afterRound(once, failed(15_000), 4000);
-    expect(metricsText(twice)).toContain("reconcile_resources 7");
-    expect(metricsText(twice)).toContain("reconcile_last_success_timestamp_seconds 10.5");
+    const good = statusAfterRound(fresh, round("in_sync", 10_000), 1000);
+    const once = statusAfterRound(good, failed(12_000), 2000);
+    const twice = statusAfterRound(once, failed(15_000), 4000);
+    expect(watchMetricsText(twice)).toContain("reconcile_resources 7");
+    expect(watchMetricsText(twice)).toContain("reconcile_last_success_timestamp_seconds 10.5");
     expect([good, once, twice].map((status) => healthOf(status, 15_000).healthy)).toEqual([true, true, false]);
     expect(healthOf(twice, 15_000).body).toMatchObject({
       status: "failing",
@@ -109,11 +115,11 @@ describe("metrics and health", () => {
       why: "no network",
       failures: 2,
     });
-    expect(healthOf(afterRound(twice, round("in_sync", 20_000), 1000), 20_600).healthy).toBe(true);
+    expect(healthOf(statusAfterRound(twice, round("in_sync", 20_000), 1000), 20_600).healthy).toBe(true);
   });
 
   it("is ill when no round ends any more", () => {
-    const good = afterRound(fresh, round("in_sync", 10_000), 1000);
+    const good = statusAfterRound(fresh, round("in_sync", 10_000), 1000);
     expect(healthOf(good, 11_500 + 3_600_000).healthy).toBe(true);
     expect(healthOf(good, 11_501 + 3_600_000).healthy).toBe(false);
   });

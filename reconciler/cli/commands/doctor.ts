@@ -11,7 +11,7 @@ import type { Dialect } from "../../dialect/dialect";
 import { readCurl } from "../../dialect/learn/curl";
 import { readDescription, toldDialect } from "../../dialect/learn/description";
 import { placeInDialect } from "../../dialect/read-dialect";
-import { type Misfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
+import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
 import { diagnoseService } from "../../engine/doctor/diagnose";
 import type { DoctorPorts } from "../../engine/doctor/look";
 import type { DoctorReport, KnownIds } from "../../engine/doctor/report";
@@ -235,7 +235,7 @@ function finish(
   start: Dialect,
   before: readonly Diagnostic[],
   from: string,
-  misfits: readonly Misfit[],
+  misfits: readonly DialectMisfit[],
 ): number {
   const origin = { baseUrl: from, date: new Date().toISOString().slice(0, 10) };
   for (const finding of report.operations)
@@ -265,7 +265,7 @@ function finish(
   });
 }
 
-function asDiagnostic({ path, summary, detail, fix }: Misfit, file: string | undefined): Diagnostic {
+function asDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: string | undefined): Diagnostic {
   const source =
     file !== undefined && existsSync(file) ? placeInDialect(readFileSync(file, "utf8"), file, path) : undefined;
   return {

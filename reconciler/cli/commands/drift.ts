@@ -1,6 +1,6 @@
 /** `reconcile drift`: exit 2 when the service is not as the state has it. */
 
-import { asDiagnostic } from "../../core/findings/finding";
+import { findingAsDiagnostic } from "../../core/findings/finding";
 import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
 import { judgeReachability } from "../../core/reachability/findings";
@@ -66,7 +66,7 @@ function run(invocation: Invocation): Promise<number> {
     }
     return output.finish({
       exitCode: failed ? 1 : report.drifts.length > 0 || broken ? 2 : 0,
-      diagnostics: [...report.diagnostics, ...findings.map(asDiagnostic)],
+      diagnostics: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
       findings,
     });
   });

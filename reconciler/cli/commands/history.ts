@@ -6,7 +6,7 @@ import { desiredBefore } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
 import { findRun, recordsBefore } from "../../core/state/history";
 import { openState } from "../../engine/plan";
-import { historyText, runEvent, shortId } from "../../report/history-text";
+import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { CommandFailed } from "../crash";
@@ -32,7 +32,7 @@ export const historyCommand = command({
     const store = openStore(readWorkspace(invocation, { args: [], needed: false }), flags);
     const { state } = openState(await store.read(), store.location, newLineage());
     const runs = state.runs ?? [];
-    for (const run of runs) output.event(runEvent(run));
+    for (const run of runs) output.event(runAsEvent(run));
     output.print(historyText(runs, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: 0 });
   },

@@ -27,10 +27,10 @@ import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { openState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
-import { assertSameService, scopeOf } from "../../engine/scope";
+import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
-import { command, type Invocation, type Known, type Suggestion, two } from "../command";
+import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
 import { commonFlags, type FlagName } from "../flags";
@@ -59,7 +59,7 @@ export const importCommand = command({
   run,
 });
 
-async function undeclared(args: readonly string[], known: Known): Promise<readonly Suggestion[]> {
+async function undeclared(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
   if (args.length > 0) return [];
   const managed = new Set((await known.recorded()).map(({ word }) => word));
   return known.declared().filter(({ word }) => !managed.has(word));
@@ -85,7 +85,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
   return withLockedSession(invocation, workspace, async ({ store, service: { client } }) => {
     const { state } = openState(await store.read(), store.location, newLineage());
     if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
-    assertSameService(state, scopeOf(client, workspace.desired));
+    assertSameScope(state, scopeOf(client, workspace.desired));
     const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
     const recorded = state.resources.get(address);
     const isManaged = recorded?.id !== undefined && !state.intents.has(address);

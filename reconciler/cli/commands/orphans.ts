@@ -7,7 +7,7 @@ import { nearestName } from "../../core/text/nearest";
 import { deleteOrphan } from "../../engine/delete-orphan";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
-import { assertSameService, scopeOf } from "../../engine/scope";
+import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { Watch } from "../../engine/watch-volume";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
@@ -83,7 +83,7 @@ function remove(invocation: Invocation): Promise<number> {
   return withLockedSession(invocation, workspace, async ({ store, service }, stop) => {
     const { client } = service;
     const { state } = openState(await store.read(), store.location, newLineage());
-    assertSameService(state, scopeOf(client, workspace.desired));
+    assertSameScope(state, scopeOf(client, workspace.desired));
     const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanOf(id, state));
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
     const asked: Asked = { client, desired: workspace.desired };

@@ -15,7 +15,7 @@ import { openState } from "../../engine/plan";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
-import { openService, openStore } from "../compose";
+import { openStore, openWorkspaceService } from "../compose";
 import { commonFlags } from "../flags";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
@@ -39,7 +39,7 @@ async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   checkTarget(invocation);
   const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const service = await openService(workspace, invocation);
+  const service = await openWorkspaceService(workspace, invocation);
   try {
     const pulled = await pullWorld(service.client, {
       vms: orAll(flags.vm),

@@ -9,7 +9,7 @@ import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
-import { openService } from "../compose";
+import { openWorkspaceService } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
 import { defaultFile, expandFolder, readSource, readWorkspace } from "../workspace";
@@ -57,7 +57,7 @@ const nothingSeen: Seen = { catalogue: { flavors: [], images: [], regions: [] },
 /** What the service lists; where it cannot be asked, the schema has the keys alone, and says so. */
 async function lookAt(invocation: Invocation): Promise<Seen> {
   try {
-    const service = await openService(readWorkspace(invocation), invocation);
+    const service = await openWorkspaceService(readWorkspace(invocation), invocation);
     const { client } = service;
     const names = async (can: boolean, list: () => Promise<Outcome<readonly CatalogueEntry[]>>): Promise<string[]> => {
       const listed = can ? await list() : undefined;

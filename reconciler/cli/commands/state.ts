@@ -21,8 +21,17 @@ import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
 import { openStoredText } from "../../store/encrypted";
 import { describeHolder, type StateStore } from "../../store/store";
-import { command, type Invocation, type Known, noArguments, one, oneOrMore, type Suggestion, two } from "../command";
-import { fail, holderOf, newLineage, openStore } from "../compose";
+import {
+  type CompletionSources,
+  command,
+  type Invocation,
+  noArguments,
+  one,
+  oneOrMore,
+  type Suggestion,
+  two,
+} from "../command";
+import { commandHolder, fail, newLineage, openStore } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
@@ -135,7 +144,7 @@ function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) =
     act(invocation, openStore(readWorkspace(invocation, { args: [], needed: false }), invocation.flags));
 }
 
-async function unnamed(args: readonly string[], known: Known): Promise<readonly Suggestion[]> {
+async function unnamed(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
   return (await known.recorded()).filter(({ word }) => !args.includes(word));
 }
 
@@ -273,7 +282,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
       : readState(openStoredText(text, what, process.env), newLineage());
   if (!pushed.ok)
     throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
-  const session = await store.lock(holderOf(invocation.command));
+  const session = await store.lock(commandHolder(invocation.command));
   try {
     const stored = await session.read();
     const isForced = invocation.flags.force === true;

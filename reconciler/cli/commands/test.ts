@@ -1,7 +1,7 @@
 /** `reconcile test`: tests of one's own file, on the embedded service in virtual time. Asks nothing of any service. */
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { firstTests, readsOf } from "../../config/first-tests";
+import { firstTests, readReferences } from "../../config/first-tests";
 import { type ReadResult, readDesired } from "../../config/read-desired";
 import { readTests } from "../../config/read-tests";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
@@ -97,7 +97,7 @@ function writeFirst({ args, flags, output }: Invocation): number {
     schema: schemaFor(path, "tests"),
     ...(env === undefined ? {} : { env }),
     ...given,
-    reads: readsOf(source.text),
+    reads: readReferences(source.text),
   });
   try {
     writeFileSync(path, text, { flag: "wx" });

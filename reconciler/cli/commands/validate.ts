@@ -1,7 +1,7 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
 import { checkDeclared } from "../../core/findings/checks";
-import { asDiagnostic, isRefused, judge } from "../../core/findings/finding";
+import { findingAsDiagnostic, isRefused, judge } from "../../core/findings/finding";
 import type { Kind } from "../../core/model/address";
 import type { DesiredResource } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -48,7 +48,7 @@ function validate(invocation: Invocation): number {
     [...workspace.diagnostics, ...dialect.diagnostics, ...judged, ...checkDeclared(workspace.desired)],
     { deny, strict: false },
   );
-  const diagnostics = findings.map(asDiagnostic);
+  const diagnostics = findings.map(findingAsDiagnostic);
   if (format !== undefined) printAnnotations(invocation, format, findings);
   else if (!isRefused(findings))
     invocation.output.print(

@@ -13,8 +13,8 @@ import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
 import { runText } from "../../report/run-text";
 import { vmListText, vmRows } from "../../report/vm-list";
-import { command, type Invocation, type Known, noArguments, one } from "../command";
-import { createPorts, fail, holderOf, newLineage } from "../compose";
+import { type CompletionSources, command, type Invocation, noArguments, one } from "../command";
+import { commandHolder, createPorts, fail, newLineage } from "../compose";
 import { commonFlags } from "../flags";
 import { prepare } from "../planning";
 import { startProgress } from "../progress";
@@ -25,7 +25,7 @@ import { readWorkspace } from "../workspace";
 const flags = ["file", "lock-timeout", ...commonFlags] as const;
 const positionals = one("the address of a VM");
 const section = "Acting on a VM";
-const complete = (_: unknown, known: Known) => known.recorded("vm");
+const complete = (_: unknown, known: CompletionSources) => known.recorded("vm");
 
 export const vmListCommand = command({
   usage: "vm list",
@@ -127,7 +127,7 @@ function act(
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
       // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.
-      const held = await session.store.lock(holderOf(invocation.command));
+      const held = await session.store.lock(commandHolder(invocation.command));
       const recorder = createRecorder(state, {
         ...held,
         append: async () => undefined,

@@ -23,15 +23,24 @@ import { ScopeRefused } from "../../engine/scope";
 import { isWorthSpreading, sweepDuring } from "../../engine/sweep";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { todayUtc } from "../../outside/clock";
-import { afterRound, afterStep, roundEvent, roundLine, startStatus } from "../../report/watch-status";
+import { afterStep, roundEvent, roundLine, startStatus, statusAfterRound } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
-import { createPorts, fail, holderOf, newLineage, openService, openStore, type Service, systemClock } from "../compose";
-import { grantsOf } from "../consent";
+import {
+  commandHolder,
+  createPorts,
+  fail,
+  newLineage,
+  openStore,
+  openWorkspaceService,
+  type Service,
+  systemClock,
+} from "../compose";
+import { grantsInFlags } from "../consent";
 import { asDiagnostics } from "../crash";
 import { commonFlags, consentFlags } from "../flags";
 import { planOptions } from "../plan-options";
-import { carryOut, prepareBeside } from "../planning";
+import { carryOutPlan, prepareBeside } from "../planning";
 import { reviewPlan } from "../review";
 import type { Session } from "../session";
 import { startStatusServer } from "../status-server";
@@ -106,7 +115,7 @@ async function run(invocation: Invocation): Promise<number> {
           ({ result }) => result,
         ),
       ended(round, nextInMs) {
-        present = afterRound(present, round, nextInMs);
+        present = statusAfterRound(present, round, nextInMs);
         if (stop.soft.aborted && round.result.end === "failed") return;
         output.event(roundEvent(round, nextInMs));
         output.print(roundLine(round, nextInMs));
@@ -148,7 +157,7 @@ async function oneRound(
       textOf: textNow,
       pause: () => systemClock.sleep(stillMs, stop.soft),
     });
-    const service = await openService(workspace, invocation);
+    const service = await openWorkspaceService(workspace, invocation);
     try {
       const session = { invocation, workspace, service, store: held, signal: stop.soft };
       return await look(session, memory, stop, listen);
@@ -233,7 +242,7 @@ function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortS
       let service: Service | undefined;
       try {
         const client = async () => {
-          service = await openService(opened, invocation);
+          service = await openWorkspaceService(opened, invocation);
           return service.client;
         };
         const now = systemClock.now();
@@ -276,14 +285,14 @@ async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Li
       result: { end: "blocked", why: problems.map(({ summary, detail }) => [summary, detail].join(": ")).join("; ") },
       seen,
     };
-  const grants = grantsOf(invocation.flags);
+  const grants = grantsInFlags(invocation.flags);
   const missing = missingConsents(plan.consents, grants);
   if (missing.length > 0)
     return {
       result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
       seen,
     };
-  const result = resultOf(await carryOut(session, prepared, grants, stop, listen));
+  const result = resultOf(await carryOutPlan(session, prepared, grants, stop, listen));
   memory.forget(new Set([...plan.changes, ...plan.steps].map(({ address }) => address)));
   return { result, seen };
 }
@@ -334,7 +343,7 @@ function createLease(store: StateStore, invocation: Invocation): Lease {
   let session: StateSession | undefined;
   return {
     async hold() {
-      session ??= await store.lock(holderOf(invocation.command));
+      session ??= await store.lock(commandHolder(invocation.command));
       const mine = session;
       return { ...store, read: () => mine.read(), lock: async () => ({ ...mine, release: async () => undefined }) };
     },

@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { relative, resolve } from "node:path";
 import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
-import { asDiagnostic } from "../../core/findings/finding";
+import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
@@ -36,7 +36,7 @@ import { openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
-import { type Asked, askPolicy } from "../review";
+import { askPolicy, type PlanPlace } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 
 /** A worker that dies is taken over from within seconds, not after the usual minute. */
@@ -201,7 +201,7 @@ function project(
 }
 
 /** What the file itself says must not be done: an assertion that would break, a check, its policy, a code that it denies. */
-async function refusals(prepared: Prepared, asked: Asked): Promise<readonly Diagnostic[]> {
+async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly Diagnostic[]> {
   const { plan, desired, state } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
   const soFar = {
@@ -218,7 +218,7 @@ async function refusals(prepared: Prepared, asked: Asked): Promise<readonly Diag
   const isJudged = !hasErrors(plan.diagnostics) && !isEmpty(plan);
   const answered = isJudged ? await askPolicy(asked, plan, judged) : [];
   const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
-  return findings.filter(({ refused }) => refused !== undefined).map(asDiagnostic);
+  return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
 }
 
 /** What other stacks may use. A sensitive one is in no table of the fleet. */

@@ -10,13 +10,13 @@ import { type Standings, standingsOf } from "./standing";
 import { diffVm, type VmDifference } from "./vm";
 import { diffVolume, type VmFates, type VolumeDifference } from "./volume";
 
-export type Difference = VmDifference | VolumeDifference | GroupDifference;
+export type ResourceDifference = VmDifference | VolumeDifference | GroupDifference;
 
 export interface Differences {
   readonly vms: readonly VmDifference[];
   readonly volumes: readonly VolumeDifference[];
   readonly groups: readonly GroupDifference[];
-  readonly all: readonly Difference[];
+  readonly all: readonly ResourceDifference[];
   readonly fates: VmFates;
   /** What is known of the values that only the service knows. */
   readonly standings: Standings;

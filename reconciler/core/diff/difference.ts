@@ -59,15 +59,15 @@ export interface Forgotten<K extends Kind> {
   readonly recorded: RecordedOf<K>;
 }
 
-export type Outcome<K extends Kind> = Unchanged | Created<K> | Updated<K> | Replaced<K> | Deleted<K> | Forgotten<K>;
+export type DiffOutcome<K extends Kind> = Unchanged | Created<K> | Updated<K> | Replaced<K> | Deleted<K> | Forgotten<K>;
 
 /** The outcomes with some actions, beside the facts that go with them. */
-export type Acted<F extends Facts<K>, K extends Kind, A extends Outcome<K>["action"]> = Omit<
+export type Acted<F extends Facts<K>, K extends Kind, A extends DiffOutcome<K>["action"]> = Omit<
   F,
   "kind" | "address" | "recorded" | "desired"
 > &
   Pick<Partial<F>, "recorded" | "desired"> &
-  Extract<Outcome<K>, { readonly action: A }>;
+  Extract<DiffOutcome<K>, { readonly action: A }>;
 
 export const unchanged: Unchanged = { action: "none" };
 

@@ -23,7 +23,7 @@ export interface Evidence {
 }
 
 /** What a name or an id is looked up in, where it was read. */
-export interface Lookup {
+export interface NameIndexes {
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;
   readonly volumeSize?: (id: string) => number | undefined;
@@ -47,7 +47,7 @@ export type Made = LiveVm | LiveVolume | LiveGroup;
 export function judgeMade<L extends Made>(
   intent: Intent,
   candidates: readonly L[],
-  lookup: Lookup,
+  lookup: NameIndexes,
   desired?: DesiredResource,
 ): Judged<L> {
   const ours: L[] = [];
@@ -64,7 +64,7 @@ export function judgeMade<L extends Made>(
 
 type Sent = Intent["record"] | DesiredResource;
 
-export function compareMade(sent: Sent, live: Made, lookup: Lookup): Evidence {
+export function compareMade(sent: Sent, live: Made, lookup: NameIndexes): Evidence {
   const evidence: { readonly agrees: string[]; readonly differs: string[] } = { agrees: [], differs: [] };
   const compare = (field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void => {
     if (shown === undefined || wanted === undefined || isSame === undefined) return;
@@ -106,7 +106,7 @@ function sameEntry(shown: string | undefined, wanted: string | undefined, index:
   return isUuid(shown) && isUuid(wanted) ? false : undefined;
 }
 
-function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: Lookup): number | undefined {
+function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: NameIndexes): number | undefined {
   if (volumes === undefined || volumes.every((disk) => disk.root === undefined)) return undefined;
   const data = volumes.filter((disk) => disk.root !== true);
   return data.length === 1 ? volumeSize?.(data[0]?.id ?? "") : undefined;

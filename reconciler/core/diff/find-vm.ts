@@ -3,7 +3,7 @@ import { type LiveVm, type Sighting, sightVm } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
 import { judgeMade } from "./evidence";
-import { type Found, unclearCreate, unseenCreate } from "./find";
+import { type FoundLive, unclearCreate, unseenCreate } from "./find";
 import { importManaged, nameTaken, severalNamed } from "./findings";
 import type { PairOf } from "./pair";
 import { importUnseen, vmImportGone } from "./vm-findings";
@@ -11,7 +11,7 @@ import { importUnseen, vmImportGone } from "./vm-findings";
 type VmPair = PairOf<"vm">;
 
 /** `id-unknown`: the VM was created, and the service gives no way to look its id up. */
-export type FoundVm = Found<LiveVm> | { readonly how: "id-unknown" };
+export type FoundVm = FoundLive<LiveVm> | { readonly how: "id-unknown" };
 
 export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   const { recorded, desired } = pair;

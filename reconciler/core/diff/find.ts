@@ -23,7 +23,7 @@ import type { Pair } from "./pair";
 
 type ByList = Exclude<Kind, "vm">;
 
-export type Found<L> =
+export type FoundLive<L> =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
   | { readonly how: "absent"; readonly gone?: Vanished }
   | Known<L>;
@@ -37,7 +37,7 @@ export interface Known<L> {
 }
 
 /** A VM has ways of its own (find-vm.ts): its volumes and its dialect tell more of it. */
-export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext): Found<LiveOf[K]> {
+export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext): FoundLive<LiveOf[K]> {
   const seen = seenOf(context, kind);
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
@@ -55,7 +55,7 @@ function findMade<L extends LiveOf[ByList]>(
   known: string | undefined,
   seen: KindSeen<L>,
   context: DiffContext,
-): Found<L> | undefined {
+): FoundLive<L> | undefined {
   const { what } = seen;
   if (!seen.listed) return failed(unseenCreate(pair, intent, what, context));
   const before = new Set([...intent.idsBefore, known]);
@@ -77,7 +77,7 @@ function findKnown<L extends LiveOf[ByList]>(
   id: string,
   seen: KindSeen<L>,
   context: DiffContext,
-): Found<L> {
+): FoundLive<L> {
   const { what } = seen;
   const isImport = pair.recorded === undefined;
   const manager = context.addressOfId.get(id);
@@ -106,7 +106,7 @@ const absentUnless = <L extends LiveOf[ByList]>(
   pair: Pair,
   what: What,
   gone?: Vanished,
-): Found<L> =>
+): FoundLive<L> =>
   inItsPlace === undefined
     ? { how: "absent", ...(gone === undefined ? {} : { gone }) }
     : failed(nameTaken(pair, what, inItsPlace));

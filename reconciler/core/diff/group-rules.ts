@@ -12,7 +12,7 @@ export interface LiveRulePair {
   readonly rule: Rule;
 }
 
-export interface Comparison {
+export interface RulesComparison {
   readonly added: readonly Rule[];
   readonly removed: readonly LiveRulePair[];
   readonly kept: readonly LiveRulePair[];
@@ -28,7 +28,7 @@ export function comparison(
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
-): Comparison {
+): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
     live,

@@ -15,19 +15,19 @@ import { type FieldChange, fieldChange, movedField, type Reason } from "./change
 import type { DiffContext } from "./context";
 import {
   creationReason,
+  type DiffOutcome,
   type Facts,
   forgettingReason,
   intendedRecord,
   kept,
-  type Outcome,
   removalReason,
   unchanged,
   updateReason,
 } from "./difference";
 import { explain, type LeftOpen } from "./explain";
-import { type Found, find, type Known } from "./find";
+import { type FoundLive, find, type Known } from "./find";
 import { goneNote } from "./findings";
-import { type Comparison, comparison, isPlatformShaped, type LiveRulePair } from "./group-rules";
+import { comparison, isPlatformShaped, type LiveRulePair, type RulesComparison } from "./group-rules";
 import type { PairOf } from "./pair";
 
 interface GroupFacts extends Facts<"group"> {
@@ -41,18 +41,19 @@ interface GroupFacts extends Facts<"group"> {
   readonly retired: readonly RetiredGroup[];
 }
 
-export type GroupDifference = GroupFacts & Outcome<"group">;
+export type GroupDifference = GroupFacts & DiffOutcome<"group">;
 
 type GroupPair = PairOf<"group">;
-type FoundGroup = Found<LiveGroup>;
-type ActedGroup<A extends GroupDifference["action"]> = Partial<GroupFacts> & Extract<Outcome<"group">, { action: A }>;
+type FoundGroup = FoundLive<LiveGroup>;
+type ActedGroup<A extends GroupDifference["action"]> = Partial<GroupFacts> &
+  Extract<DiffOutcome<"group">, { action: A }>;
 
 /** Groups that are desired and exist, with their comparison. */
 interface ComparedGroup {
   readonly pair: GroupPair;
   readonly desired: DesiredGroup;
   readonly found: Known<LiveGroup>;
-  readonly rules: Comparison;
+  readonly rules: RulesComparison;
 }
 
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
@@ -274,7 +275,7 @@ function groupFieldChanges(
   desired: DesiredGroup,
   recorded: RecordedGroup | undefined,
   live: LiveGroup | undefined,
-  compared: Comparison,
+  compared: RulesComparison,
   context: DiffContext,
 ): FieldChange[] {
   const ignored = new Set(desired.lifecycle.ignoreChanges);
@@ -313,7 +314,7 @@ function descriptionChange(
   return other === undefined ? [] : [fieldChange(groupFields.description, other || undefined, shownText(description))];
 }
 
-function ruleChanges(compared: Comparison, label: GroupIdentity): FieldChange[] {
+function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChange[] {
   const fields: FieldChange[] = [];
   // A rule may fall together with the group that it names and be wanted again towards the group that replaces it. Such
   // a rule is neither new nor gone.
@@ -333,7 +334,7 @@ function ruleChanges(compared: Comparison, label: GroupIdentity): FieldChange[] 
 
 function groupNotes(
   desired: DesiredGroup,
-  compared: Comparison,
+  compared: RulesComparison,
   entry: Known<LiveGroup>,
   context: DiffContext,
 ): Diagnostic[] {

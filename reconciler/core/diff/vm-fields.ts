@@ -13,7 +13,7 @@ import type { RecordedVm } from "../model/recorded";
 import { type FieldChange, type FieldValue, fieldChange } from "./changes";
 import type { DiffContext } from "./context";
 
-export interface Comparison {
+export interface VmComparison {
   readonly fields: readonly FieldChange[];
   readonly imageId?: string;
   /** The file did not change; the service did. */
@@ -30,7 +30,7 @@ export function compareVm(
   live: LiveVm | undefined,
   context: DiffContext,
   diagnostics: Diagnostic[],
-): Comparison {
+): VmComparison {
   const fields: FieldChange[] = [];
   let intended = false;
   const differ = (field: FieldChange, recordedAgrees: boolean): void => {

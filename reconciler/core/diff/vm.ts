@@ -15,12 +15,12 @@ import type { DiffContext } from "./context";
 import {
   type Acted,
   creationReason,
+  type DiffOutcome,
   type Facts,
   forgettingReason,
   forgotten,
   intendedRecord,
   kept,
-  type Outcome,
   type Replaced,
   removalReason,
   type Unchanged,
@@ -35,7 +35,7 @@ import { goneNote, letGo, type Vanished } from "./findings";
 import { isCarriedBy, moveUnknown } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
-import { type Comparison, compareVm, findDataVolume } from "./vm-fields";
+import { compareVm, findDataVolume, type VmComparison } from "./vm-fields";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, leftUntold } from "./vm-findings";
 
 interface VmFacts extends Facts<"vm"> {
@@ -61,7 +61,7 @@ interface VmFacts extends Facts<"vm"> {
   readonly verify?: "confirm" | "revert";
 }
 
-export type VmDifference = VmFacts & Outcome<"vm">;
+export type VmDifference = VmFacts & DiffOutcome<"vm">;
 
 type VmPair = PairOf<"vm">;
 type ActedVm<A extends VmDifference["action"]> = Acted<VmFacts, "vm", A>;
@@ -244,7 +244,7 @@ interface PresentVm {
   /** The VM's name in the service. */
   readonly name: string;
   /** Without the fields of `ignore_changes`. */
-  readonly comparison: Comparison;
+  readonly comparison: VmComparison;
   readonly dataVolumeId: string | undefined;
   /** The VM has not settled since its create. */
   readonly isNew: boolean;

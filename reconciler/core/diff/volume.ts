@@ -15,12 +15,12 @@ import {
   type Acted,
   type ChangeTo,
   creationReason,
+  type DiffOutcome,
   type Facts,
   forgettingReason,
   forgotten,
   intendedRecord,
   kept,
-  type Outcome,
   removalReason,
   unchanged,
   updateReason,
@@ -43,7 +43,7 @@ interface VolumeFacts extends Facts<"volume"> {
   readonly attachTo?: Target;
 }
 
-export type VolumeDifference = VolumeFacts & Outcome<"volume">;
+export type VolumeDifference = VolumeFacts & DiffOutcome<"volume">;
 
 type VolumePair = PairOf<"volume">;
 

@@ -7,7 +7,7 @@
 import type { Direction, Ethertype } from "../model/rule";
 import { itemAt } from "../text/invariant";
 import { bitsOf, cidrsOf, contains, type Interval, type Intervals, lastAddress, subtract } from "./intervals";
-import { describeSpan, type Span } from "./protocols";
+import { describeSpan, type ProtocolSpan } from "./protocols";
 import type { Slab, Traffic } from "./traffic";
 
 export interface Admission {
@@ -39,7 +39,7 @@ const peersText = (peers: Interval, family: Ethertype): string[] =>
   peers.from === 0n && peers.to === lastAddress(bitsOf[family]) ? ["anywhere"] : cidrsOf(peers, family);
 
 interface Rectangle {
-  readonly span: Span;
+  readonly span: ProtocolSpan;
   readonly peers: Interval | string;
 }
 
@@ -85,7 +85,7 @@ function exceptionText({ peers }: Slab, family: Ethertype): string | undefined {
 const mostExceptions = 3;
 
 /** How far along the line all of these peers are admitted without a gap. */
-function reach(slabs: readonly Slab[], index: number, peers: Interval): Span {
+function reach(slabs: readonly Slab[], index: number, peers: Interval): ProtocolSpan {
   let first = index;
   while (
     first > 0 &&

@@ -8,7 +8,7 @@ import type { Direction, Ethertype } from "../model/rule";
 import { mustGet } from "../text/invariant";
 import { type ExposureInput, type Fact, groupWorld } from "./group-world";
 import { bitsOf, type Intervals, lastAddress } from "./intervals";
-import { type Proof, proveGapless } from "./proof";
+import { type GaplessProof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
 import { covers, inDirection, noTraffic, type Slab, slabAt, subtractTraffic, type Traffic, trafficOf } from "./traffic";
 
@@ -35,7 +35,7 @@ export interface GroupExposure {
   /** Declared egress rules that restrict nothing, since the service's own rules let the same traffic out. */
   readonly idleEgress: Traffic;
   /** Left out: the plan does not touch it. */
-  readonly proof?: Proof;
+  readonly proof?: GaplessProof;
   readonly unobserved: boolean;
   /** Old groups that VMs may still be under. */
   readonly retired: readonly string[];

@@ -7,7 +7,7 @@ import { admissionText, describeTraffic } from "./describe";
 import type { Exposure, OpenPort } from "./exposure";
 import type { Violation } from "./proof";
 
-export const openText = ({ port, service, families, known }: OpenPort): string =>
+export const openPortText = ({ port, service, families, known }: OpenPort): string =>
   `${service} (tcp ${port}) is ${known ? "" : "now "}open to the world over ${listText(families)}`;
 
 export const violationText = ({ step, admits, traffic }: Violation): string =>
@@ -32,7 +32,7 @@ export function exposureFindings(
         findings.push({
           severity: "warning",
           code: "exposure/open-port",
-          summary: `${address}: ${openText(open)}`,
+          summary: `${address}: ${openPortText(open)}`,
           fix: "name the networks that need it in remote_ip, or a group in remote_group",
           ...place,
         });

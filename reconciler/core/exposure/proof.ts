@@ -25,7 +25,7 @@ export interface Violation {
   readonly traffic: Traffic;
 }
 
-export interface Proof {
+export interface GaplessProof {
   readonly holds: boolean;
   readonly violations: readonly Violation[];
 }
@@ -36,7 +36,7 @@ export function proveGapless(
   steps: ReadonlyMap<string, Step>,
   before: Traffic,
   after: Traffic,
-): Proof {
+): GaplessProof {
   const facts = world.facts.get(address) ?? [];
   const violations = [...admitsMore(facts, world, before, after), ...admitsLess(facts, world, steps, before, after)];
   return { holds: violations.length === 0, violations };

@@ -5,14 +5,14 @@
  */
 import type { Rule } from "../model/rule";
 
-export interface Span {
+export interface ProtocolSpan {
   readonly from: number;
   readonly to: number;
 }
 
 const portsPerProtocol = 65536;
 const protocolCount = 256;
-export const wholeLine: Span = { from: 0, to: protocolCount * portsPerProtocol - 1 };
+export const wholeLine: ProtocolSpan = { from: 0, to: protocolCount * portsPerProtocol - 1 };
 
 /** By the words that such services use; a number stands for itself. */
 const numbers: Readonly<Record<string, number>> = {
@@ -42,7 +42,7 @@ const words = new Map(
 );
 
 /** `undefined` for a word that stands for no known protocol. ICMP on IPv6 is another protocol than on IPv4. */
-export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): Span | undefined {
+export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): ProtocolSpan | undefined {
   if (rule.protocol === "any") return wholeLine;
   const number =
     rule.protocol === "icmp" && rule.ethertype === "IPv6"
@@ -66,7 +66,7 @@ export const portPoint = (protocol: "tcp" | "udp", port: number): number =>
   (numbers[protocol] ?? 0) * portsPerProtocol + port;
 
 /** A stretch of the line in words: `tcp 22`, `udp 6000-6100`, `icmp`, `protocols 7-16`. */
-export function describeSpan(span: Span): string[] {
+export function describeSpan(span: ProtocolSpan): string[] {
   if (span.from === wholeLine.from && span.to === wholeLine.to) return ["any protocol"];
   const texts: string[] = [];
   let at = span.from;

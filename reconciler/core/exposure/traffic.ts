@@ -20,9 +20,9 @@ import {
   subtract,
   unite,
 } from "./intervals";
-import { type Span, spanOf, wholeLine } from "./protocols";
+import { type ProtocolSpan, spanOf, wholeLine } from "./protocols";
 
-export interface Slab extends Span {
+export interface Slab extends ProtocolSpan {
   readonly peers: Intervals;
 }
 

@@ -45,7 +45,7 @@ export const isRefused = (findings: readonly Finding[]): boolean =>
   findings.some(({ refused }) => refused !== undefined);
 
 /** The finding as a diagnostic that names what refuses the plan. */
-export const asDiagnostic = ({ refused, counterexample: _, ...diagnostic }: Finding): Diagnostic =>
+export const findingAsDiagnostic = ({ refused, counterexample: _, ...diagnostic }: Finding): Diagnostic =>
   refused === undefined || diagnostic.detail?.includes(refused) === true
     ? diagnostic
     : { ...diagnostic, detail: diagnostic.detail === undefined ? refused : `${diagnostic.detail}; ${refused}` };

@@ -4,14 +4,14 @@ import { parseAddress } from "./address";
 import type { DesiredFields, FieldRow, FieldType, RecordedFields, Rows } from "./fields";
 
 export type Check = (value: unknown) => boolean;
-export type Checks = Readonly<Record<string, Check>>;
+export type ShapeChecks = Readonly<Record<string, Check>>;
 
 export const text: Check = (value) => typeof value === "string";
 export const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
 export const flag: Check = (value) => typeof value === "boolean";
 export const object: Check = isObject;
 export const address: Check = (value) => typeof value === "string" && parseAddress(value) !== undefined;
-export const time: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
+export const timeText: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
 export const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
@@ -33,7 +33,7 @@ export const mapOf =
   (value) =>
     isObject(value) && Object.values(value).every(check);
 /** Whether a value is a map with these fields. Other fields are another version's, and are left alone. */
-export const shape = (fields: Checks): Check => {
+export const shape = (fields: ShapeChecks): Check => {
   const entries = Object.entries(fields);
   return (value) =>
     isObject(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));

@@ -22,7 +22,7 @@ export interface Read {
   readonly source: SourcePosition;
 }
 
-export interface Lookup {
+export interface LookupRequest {
   readonly name: string;
   readonly kind: LookupKind;
   readonly by: "id" | "name";
@@ -38,7 +38,7 @@ export interface ExternalValues {
 
 export interface External {
   readonly reads: readonly Read[];
-  readonly lookups: readonly Lookup[];
+  readonly lookups: readonly LookupRequest[];
   /**
    * Absent: nobody has looked yet. Resources that need such a value are then missing from the desired state, and it
    * cannot be planned.

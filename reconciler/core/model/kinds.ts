@@ -60,6 +60,8 @@ export const isKind = (word: unknown): word is Kind => isOneOf(word, kinds);
 /** A table with a value for each kind. */
 export const perKind = <T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> => tableOf(kinds, make);
 
+export type IdsOfKinds = Readonly<Record<Kind, ReadonlySet<string>>>;
+
 export const sectionOf: Readonly<Record<Kind, string>> = perKind((kind) => kindRows[kind].section);
 
 export type ByKind<T> = (kind: Kind, name: string) => readonly T[];

@@ -3,7 +3,7 @@
  * data volume that a record showed for the first time, a new address. A run in which it learns nothing writes nothing.
  */
 
-import type { Difference } from "../diff/all";
+import type { ResourceDifference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import { disksOf } from "../model/disks";
@@ -15,7 +15,7 @@ import { nextRecord, type ResolveGroup } from "./next-record";
 import type { Step } from "./step";
 
 export function bookkeeping(
-  differences: readonly Difference[],
+  differences: readonly ResourceDifference[],
   pairs: readonly Pair[],
   before: State,
   live: Live,
@@ -47,7 +47,7 @@ export function bookkeeping(
 }
 
 /** From now on an open create is looked for under the new address alone. */
-function moveIntent(from: Address, difference: Difference, { intents }: State): StateChange[] {
+function moveIntent(from: Address, difference: ResourceDifference, { intents }: State): StateChange[] {
   const { address } = difference;
   const intent = intents.get(from);
   if (intent === undefined) return [];
@@ -55,7 +55,7 @@ function moveIntent(from: Address, difference: Difference, { intents }: State): 
   return isOver(difference) ? [gone] : [gone, { type: "intent", address, intent: movedIntent(intent, address) }];
 }
 
-const isOver = (difference: Difference): boolean =>
+const isOver = (difference: ResourceDifference): boolean =>
   difference.change?.action === "create" ||
   (difference.desired === undefined &&
     difference.change === undefined &&
@@ -67,7 +67,7 @@ const isOver = (difference: Difference): boolean =>
  * that was out of sight for a moment; or deleted by a run that was cut off before it could record that. An orphan that
  * somebody else deleted is missing from now on.
  */
-function endedOrphans(differences: readonly Difference[], before: State, live: Live): PlannedChange[] {
+function endedOrphans(differences: readonly ResourceDifference[], before: State, live: Live): PlannedChange[] {
   if (before.orphans.size === 0) return [];
   const kept = new Set<string>();
   for (const { kind, recorded, live, change } of differences) {

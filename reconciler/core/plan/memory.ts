@@ -9,7 +9,7 @@ import { type Live, sight } from "../model/live";
 import type { LastSeen, State } from "../model/recorded";
 
 /** A resource that was taken from memory. */
-export interface Remembered {
+export interface TakenFromMemory {
   readonly address: Address;
   /** ISO time of the last look. Absent: nobody knows. */
   readonly seenAt?: string;
@@ -61,7 +61,7 @@ export function oldest(state: State, count: number): readonly Address[] {
     .slice(0, count);
 }
 
-export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live): Remembered[] {
+export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live): TakenFromMemory[] {
   return pairs.flatMap(({ kind, address, recorded }) => {
     if (recorded?.id === undefined || sight[kind](live, recorded.id).seen !== "unobserved") return [];
     const seenAt = lastSeen(state, address);

@@ -3,7 +3,7 @@
  * service shows the resource again, the record is taken back, or a diagnostic says that something else has its place by
  * now.
  */
-import type { Difference } from "../diff/all";
+import type { ResourceDifference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
@@ -13,7 +13,11 @@ import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type
 import { lazily } from "../text/lazily";
 
 /** The records of resources that are gone, kept beside the resources that take their place. */
-export function vanished(differences: readonly Difference[], pairs: readonly Pair[], before: State): PlannedChange[] {
+export function vanished(
+  differences: readonly ResourceDifference[],
+  pairs: readonly Pair[],
+  before: State,
+): PlannedChange[] {
   const recordedAt = lazily(() => new Map(pairs.map(({ address, recorded }) => [address, recorded])));
   return differences.flatMap(({ change }): PlannedChange[] => {
     const record = change?.reason === "gone" ? recordedAt().get(change.address) : undefined;

@@ -2,7 +2,7 @@
  * What the record of each kind says after looking alone, before any request: everything on which the file and the
  * service agree, and the former value of every field that a step is still to change.
  */
-import type { Difference } from "../diff/all";
+import type { ResourceDifference } from "../diff/all";
 import type { GroupDifference } from "../diff/group";
 import type { VmDifference } from "../diff/vm";
 import type { VolumeDifference } from "../diff/volume";
@@ -16,7 +16,7 @@ import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 export type ResolveGroup = (group: Reference) => string | undefined;
 
 /** `undefined` where a step of its own writes the record, or nothing is recorded. */
-export function nextRecord(difference: Difference, resolve: ResolveGroup): RecordedResource | undefined {
+export function nextRecord(difference: ResourceDifference, resolve: ResolveGroup): RecordedResource | undefined {
   switch (difference.kind) {
     case "vm":
       return nextVm(difference);
@@ -29,7 +29,8 @@ export function nextRecord(difference: Difference, resolve: ResolveGroup): Recor
   }
 }
 
-const pendingFields = ({ change }: Difference): readonly string[] => (change?.fields ?? []).map(({ field }) => field);
+const pendingFields = ({ change }: ResourceDifference): readonly string[] =>
+  (change?.fields ?? []).map(({ field }) => field);
 
 /** The same record where nothing differs: most plans change little, and comparing costs less than copying. */
 function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<R>[]): R {

@@ -24,7 +24,7 @@ import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
-import { type Remembered, takenFromMemory } from "./memory";
+import { type TakenFromMemory, takenFromMemory } from "./memory";
 import { takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesRefused } from "./names-refused";
@@ -78,7 +78,7 @@ export interface Plan {
    * The resources that the plan takes from memory, with the time of the last look where it is known. Absent: everything
    * was looked at.
    */
-  readonly fromMemory?: readonly Remembered[];
+  readonly fromMemory?: readonly TakenFromMemory[];
   /** Every output before and after; absent where there are none. */
   readonly outputs?: readonly PlannedOutput[];
 }

@@ -5,7 +5,7 @@
  */
 import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
-import { type Kind, kinds, perKind } from "../model/kinds";
+import { type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
 import {
   type Catalogue,
   type Live,
@@ -93,8 +93,6 @@ export function laidOver(seen: Live, { live }: Swept): Live {
 export const unswept = ({ resources }: Pick<State, "resources">, { at }: Swept): Address[] =>
   [...resources.values()].flatMap((record) => (isIdentified(record) && at.has(keyOf(record)) ? [] : [record.address]));
 
-export type SliceIds = Readonly<Record<Kind, ReadonlySet<string>>>;
-
 /** Resources that are looked at together, with the number of requests. */
 interface Unit {
   readonly kind: Kind;
@@ -138,7 +136,7 @@ export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: nu
   unitsOf(state, swept, sight, since).reduce((sum, { requests }) => sum + requests, 0);
 
 /** This slice's part of all others, those unseen for longest first. */
-export function nextSlice(state: State, swept: Swept, sight: Sight, since: number, slicesLeft: number): SliceIds {
+export function nextSlice(state: State, swept: Swept, sight: Sight, since: number, slicesLeft: number): IdsOfKinds {
   const units = unitsOf(state, swept, sight, since);
   const share = Math.ceil(units.reduce((sum, { requests }) => sum + requests, 0) / Math.max(1, slicesLeft));
   const ids = perKind(() => new Set<string>());

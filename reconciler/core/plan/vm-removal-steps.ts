@@ -7,9 +7,9 @@ import { stopForFlush } from "./flush-stop";
 import type { Unidentified } from "./records";
 import { revertPending, type Then } from "./resize-steps";
 import { type Need, need } from "./step";
-import { snapshotVm, type To, waitUntilSettled } from "./vm-step-parts";
+import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
 
-export function deleteVm(
+export function planVmDelete(
   difference: To<"delete" | "replace">,
   recorded: Unidentified<RecordedVm>,
   draft: Draft,
@@ -83,7 +83,7 @@ function readyToGo(
     needs.push(need(revert, "end"));
     draft.reverts.set(id, revert);
   }
-  if (snapshots) needs.push(need(snapshotVm(difference, "delete", vm, draft, settled)));
+  if (snapshots) needs.push(need(planVmSnapshot(difference, "delete", vm, draft, settled)));
   if (flush !== "stop") return needs;
   const { stop } = stopForFlush({ id }, draft, { address, after: needs, serves: difference.action === "replace" });
   return stop === undefined ? needs : [...needs, need(stop)];

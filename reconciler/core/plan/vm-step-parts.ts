@@ -23,7 +23,7 @@ export const waitUntilSettled = (
     record: { building: undefined },
   });
 
-export function snapshotVm(
+export function planVmSnapshot(
   difference: To<"update" | "import" | "replace" | "delete">,
   reason: SnapshotReason,
   vm: Reference,

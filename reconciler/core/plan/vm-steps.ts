@@ -9,8 +9,8 @@ import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need, type OwnStep } from "./step";
-import { deleteVm } from "./vm-removal-steps";
-import { snapshotVm, type To, waitUntilSettled } from "./vm-step-parts";
+import { planVmDelete } from "./vm-removal-steps";
+import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
   switch (difference.action) {
@@ -24,7 +24,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       // The VM was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
       // not forget it.
       const found = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
-      deleteVm(difference, difference.recorded, draft, found);
+      planVmDelete(difference, difference.recorded, draft, found);
       return;
     }
     case "forget":
@@ -33,7 +33,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
     case "replace": {
       const { desired, imageId, recorded, made } = difference;
       const adopted = difference.adopts === true ? [need(adoptVm(difference, draft))] : [];
-      const gone = deleteVm(difference, recorded ?? made ?? vmRecord(desired, imageId), draft, adopted);
+      const gone = planVmDelete(difference, recorded ?? made ?? vmRecord(desired, imageId), draft, adopted);
       createVm(desired, imageId, draft, [need(gone)]);
       return;
     }
@@ -248,7 +248,7 @@ function rebuildVm(updating: Updating, image: string): void {
 
 const snapshotBefore = ({ difference, vm, draft, last }: Updating, reason: "resize" | "rebuild"): Need[] =>
   difference.desired.lifecycle.snapshotBefore.includes(reason)
-    ? [need(snapshotVm(difference, reason, vm, draft, last))]
+    ? [need(planVmSnapshot(difference, reason, vm, draft, last))]
     : [];
 
 /**

@@ -1,6 +1,6 @@
 /** What of a question some rules admit: for certain, and perhaps, where only the addresses of a group's members would tell. */
 import { type Intervals, intersect } from "../exposure/intervals";
-import { type Span, wholeLine } from "../exposure/protocols";
+import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
 import { everyMember, type Slab, type Space, subtractTraffic, type Traffic, trafficOfParts } from "../exposure/traffic";
 import type { Ethertype } from "../model/rule";
 import { everyAddress } from "./address-ranges";
@@ -83,7 +83,7 @@ export function withoutParts(traffic: Traffic, { direction, families }: Query, p
 }
 
 /** A protocol word without a number is somewhere on the line: only a question about all of it is about that word. */
-const spansFor = (space: Space, spans: readonly Span[]): readonly Span[] =>
+const spansFor = (space: Space, spans: readonly ProtocolSpan[]): readonly ProtocolSpan[] =>
   space.word === undefined || (spans[0]?.from === wholeLine.from && spans[0].to === wholeLine.to) ? spans : [];
 
 const peersFor = ({ group, family }: Space, { addresses, groups }: Peers): Intervals =>
@@ -102,7 +102,11 @@ function meet(peers: Intervals, allowed: Intervals, family: Ethertype): Interval
 }
 
 /** The stretches of the slabs within the spans, with what is left of their peers. */
-function cut(slabs: readonly Slab[], spans: readonly Span[], peersLeft: (peers: Intervals) => Intervals): Slab[] {
+function cut(
+  slabs: readonly Slab[],
+  spans: readonly ProtocolSpan[],
+  peersLeft: (peers: Intervals) => Intervals,
+): Slab[] {
   const kept: Slab[] = [];
   for (const span of spans)
     for (let index = firstReaching(slabs, span.from); index < slabs.length; index++) {

@@ -10,7 +10,7 @@ import type { Desired, DesiredGroup } from "../model/desired";
 import type { SourcePosition } from "../model/diagnostic";
 import type { Rule } from "../model/rule";
 import type { Step } from "../plan/step";
-import { createJudge, type Judge, judgeQuery, type Verdict, type VerdictWord } from "./judge";
+import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
 import { overlapOf, type Query, type QueryContext, queriesOf } from "./query";
 import { admitting, type Flow, flowIn, setText } from "./witness";
 
@@ -123,7 +123,7 @@ function judgeWorld(judged: Judged, options: ReachabilityOptions): Reachability 
   return { findings, verdicts };
 }
 
-const worst = (verdicts: readonly Verdict[]): VerdictWord =>
+const worst = (verdicts: readonly JudgedAssertion[]): VerdictWord =>
   verdicts.some(({ verdict, change }) => verdict === "violated" && change !== "repairs")
     ? "violated"
     : verdicts.some(({ verdict }) => verdict === "unproven")
@@ -133,7 +133,7 @@ const worst = (verdicts: readonly Verdict[]): VerdictWord =>
 /** The assertion's place in the file. */
 const placeOf = ({ file, line }: SourcePosition): string => `${file}:${line}`;
 
-type Tell = (verdict: Verdict) => Finding[];
+type Tell = (verdict: JudgedAssertion) => Finding[];
 
 /** In words, and the step of the plan from which on it is so. */
 interface When {
@@ -149,7 +149,7 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     [...steps].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))[0];
   const refusal = (assertion: Assertion): string => `refused by reachability (${placeOf(assertion.source)})`;
 
-  const when = (facts: readonly Fact[], { change, query, between }: Verdict): When => {
+  const when = (facts: readonly Fact[], { change, query, between }: JudgedAssertion): When => {
     const isAlways = query.assertion.kind === "always";
     const is = isAlways ? "is not admitted" : "is admitted";
     if (about === "file") return { words: `${is} by the rules that are declared` };
@@ -180,7 +180,7 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     };
   };
 
-  const violated = (verdict: Verdict): Finding[] => {
+  const violated = (verdict: JudgedAssertion): Finding[] => {
     const { query, set, change } = verdict;
     const { assertion, group } = query;
     const flow = flowIn(set);
@@ -243,7 +243,7 @@ const oneFamily = (query: Query, family: string): Finding => ({
   ...placeIn(query),
 });
 
-const unproven = ({ query, set, why }: Verdict, judge: Judge): Finding => ({
+const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding => ({
   severity: why === undefined || !judge.world.fresh.has(query.group) ? "warning" : "note",
   code: "reachability/unproven",
   summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
@@ -297,7 +297,7 @@ const dayMs = 86_400_000;
 const warnDays = 14;
 const mostDays = 366;
 
-function allowanceFindings(assertion: Assertion, verdicts: readonly Verdict[], today: string): Finding[] {
+function allowanceFindings(assertion: Assertion, verdicts: readonly JudgedAssertion[], today: string): Finding[] {
   const now = Date.parse(today);
   return assertion.allow.flatMap((allowance, index): Finding[] => {
     const source = allowance.source;

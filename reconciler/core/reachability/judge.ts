@@ -26,7 +26,7 @@ import type { Query } from "./query";
 
 export type VerdictWord = "holds" | "unproven" | "violated";
 
-export interface Verdict {
+export interface JudgedAssertion {
   readonly query: Query;
   readonly verdict: VerdictWord;
   /** What the plan does to the assertion. `breaks`: it held before, or was broken less. */
@@ -99,7 +99,7 @@ export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>)
 
 const nobody = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
 
-export function judgeQuery(query: Query, judge: Judge): Verdict {
+export function judgeQuery(query: Query, judge: Judge): JudgedAssertion {
   const group = judge.group(query.group) ?? nobody;
   if (query.assertion.kind !== "always") return judgeNever(query, group, judge);
   // Both families are meant where none is said. One in which nothing of it was ever admitted is told, and not demanded.
@@ -110,7 +110,7 @@ export function judgeQuery(query: Query, judge: Judge): Verdict {
     : judgeAlways(query, group, judge);
 }
 
-function judgeNever(query: Query, group: JudgedGroup, judge: Judge): Verdict {
+function judgeNever(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const standing = query.leftOut.filter(({ expired }) => !expired);
   const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
   const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
@@ -119,10 +119,10 @@ function judgeNever(query: Query, group: JudgedGroup, judge: Judge): Verdict {
   const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
   const verdict = (
     word: VerdictWord,
-    change: Verdict["change"],
+    change: JudgedAssertion["change"],
     set: Traffic,
-    more: Partial<Verdict> = {},
-  ): Verdict => ({
+    more: Partial<JudgedAssertion> = {},
+  ): JudgedAssertion => ({
     ...{ query, verdict: word, change, set, expired: false, between: false, needed },
     ...more,
   });
@@ -171,7 +171,7 @@ function whyUnknown({ group, direction, unknown, assertion }: Query, { world }: 
   return undefined;
 }
 
-function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): Verdict {
+function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const wanted = everythingAsked(query);
   const given = (traffic: Traffic): Traffic => admitted(traffic, query);
   const [before, after] = [given(group.before), given(group.after)];
@@ -183,10 +183,10 @@ function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): Verdict {
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
   const verdict = (
     word: VerdictWord,
-    change: Verdict["change"],
+    change: JudgedAssertion["change"],
     set: Traffic,
-    more: Partial<Verdict> = {},
-  ): Verdict => ({
+    more: Partial<JudgedAssertion> = {},
+  ): JudgedAssertion => ({
     ...{ query, verdict: word, change, set, expired: false, between: false, needed: new Set<number>() },
     ...more,
   });
@@ -210,8 +210,13 @@ function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): Verdict {
 
 function holdsOrUnknown(
   { unknown }: Query,
-  verdict: (word: VerdictWord, change: Verdict["change"], set: Traffic, more?: Partial<Verdict>) => Verdict,
-): Verdict {
+  verdict: (
+    word: VerdictWord,
+    change: JudgedAssertion["change"],
+    set: Traffic,
+    more?: Partial<JudgedAssertion>,
+  ) => JudgedAssertion,
+): JudgedAssertion {
   const [vm] = unknown;
   return vm === undefined
     ? verdict("holds", "none", noTraffic)

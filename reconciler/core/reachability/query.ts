@@ -13,7 +13,7 @@ import {
   subtract,
   unite,
 } from "../exposure/intervals";
-import { type Span, spanOf, wholeLine } from "../exposure/protocols";
+import { type ProtocolSpan, spanOf, wholeLine } from "../exposure/protocols";
 import { unknownAddressOf } from "../exposure/traffic";
 import type { Address } from "../model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../model/assertion";
@@ -40,7 +40,7 @@ export interface Query {
   readonly group: Address;
   readonly direction: Direction;
   readonly families: readonly Ethertype[];
-  readonly spans: Readonly<Record<Ethertype, readonly Span[]>>;
+  readonly spans: Readonly<Record<Ethertype, readonly ProtocolSpan[]>>;
   readonly peers: Peers;
   /** Groups that are named as peers: which addresses their members have is not for rules to say. */
   readonly named: readonly string[];
@@ -54,7 +54,7 @@ export interface LeftOut {
   readonly allowance?: Allowance;
   readonly expired: boolean;
   readonly peers: Peers;
-  readonly spans: Readonly<Record<Ethertype, readonly Span[]>>;
+  readonly spans: Readonly<Record<Ethertype, readonly ProtocolSpan[]>>;
 }
 
 export interface QueryContext {
@@ -148,7 +148,7 @@ const addressesIn = (cidrs: readonly string[]): Record<Ethertype, Intervals> =>
     normalize(cidrs.flatMap((cidr) => (cidr.includes(":") === (family === "IPv6") ? (intervalOf(cidr) ?? []) : []))),
   );
 
-export function spansOf(ports: readonly ServicePorts[], ethertype: Ethertype): readonly Span[] {
+export function spansOf(ports: readonly ServicePorts[], ethertype: Ethertype): readonly ProtocolSpan[] {
   if (ports.length === 0) return [wholeLine];
   const spans = ports.flatMap((one) => spanOf({ ...one, ethertype }) ?? []);
   const merged: { from: number; to: number }[] = [];
@@ -251,7 +251,7 @@ export function groupsOf(parties: readonly Party[], { groups, identify }: QueryC
 export function overlapOf(
   must: Query,
   not: Query,
-): { readonly family: Ethertype; readonly span: Span; readonly peer: string } | undefined {
+): { readonly family: Ethertype; readonly span: ProtocolSpan; readonly peer: string } | undefined {
   if (must.group !== not.group || must.direction !== not.direction) return undefined;
   for (const family of must.families)
     for (const one of not.families.includes(family) ? must.spans[family] : [])
@@ -268,7 +268,7 @@ export function overlapOf(
 }
 
 /** Whom it is about at these ports, less those whom an exception lets through at all of them. */
-const leftAt = ({ peers, leftOut }: Query, family: Ethertype, span: Span): Peers =>
+const leftAt = ({ peers, leftOut }: Query, family: Ethertype, span: ProtocolSpan): Peers =>
   leftOut
     .filter((part) => !part.expired && part.spans[family].some(({ from, to }) => from <= span.from && span.to <= to))
     .reduce((left, part) => minusPeers(left, part.peers), peers);

@@ -2,12 +2,12 @@
 import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
 import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
-import { describeSpan, portPoint, type Span } from "../exposure/protocols";
+import { describeSpan, type ProtocolSpan, portPoint } from "../exposure/protocols";
 import { isNothing, type Space, type Traffic } from "../exposure/traffic";
 import type { Direction, Ethertype } from "../model/rule";
 import { internet, wellKnown } from "./address-ranges";
 import { admitted } from "./admitted";
-import type { Judge, Verdict } from "./judge";
+import type { Judge, JudgedAssertion } from "./judge";
 
 export interface Flow {
   readonly direction: Direction;
@@ -16,7 +16,7 @@ export interface Flow {
   readonly service: string;
   /** An address or a group. */
   readonly peer: string;
-  readonly span: Span;
+  readonly span: ProtocolSpan;
   readonly peers: Intervals;
   readonly space: Space;
 }
@@ -47,7 +47,7 @@ const rank = ({ group, family, word }: Space): number =>
 const familiar = [portPoint("tcp", 22), portPoint("tcp", 443), portPoint("tcp", 1), portPoint("udp", 53)];
 
 /** Of a protocol as a whole, a port that a packet may have. */
-function pointIn({ from, to }: Span): number {
+function pointIn({ from, to }: ProtocolSpan): number {
   if (from === to) return from;
   const known = familiar.find((point) => from <= point && point <= to);
   return to - from >= 65_535 && known !== undefined ? known : from;
@@ -59,7 +59,7 @@ const addressIn = (peers: Intervals, family: Ethertype): bigint => {
 };
 
 /** The rules of the group that admit the flow, at any moment. */
-export function admitting(flow: Flow, { query }: Pick<Verdict, "query">, judge: Judge): Fact[] {
+export function admitting(flow: Flow, { query }: Pick<JudgedAssertion, "query">, judge: Judge): Fact[] {
   const { space, span, peers } = flow;
   const asked = {
     direction: space.direction,

@@ -40,7 +40,7 @@ export const mayBeLate = (tookMs: number | undefined, intervalMs: number): numbe
   Math.min((tookMs ?? 0) / 8, 5 * intervalMs);
 
 /** How many looks all waits together have made, and for how long anybody has waited. */
-export interface Looks {
+export interface LooksSoFar {
   readonly made: number;
   /** Early looks that showed what was waited for: each has saved a later look. */
   readonly early: number;
@@ -50,7 +50,7 @@ export interface Looks {
 /**
  * Whether one more early look keeps the number of looks at one in every interval. At the start a few more are allowed.
  */
-export const mayLookSoon = ({ made, early, activeMs }: Looks, intervalMs: number): boolean =>
+export const mayLookSoon = ({ made, early, activeMs }: LooksSoFar, intervalMs: number): boolean =>
   made - early < Math.max(lent, activeMs / intervalMs - 1);
 
 const lent = 4;

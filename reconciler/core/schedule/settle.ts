@@ -4,7 +4,7 @@
  */
 import type { LiveVm, LiveVolume } from "../model/live";
 
-export type Verdict =
+export type SettleVerdict =
   | { readonly status: "settled" }
   | { readonly status: "pending" }
   | { readonly status: "failed"; readonly because: string };
@@ -22,8 +22,8 @@ export type Wait =
   | { readonly for: "arrived" }
   | { readonly for: "gone" };
 
-const settled: Verdict = { status: "settled" };
-const pending: Verdict = { status: "pending" };
+const settled: SettleVerdict = { status: "settled" };
+const pending: SettleVerdict = { status: "pending" };
 
 /** The phases in which a VM has arrived, for each kind of wait. */
 const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["phase"][]>> = {
@@ -42,7 +42,7 @@ const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["p
  * `live` is undefined when the list does not show the VM. `moved`: it was seen on its way since the request, or so long
  * ago is that, that what it shows now came after it.
  */
-export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): Verdict {
+export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): SettleVerdict {
   if (wait.for === "gone") return live === undefined ? settled : pending;
   if (live === undefined) return pending;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
@@ -72,7 +72,7 @@ export type VolumeWait =
  * (where it hangs, how large it is) is not waited for; a failed state counts only while what was asked for is missing,
  * since a volume that had failed before is detached and deleted like any other.
  */
-export function settleVolume(wait: VolumeWait, live: LiveVolume | undefined): Verdict {
+export function settleVolume(wait: VolumeWait, live: LiveVolume | undefined): SettleVerdict {
   if (wait.for === "gone") return live === undefined ? settled : pending;
   if (live === undefined || live.changing === true) return pending;
   if (isAsAsked(wait, live)) return settled;

@@ -13,7 +13,7 @@ import {
   optional,
   shape,
   text,
-  time,
+  timeText,
 } from "../model/checks";
 import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import type { Outputs } from "../model/output";
@@ -96,7 +96,7 @@ const operations: Record<Intent["operation"], Kind> = {
 const intentShape: readonly (readonly [string, Check])[] = [
   ["step", optional(text)],
   ["name", text],
-  ["sentAt", time],
+  ["sentAt", timeText],
   ["idsBefore", list(text)],
   ["unknown", optional(flag)],
   ["accepted", optional(flag)],
@@ -131,7 +131,7 @@ const orphanShape: readonly (readonly [string, Check])[] = [
   ["name", text],
   ["reason", text],
   ["sizeGb", optional(number)],
-  ["missingSince", optional(time)],
+  ["missingSince", optional(timeText)],
   ["deleting", optional(flag)],
 ];
 
@@ -159,16 +159,16 @@ export const areOutputs = (outputs: unknown): outputs is Outputs => outputsShape
 
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
 
-const lastSeenShape = shape({ all: optional(time), each: optional(mapOf(time)) });
+const lastSeenShape = shape({ all: optional(timeText), each: optional(mapOf(timeText)) });
 export const isLastSeen = (seen: unknown): seen is LastSeen => lastSeenShape(seen);
 
-const sightingsShape = shape({ at: time, addresses: optional(list(text)) });
+const sightingsShape = shape({ at: timeText, addresses: optional(list(text)) });
 export const isSightings = (seen: unknown): boolean => sightingsShape(seen);
 
 const runStart = shape({
   id: text,
   number,
-  at: time,
+  at: timeText,
   by: optional(shape({ who: text, host: text, command: text, commit: optional(text) })),
   consents: optional(list(text)),
   changes: optional(mapOf(number)),
@@ -177,7 +177,7 @@ const runStart = shape({
 export const isRunStart = (run: unknown): run is RunStart => runStart(run);
 
 const runEnd = shape({
-  endedAt: time,
+  endedAt: timeText,
   outcome: oneOf("done", "failed", "waiting", "interrupted"),
   steps: mapOf(number),
   open: mapOf(text),

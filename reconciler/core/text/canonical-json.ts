@@ -1,6 +1,12 @@
 /** JSON with sorted keys: equal values are equal bytes, which is what hashes, comparisons and saved plans rest on. */
 import { isObject } from "./objects";
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type JsonLike =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonLike[]
+  | { readonly [key: string]: JsonLike | undefined };
 
 export function canonicalJson(value: unknown, indent?: number): string {
   return JSON.stringify(sortKeys(value), undefined, indent);

@@ -1,9 +1,10 @@
 /** How a service says no, learnt from what it said to an id that nobody has and from answers that went well. */
-import type { Dialect, ErrorRule, Place } from "../dialect";
+import { isObject } from "../../core/text/objects";
+import type { Dialect, ErrorRule, RecordPlace } from "../dialect";
 import { asText, compilePointers, findAtPath } from "../places";
-import { isMap, type Leaf, leavesOf } from "./values";
+import { type Leaf, leavesOf } from "./values";
 
-export interface Refusal {
+export interface RefusalSeen {
   readonly status: number;
   readonly body: unknown;
 }
@@ -19,9 +20,9 @@ const messageNames = [/^(message|msg|detail|reason|description)$/, /(message|msg
 const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(type|status|kind)$/];
 
 /** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
-export function learnRefusal(refusal: Refusal, successes: readonly unknown[]): LearntEnvelope | undefined {
+export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
   const { status, body } = refusal;
-  if (!isMap(body) || isContractual(body)) return undefined;
+  if (!isObject(body) || isContractual(body)) return undefined;
   const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);
   const message = named(leaves, messageNames, (value) => typeof value === "string" && value.length > 2);
   const code = named(leaves, codeNames, (value) => value !== null && value !== "" && String(value) !== String(status));
@@ -45,7 +46,7 @@ export function learnRefusal(refusal: Refusal, successes: readonly unknown[]): L
 }
 
 const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
-  isMap(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";
+  isObject(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";
 
 function named(
   leaves: readonly Leaf[],
@@ -66,7 +67,7 @@ function successOf(
 ): Dialect["envelope"]["success"] | undefined {
   for (const { place, value } of refused) {
     if (typeof place !== "string" || place.split("/").length > 3) continue;
-    const [path] = compilePointers([place satisfies Place]);
+    const [path] = compilePointers([place satisfies RecordPlace]);
     if (path === undefined) continue;
     const words = new Set(successes.map((body) => asText(findAtPath(body, path))));
     const [word] = words;

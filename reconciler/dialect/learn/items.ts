@@ -1,34 +1,34 @@
 /** The list within an answer: the only array of objects, or map of objects, that there is. */
-import { fieldsIn } from "../../core/text/objects";
-import type { Place } from "../dialect";
+import { fieldsIn, isObject } from "../../core/text/objects";
+import type { RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { compilePointers, findArray } from "../pointers";
-import { isMap, plain } from "./values";
+import { lettersAndDigits } from "./values";
 
 export interface FoundItems {
-  readonly place: Place;
+  readonly place: RecordPlace;
   readonly items: readonly unknown[];
 }
 
-export const itemsAt = (payload: unknown, place: Place): readonly unknown[] | undefined =>
+export const itemsAt = (payload: unknown, place: RecordPlace): readonly unknown[] | undefined =>
   findArray(payload, compilePointers([place]));
 
 const deepest = 3;
 
 /** `several`: more than one could be meant, and none is named for its kind. */
-export type ItemsFinding = FoundItems | { readonly several: readonly Place[] } | undefined;
+export type ItemsFinding = FoundItems | { readonly several: readonly RecordPlace[] } | undefined;
 
 export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFinding {
   const arrays: FoundItems[] = [];
   const maps: FoundItems[] = [];
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
-    if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(plain(key))) return;
+    if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
     if (Array.isArray(value)) {
-      if (value.every(isMap) || value.length === 0) arrays.push(unwrapped(value, at));
+      if (value.every(isObject) || value.length === 0) arrays.push(unwrapped(value, at));
       else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
       return;
     }
-    if (!isMap(value) || depth > deepest || isRecord(value)) return;
+    if (!isObject(value) || depth > deepest || isRecord(value)) return;
     if (isMapOfRecords(value)) {
       const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
       maps.push({ place: { in: at, keys: "id" }, items });
@@ -39,19 +39,22 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   visit(payload, "", "", 0);
   const found = arrays.length > 0 ? arrays : maps;
   if (found.length <= 1) return found[0];
-  const named = found.filter(({ place }) => nouns.some((noun) => plain(lastKey(place)).startsWith(plain(noun))));
+  const named = found.filter(({ place }) =>
+    nouns.some((noun) => lettersAndDigits(lastKey(place)).startsWith(lettersAndDigits(noun))),
+  );
   if (named.length === 1) return named[0];
-  const filled = found.filter(({ items }) => items.some(isMap));
+  const filled = found.filter(({ items }) => items.some(isObject));
   return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
 }
 
 /** One thing, whose own lists are not the list. */
 const isRecord = (value: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(value).some(
-    (key) => /^(.*id|name|displayname)$/.test(plain(key)) && !/requestid|traceid/.test(plain(key)),
+    (key) =>
+      /^(.*id|name|displayname)$/.test(lettersAndDigits(key)) && !/requestid|traceid/.test(lettersAndDigits(key)),
   ) && Object.keys(value).length > 2;
 
-const lastKey = (place: Place): string =>
+const lastKey = (place: RecordPlace): string =>
   (typeof place === "string" ? place : (place.in ?? "")).split("/").at(-1) ?? "";
 
 /** `[{ "server": { … } }]`: each record within an object of its own. */
@@ -60,13 +63,13 @@ function unwrapped(items: readonly unknown[], at: string): FoundItems {
   const [key] = keys;
   if (keys.size !== 1 || key === undefined) return { place: at, items };
   const inner = items.map((item) => fieldsIn(item)[key]);
-  return inner.every(isMap) ? { place: { in: at, value: pointerTo(key) }, items: inner } : { place: at, items };
+  return inner.every(isObject) ? { place: { in: at, value: pointerTo(key) }, items: inner } : { place: at, items };
 }
 
 /** Objects under keys that are ids: a key with a digit in it, and members that look alike. */
 function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
   const members = Object.entries(value);
-  if (members.length === 0 || !members.every(([key, member]) => isMap(member) && /\d/.test(key))) return false;
+  if (members.length === 0 || !members.every(([key, member]) => isObject(member) && /\d/.test(key))) return false;
   const [first = [], ...rest] = members.map(([, member]) => Object.keys(fieldsIn(member)));
   return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
 }
@@ -77,12 +80,12 @@ export function findRecordIn(
   id: string,
 ): { readonly item: string; readonly record: unknown } | undefined {
   const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
-    if (!isMap(value) || depth > deepest) return undefined;
+    if (!isObject(value) || depth > deepest) return undefined;
     const shows = Object.entries(value).some(
       ([key, member]) =>
         (typeof member === "string" || typeof member === "number") &&
         String(member) === id &&
-        /id$|^ref$|^uid$|^uuid$/.test(plain(key)),
+        /id$|^ref$|^uid$|^uuid$/.test(lettersAndDigits(key)),
     );
     if (shows) return { item: at, record: value };
     for (const [key, member] of Object.entries(value)) {

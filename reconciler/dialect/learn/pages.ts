@@ -1,9 +1,9 @@
 /** Ways in which a list may go on, told by what its first page says; each is tried once before it is believed. */
-import type { Paging, Place } from "../dialect";
+import { isObject } from "../../core/text/objects";
+import type { Paging, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
-import { type Holder, type Page, pageSigns, type Sign } from "../page-signs";
+import { type Page, type PageHolder, pageSigns, type Sign } from "../page-signs";
 import { findAt, tokensOf } from "../places";
-import { isMap } from "./values";
 
 export interface FirstPage {
   readonly body: unknown;
@@ -12,7 +12,7 @@ export interface FirstPage {
   /** Where the items are in the whole body, as far as a pointer leads there. */
   readonly at: string;
   /** Where an item shows its id. */
-  readonly id: Place | undefined;
+  readonly id: RecordPlace | undefined;
   readonly origin: string;
 }
 
@@ -21,12 +21,12 @@ export type Way = Partial<Paging>;
 export const signsOf = (page: Pick<FirstPage, "body" | "headers" | "items" | "at">): readonly Sign[] =>
   pageSigns({ holders: holdersOf(page.body, page.at), items: page.items, headers: page.headers });
 
-function holdersOf(body: unknown, at: string): readonly Holder[] {
-  const holders: Holder[] = [];
+function holdersOf(body: unknown, at: string): readonly PageHolder[] {
+  const holders: PageHolder[] = [];
   const tokens = tokensOf(at);
   for (let depth = 0; depth <= tokens.length; depth++) {
     const value = findAt(body, tokens.slice(0, depth));
-    if (isMap(value)) holders.push({ value, at: tokens.slice(0, depth).map(pointerTo).join("") });
+    if (isObject(value)) holders.push({ value, at: tokens.slice(0, depth).map(pointerTo).join("") });
   }
   return holders;
 }
@@ -65,11 +65,11 @@ function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
 }
 
 /** Among several links, the one that is called next. */
-function placeOf(at: string, body: unknown): Place {
+function placeOf(at: string, body: unknown): RecordPlace {
   const tokens = tokensOf(at);
   const index = tokens.findLastIndex((token) => /^\d+$/.test(token));
   const entry = index < 0 ? undefined : findAt(body, tokens.slice(0, index + 1));
-  if (!isMap(entry) || typeof entry["rel"] !== "string") return at;
+  if (!isObject(entry) || typeof entry["rel"] !== "string") return at;
   return {
     in: tokens.slice(0, index).map(pointerTo).join(""),
     where: { rel: entry["rel"] },

@@ -3,18 +3,17 @@
  * flavor must be in the list of flavors, an attachment must be a VM's id), and by the words of a key last. What cannot
  * be told is left open and never guessed at.
  */
-import { fieldsIn } from "../../core/text/objects";
-import type { Dialect, Place, Pointers } from "../dialect";
+import { fieldsIn, isObject } from "../../core/text/objects";
+import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { asText, findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
 import {
   absentIsNone,
   addressKind,
-  isMap,
+  knownReferenceIn,
   type Leaf,
   leavesOf,
-  plain,
-  referenceIn,
+  lettersAndDigits,
   samePlace,
   withCut,
   withNone,
@@ -23,7 +22,7 @@ import {
 export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
 
 /** The ids that are known of other kinds, by which references are recognised. */
-export interface Evidence {
+export interface KnownThings {
   /** Left out: the service has no such list. */
   readonly vms?: ReadonlySet<string>;
   readonly volumes: ReadonlySet<string>;
@@ -33,11 +32,11 @@ export interface Evidence {
 
 export interface FieldFinding {
   readonly field: string;
-  readonly place?: Place;
+  readonly place?: RecordPlace;
   /** An example of a value seen at the place. */
   readonly shows?: string;
   /** The place in a record that is read by itself, if it differs from the place in the list. */
-  readonly also?: Place;
+  readonly also?: RecordPlace;
   /** The place was learnt, and the dialect looks at another one. */
   readonly learnt?: true;
 }
@@ -55,9 +54,9 @@ interface Rule {
   /** Plain names of a place, the best first. */
   readonly names: readonly RegExp[];
   /** Whether a value fits the field. */
-  fits?(text: string, evidence: Evidence): boolean;
+  fits?(text: string, evidence: KnownThings): boolean;
   /** The ids of which a reference has to name one. A reference is recognised at any place. */
-  refersTo?(evidence: Evidence): ReadonlySet<string> | undefined;
+  refersTo?(evidence: KnownThings): ReadonlySet<string> | undefined;
   /** Every record shows a value, and each a different one. */
   readonly unique?: true;
   readonly everywhere?: true;
@@ -148,11 +147,11 @@ export function learnRecord(
   kind: ReadKind,
   dialect: Dialect,
   records: readonly unknown[],
-  evidence: Evidence,
+  evidence: KnownThings,
 ): RecordFinding {
   const looked = records.slice(0, mostLooked);
-  const leaves = looked.map((record) => (isMap(record) ? leavesOf(record) : []));
-  const keys = [...new Set(looked.flatMap((record) => (isMap(record) ? Object.keys(record) : [])))].sort();
+  const leaves = looked.map((record) => (isObject(record) ? leavesOf(record) : []));
+  const keys = [...new Set(looked.flatMap((record) => (isObject(record) ? Object.keys(record) : [])))].sort();
   const said = dialect.records[kind] as Readonly<Record<string, Pointers>>;
   const fields = Object.entries(rules[kind]).map(([field, rule]): FieldFinding => {
     const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);
@@ -170,14 +169,14 @@ function whereItIsSaid(
   places: Pointers,
   records: readonly unknown[],
   rule: Rule,
-  evidence: Evidence,
-): { readonly place: Place; readonly shows?: string } | undefined {
+  evidence: KnownThings,
+): { readonly place: RecordPlace; readonly shows?: string } | undefined {
   const wanted = rule.refersTo?.(evidence);
   for (const place of places) {
     const path = compilePointers([place]);
     const isEmpty = records.every((record) => {
       const found = path[0] === undefined ? undefined : findAtPath(record, path[0]);
-      return found === undefined || isMap(found) || Array.isArray(found);
+      return found === undefined || isObject(found) || Array.isArray(found);
     });
     if (isEmpty) continue;
     const texts = records.map((record) => findText(record, path) ?? findWord(record, path));
@@ -195,7 +194,7 @@ function whereItIsSaid(
 }
 
 interface Candidate {
-  readonly place: Place;
+  readonly place: RecordPlace;
   readonly score: number;
   readonly values: readonly (string | undefined)[];
 }
@@ -203,10 +202,10 @@ interface Candidate {
 function learnPlace(
   rule: Rule,
   leaves: readonly (readonly Leaf[])[],
-  evidence: Evidence,
-): { readonly place: Place; readonly shows?: string } | undefined {
+  evidence: KnownThings,
+): { readonly place: RecordPlace; readonly shows?: string } | undefined {
   const wanted = rule.refersTo?.(evidence);
-  const byPlace = new Map<string, { place: Place; names: readonly string[] }>();
+  const byPlace = new Map<string, { place: RecordPlace; names: readonly string[] }>();
   for (const leaf of leaves.flat()) {
     const key = JSON.stringify(leaf.place);
     if (!byPlace.has(key)) byPlace.set(key, leaf);
@@ -238,13 +237,13 @@ function learnPlace(
 
 /** A place whose values are ids of the wanted things, all written alike. */
 function referring(
-  place: Place,
+  place: RecordPlace,
   wanted: ReadonlySet<string>,
   values: Candidate["values"],
   shown: readonly string[],
   score: number,
 ): Candidate[] {
-  const references = shown.filter((text) => !saysNone.test(text)).map((text) => referenceIn(text, wanted));
+  const references = shown.filter((text) => !saysNone.test(text)).map((text) => knownReferenceIn(text, wanted));
   if (references.length === 0 || references.some((one) => one === undefined)) return [];
   const cuts = new Set(references.map((one) => one?.cut));
   if (cuts.size !== 1) return [];
@@ -265,15 +264,15 @@ const isOwn = (place: string): boolean =>
     .slice(1, -1)
     .every((key) =>
       /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/.test(
-        plain(key),
+        lettersAndDigits(key),
       ),
     );
 
 /** What a size's number counts, told by the words of its place. */
-function withUnit(place: Place, shows: string | undefined): Place {
+function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {
   const at = typeof place === "string" ? place : (place.value ?? "");
   if (shows === undefined || !/^\d+(\.\d+)?$/.test(shows)) return place;
-  const key = plain(at.split("/").at(-1) ?? "");
+  const key = lettersAndDigits(at.split("/").at(-1) ?? "");
   const unit =
     /bytes$/.test(key) && !/(giga|mega)bytes$/.test(key) ? "B" : /(mb|mib|megabytes)$/.test(key) ? "MB" : undefined;
   return unit === undefined ? place : { ...(typeof place === "string" ? { value: place } : place), unit };
@@ -286,9 +285,9 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
       return [{ field: "rules", place }];
   }
   for (const record of records)
-    if (isMap(record))
+    if (isObject(record))
       for (const [key, value] of Object.entries(record))
-        if (Array.isArray(value) && value.some((item) => isMap(item) && "direction" in item))
+        if (Array.isArray(value) && value.some((item) => isObject(item) && "direction" in item))
           return [{ field: "rules", place: `/${key}`, learnt: true }];
   return [{ field: "rules" }];
 }
@@ -297,9 +296,9 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
 function volumesOfVm(
   places: Pointers,
   records: readonly unknown[],
-  { volumes, flavors, images }: Evidence,
+  { volumes, flavors, images }: KnownThings,
 ): FieldFinding[] {
-  const lists: { place: Place; entries: readonly unknown[]; isSaid: boolean }[] = [];
+  const lists: { place: RecordPlace; entries: readonly unknown[]; isSaid: boolean }[] = [];
   for (const place of places) {
     const [path] = compilePointers([place]);
     const entries = records.flatMap((record) => {
@@ -309,18 +308,18 @@ function volumesOfVm(
     if (entries.length > 0) lists.push({ place, entries, isSaid: true });
   }
   const visit = (value: unknown, at: string, depth: number): void => {
-    if (!isMap(value) || depth > 3) return;
+    if (!isObject(value) || depth > 3) return;
     for (const [key, member] of Object.entries(value)) {
       const here = `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      const isCalled = /volume|disk|drive|blockdevice|storage/.test(plain(key));
-      const add = (place: Place, entries: readonly unknown[]): void => {
+      const isCalled = /volume|disk|drive|blockdevice|storage/.test(lettersAndDigits(key));
+      const add = (place: RecordPlace, entries: readonly unknown[]): void => {
         const known = lists.find((list) => samePlace(list.place, place));
         if (known === undefined) lists.push({ place, entries, isSaid: false });
         else if (!known.isSaid) lists[lists.indexOf(known)] = { ...known, entries: [...known.entries, ...entries] };
       };
       if (Array.isArray(member) && member.length > 0 && (isCalled || member.some((item) => namesOne(item, volumes))))
         add(here, member);
-      else if (isMap(member) && isCalled && Object.keys(member).length > 0 && Object.values(member).every(isMap))
+      else if (isObject(member) && isCalled && Object.keys(member).length > 0 && Object.values(member).every(isObject))
         if (Object.keys(member).some((id) => volumes.has(id)) || volumes.size === 0)
           add(
             { in: here, keys: "id" },
@@ -335,7 +334,7 @@ function volumesOfVm(
   const list = proven ?? lists[0];
   if (list === undefined) return [{ field: "volumes" }];
   const entryLeaves = list.entries.map((entry): readonly Leaf[] =>
-    isMap(entry) ? leavesOf(entry) : [{ place: "", names: ["id"], value: asText(entry) ?? null }],
+    isObject(entry) ? leavesOf(entry) : [{ place: "", names: ["id"], value: asText(entry) ?? null }],
   );
   const shown = { field: "volumes", place: list.place, ...(!list.isSaid && { learnt: true as const }) };
   const id = learnPlace(
@@ -362,8 +361,8 @@ function volumesOfVm(
 
 const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>
   known.size > 0 &&
-  (isMap(entry) ? leavesOf(entry) : [{ value: asText(entry) ?? null }]).some(
-    ({ value }) => typeof value === "string" && referenceIn(value, known) !== undefined,
+  (isObject(entry) ? leavesOf(entry) : [{ value: asText(entry) ?? null }]).some(
+    ({ value }) => typeof value === "string" && knownReferenceIn(value, known) !== undefined,
   );
 
 /** The yes of a word for yes or no, as it is written there. */
@@ -374,7 +373,9 @@ function affirmed(word: string): string {
 }
 
 /** What tells the root disk from the others: a flag, the first place in the order of booting, a device, a word. */
-function rootOf(entries: readonly (readonly Leaf[])[]): { readonly place: Place; readonly shows: string } | undefined {
+function rootOf(
+  entries: readonly (readonly Leaf[])[],
+): { readonly place: RecordPlace; readonly shows: string } | undefined {
   for (const leaf of entries.flat()) {
     if (typeof leaf.place !== "string") continue;
     const [name = ""] = leaf.names;
@@ -388,7 +389,7 @@ function rootOf(entries: readonly (readonly Leaf[])[]): { readonly place: Place;
       return { place: { value: leaf.place, is: 0 }, shows };
     if (typeof leaf.value === "string" && /^device(name)?$/.test(name) && /(vd|sd|xvd|hd)a\d?$/.test(leaf.value))
       return { place: { value: leaf.place, is: leaf.value }, shows };
-    if (typeof leaf.value === "string" && /^(root|system|boot|os)(disk)?$/.test(plain(leaf.value)))
+    if (typeof leaf.value === "string" && /^(root|system|boot|os)(disk)?$/.test(lettersAndDigits(leaf.value)))
       return { place: { value: leaf.place, is: leaf.value }, shows };
   }
   return undefined;

@@ -1,10 +1,11 @@
 /** Everything that a record shows, each with a place that names it and the words that its place is made of. */
 import ipaddr from "ipaddr.js";
-import type { Place, Scalar } from "../dialect";
+import { isObject } from "../../core/text/objects";
+import type { RecordPlace, Scalar } from "../dialect";
 import { pointerTo } from "../likely-key";
 
 export interface Leaf {
-  readonly place: Place;
+  readonly place: RecordPlace;
   /** Plain names of the place (`flavorid`), the most telling first. */
   readonly names: readonly string[];
   readonly value: Scalar | null;
@@ -14,10 +15,7 @@ const deepest = 4;
 const mostLeaves = 600;
 const mostItems = 20;
 
-export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const plain = (key: string): string => key.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+export const lettersAndDigits = (key: string): string => key.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 const isScalar = (value: unknown): value is Scalar | null =>
   value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -27,8 +25,10 @@ export function leavesOf(record: unknown): readonly Leaf[] {
   const visit = (value: unknown, at: string, keys: readonly string[]): void => {
     if (leaves.length >= mostLeaves || keys.length > deepest) return;
     if (isScalar(value)) {
-      const last = plain(keys.at(-1) ?? "");
-      const longer = [2, 3].filter((count) => keys.length >= count).map((count) => plain(keys.slice(-count).join("")));
+      const last = lettersAndDigits(keys.at(-1) ?? "");
+      const longer = [2, 3]
+        .filter((count) => keys.length >= count)
+        .map((count) => lettersAndDigits(keys.slice(-count).join("")));
       leaves.push({ place: at, names: [last, ...longer], value });
       return;
     }
@@ -39,9 +39,10 @@ export function leavesOf(record: unknown): readonly Leaf[] {
       chosen(value, at, keys);
       return;
     }
-    if (!isMap(value)) return;
+    if (!isObject(value)) return;
     const members = Object.entries(value);
-    const isOfLists = members.length > 0 && members.every(([, member]) => Array.isArray(member) && member.some(isMap));
+    const isOfLists =
+      members.length > 0 && members.every(([, member]) => Array.isArray(member) && member.some(isObject));
     if (isOfLists && keys.length > 0) {
       chosen(Object.values(value).flat(), `${at}/*`, keys);
       return;
@@ -50,7 +51,7 @@ export function leavesOf(record: unknown): readonly Leaf[] {
   };
   /** Entries of a list, each chosen by a neighbour's value. */
   const chosen = (list: readonly unknown[], at: string, keys: readonly string[]): void => {
-    for (const item of list.filter(isMap).slice(0, mostItems)) {
+    for (const item of list.filter(isObject).slice(0, mostItems)) {
       const fields = scalarsOf(item);
       for (const [key, said] of Object.entries(item)) {
         if (!isScalar(said) || said === null || String(said).length > 40) continue;
@@ -58,7 +59,7 @@ export function leavesOf(record: unknown): readonly Leaf[] {
           if (field.at !== pointerTo(key) && leaves.length < mostLeaves)
             leaves.push({
               place: { in: at, where: { [key]: said }, value: field.at },
-              names: [plain(String(said)), field.name, plain((keys.at(-1) ?? "") + field.name)],
+              names: [lettersAndDigits(String(said)), field.name, lettersAndDigits((keys.at(-1) ?? "") + field.name)],
               value: field.value,
             });
       }
@@ -66,7 +67,7 @@ export function leavesOf(record: unknown): readonly Leaf[] {
         if (leaves.length < mostLeaves)
           leaves.push({
             place: { in: at, value: field.at },
-            names: [field.name, plain((keys.at(-1) ?? "") + field.name)],
+            names: [field.name, lettersAndDigits((keys.at(-1) ?? "") + field.name)],
             value: field.value,
           });
     }
@@ -83,16 +84,18 @@ interface Field {
 
 function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
   return Object.entries(item).flatMap(([key, value]): Field[] => {
-    if (isScalar(value)) return [{ at: pointerTo(key), name: plain(key), value }];
-    if (!isMap(value)) return [];
+    if (isScalar(value)) return [{ at: pointerTo(key), name: lettersAndDigits(key), value }];
+    if (!isObject(value)) return [];
     return Object.entries(value).flatMap(([inner, deeper]) =>
-      isScalar(deeper) ? [{ at: pointerTo(key) + pointerTo(inner), name: plain(key + inner), value: deeper }] : [],
+      isScalar(deeper)
+        ? [{ at: pointerTo(key) + pointerTo(inner), name: lettersAndDigits(key + inner), value: deeper }]
+        : [],
     );
   });
 }
 
 /** How a text names one of the wanted ids: as it is, or with text around it. */
-export function referenceIn(text: string, known: ReadonlySet<string>): { readonly cut?: string } | undefined {
+export function knownReferenceIn(text: string, known: ReadonlySet<string>): { readonly cut?: string } | undefined {
   if (known.has(text)) return {};
   for (const separator of ["/", ":"]) {
     const at = text.lastIndexOf(separator);
@@ -108,24 +111,25 @@ export function referenceIn(text: string, known: ReadonlySet<string>): { readonl
 }
 
 /** Where a record shows this very text, at its top. */
-export const placeOfText = (record: unknown, text: string): Place | undefined =>
+export const placeOfText = (record: unknown, text: string): RecordPlace | undefined =>
   leavesOf(record).find(({ place, value }) => typeof place === "string" && String(value) === text)?.place;
 
-export function withCut(place: Place, cut: string | undefined): Place {
+export function withCut(place: RecordPlace, cut: string | undefined): RecordPlace {
   if (cut === undefined) return place;
   return typeof place === "string" ? { value: place, cut } : { ...place, cut };
 }
 
-export const withNone = (place: Place, none: string): Place => ({
+export const withNone = (place: RecordPlace, none: string): RecordPlace => ({
   ...(typeof place === "string" ? { value: place } : place),
   none: /^\d+$/.test(none) ? Number(none) : none,
 });
 
-export function absentIsNone(place: Place): Place {
+export function absentIsNone(place: RecordPlace): RecordPlace {
   return typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
 }
 
-export const samePlace = (one: Place, other: Place): boolean => JSON.stringify(one) === JSON.stringify(other);
+export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 export function addressKind(text: string): "private" | "public" | undefined {
   if (!ipaddr.isValid(text) || (!text.includes(".") && !text.includes(":"))) return undefined;

@@ -25,7 +25,7 @@ export const nouns: Readonly<Record<Learnt, readonly string[]>> = {
 
 const suffixes = ["", "/list", "/detail", "/all"];
 
-export const kindOf = (operation: AssumedOperation): Learnt => operation.split(".")[0] as Learnt;
+export const recordOfOperation = (operation: AssumedOperation): Learnt => operation.split(".")[0] as Learnt;
 
 /** How the lists found so far are written, which the next one probably is as well. */
 export interface Style {
@@ -50,7 +50,7 @@ export function candidates(
 ): readonly string[] {
   const { path, alsoAt = [] } = rowOf(operation);
   const said = route === null ? [] : [route.path];
-  const own = nouns[kindOf(operation)];
+  const own = nouns[recordOfOperation(operation)];
   const inStyle = styles.flatMap(({ suffix, isPlural }) =>
     own.filter((noun) => noun.endsWith("s") === isPlural).map((noun) => `/api/v1/${noun}${suffix}`),
   );

@@ -7,10 +7,10 @@ import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
 import { showPlace } from "../../dialect/places";
 import type { ServiceClient } from "../../service/client";
-import { listsOf, readsOf } from "../reads-by-kind";
+import { listOfKind, readOfKind } from "../reads-by-kind";
 import type { DoctorReport } from "./report";
 
-export interface Misfit {
+export interface DialectMisfit {
   /** Where the line is in the dialect, by its keys. */
   readonly path: readonly string[];
   readonly summary: string;
@@ -19,14 +19,14 @@ export interface Misfit {
 }
 
 /** Where the doctor found something else than the dialect says. */
-export const misfitsOf = (report: DoctorReport): Misfit[] => [
+export const misfitsOf = (report: DoctorReport): DialectMisfit[] => [
   ...routesElsewhere(report),
   ...fieldsElsewhere(report),
   ...wordsWithoutMeaning(report),
 ];
 
-function routesElsewhere({ operations, given }: DoctorReport): Misfit[] {
-  const misfits: Misfit[] = [];
+function routesElsewhere({ operations, given }: DoctorReport): DialectMisfit[] {
+  const misfits: DialectMisfit[] = [];
   for (const { operation, verdict, route, tried } of operations) {
     const said = given.operations[operation];
     if (said === null || rowOf(operation).kind !== "read") continue;
@@ -47,8 +47,8 @@ function routesElsewhere({ operations, given }: DoctorReport): Misfit[] {
   return misfits;
 }
 
-function fieldsElsewhere({ records }: DoctorReport): Misfit[] {
-  const misfits: Misfit[] = [];
+function fieldsElsewhere({ records }: DoctorReport): DialectMisfit[] {
+  const misfits: DialectMisfit[] = [];
   for (const { record, fields } of records)
     for (const { field, place, learnt, shows } of fields)
       if (learnt === true && place !== undefined && !field.includes("."))
@@ -61,7 +61,7 @@ function fieldsElsewhere({ records }: DoctorReport): Misfit[] {
   return misfits;
 }
 
-const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): Misfit[] => [
+const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): DialectMisfit[] => [
   ...Object.entries(likelyStates).map(([phase, words]) => ({
     path: ["states", "vm", phase],
     summary: `states.vm gives no meaning to ${words.join(", ")}`,
@@ -75,8 +75,11 @@ const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): M
 ];
 
 /** Reads each list to its end and one record of each as every command does, and compares with what the state knows. */
-export async function readByDialect(client: ServiceClient, recorded: readonly RecordedResource[]): Promise<Misfit[]> {
-  const misfits: Misfit[] = [];
+export async function readByDialect(
+  client: ServiceClient,
+  recorded: readonly RecordedResource[],
+): Promise<DialectMisfit[]> {
+  const misfits: DialectMisfit[] = [];
   const complain = (operation: Operation, outcome: Outcome<unknown>): void => {
     if (outcome.status === "accepted") return;
     const hint = outcome.status === "rejected" ? outcome.hint : undefined;
@@ -90,7 +93,7 @@ export async function readByDialect(client: ServiceClient, recorded: readonly Re
   };
   const tryReads = async (kind: Kind): Promise<void> => {
     const operation = `${kind}.list` as const;
-    const listed = client.can.canFindCreated(kind) ? await listsOf[kind](client) : undefined;
+    const listed = client.can.canFindCreated(kind) ? await listOfKind[kind](client) : undefined;
     if (listed !== undefined) complain(operation, listed);
     const known = recorded.filter((one) => one.kind === kind).flatMap(({ id }) => id ?? []);
     const ids = listed?.status === "accepted" ? new Set(listed.value.map(({ id }) => id)) : undefined;
@@ -102,7 +105,7 @@ export async function readByDialect(client: ServiceClient, recorded: readonly Re
           fix: "it may be gone (reconcile drift tells), or the list shows less than all: its path, query or pagination",
         });
     const one = known[0] ?? (ids === undefined ? undefined : [...ids][0]);
-    if (one !== undefined && client.can.readsOne(kind)) complain(`${kind}.get`, await readsOf[kind](client, one));
+    if (one !== undefined && client.can.readsOne(kind)) complain(`${kind}.get`, await readOfKind[kind](client, one));
   };
   for (const kind of keysOf(kindRows)) await tryReads(kind);
   if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());

@@ -9,10 +9,10 @@ import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import { enter, judgeFirst, notThisService, saysSoOfEverything } from "./enter";
 import { findList } from "./find-list";
-import { findOne, readRules, readVolume } from "./find-one";
+import { findOne, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect } from "./fit";
 import { Learnings } from "./learnings";
-import type { DoctorPorts, Seen } from "./look";
+import type { DoctorPorts, SeenAnswer } from "./look";
 import { type DoctorReport, type KnownIds, notTried } from "./report";
 import { wordsSeen } from "./states";
 import { leftToDo } from "./todo";
@@ -55,7 +55,7 @@ async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOpe
   }
   learnings.goOnAlike();
   for (const operation of ["vm.get", "group.get"] as const) await findOne(learnings, operation, isLookedFor(operation));
-  await readVolume(learnings);
+  await tryVolumeRead(learnings);
   await readRules(learnings);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
   for (const kind of ["vm", "volume", "group"] as const) learnings.learn(kind);
@@ -63,7 +63,7 @@ async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOpe
     if (rowOf(operation).kind !== "read") learnings.findings.set(operation, notTried(learnings.given, operation));
 }
 
-function refusalOf({ lists }: Learnings, { status, body }: Seen): LearntEnvelope | undefined {
+function refusalOf({ lists }: Learnings, { status, body }: SeenAnswer): LearntEnvelope | undefined {
   const successes = [...lists.values()].flatMap(({ bodies }) => bodies);
   return status === undefined ? undefined : learnRefusal({ status, body }, successes);
 }
@@ -73,7 +73,7 @@ const order: readonly string[] = ["vm", "volume", "group", "flavor", "image", "r
 function reportOf(
   learnings: Learnings,
   first: Pick<DoctorReport, "reachable" | "credential" | "diagnostics">,
-  missing: Seen,
+  missing: SeenAnswer,
   authorization: DoctorReport["authorization"],
   isSaidOfEverything: boolean,
 ): DoctorReport {

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
-import { type DoctorPorts, describe, look, type Seen } from "./look";
+import { type DoctorPorts, describe, look, type SeenAnswer } from "./look";
 import type { DoctorReport } from "./report";
 
 /** An id that no resource has, so that every deployment answers with not-found. */
@@ -16,10 +16,10 @@ export const volumePath = (id: string): string =>
  * Whether it says the same of a path that no service has: then what it says of a volume that nobody has means nothing.
  * What is asked for stands in many messages, and is no difference.
  */
-export async function saysSoOfEverything(ports: DoctorPorts, missing: Seen): Promise<boolean> {
+export async function saysSoOfEverything(ports: DoctorPorts, missing: SeenAnswer): Promise<boolean> {
   const path = `/api/v1/${nobody}/${nobody}`;
   const other = await look(ports, { operation: "volume.get", path });
-  const textOf = ({ status, body }: Seen, asked: string): string =>
+  const textOf = ({ status, body }: SeenAnswer, asked: string): string =>
     JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
   return other.status !== undefined && textOf(other, path) === textOf(missing, volumePath(nobody));
 }
@@ -36,9 +36,10 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
  * only.
  */
 export async function enter(given: DoctorPorts) {
-  const ask = (ports: DoctorPorts): Promise<Seen> => look(ports, { operation: "volume.get", path: volumePath(nobody) });
+  const ask = (ports: DoctorPorts): Promise<SeenAnswer> =>
+    look(ports, { operation: "volume.get", path: volumePath(nobody) });
   const seen = await ask(given);
-  const isRefused = ({ outcome }: Seen): boolean =>
+  const isRefused = ({ outcome }: SeenAnswer): boolean =>
     outcome.status === "rejected" && outcome.condition === "unauthenticated";
   if (!isRefused(seen)) return { ports: given, seen, authorization: undefined };
   for (const [name, header] of otherWays) {

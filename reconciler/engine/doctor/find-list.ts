@@ -1,16 +1,16 @@
 /** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
 import { type ListOperation, rowOf } from "../../core/model/operation";
-import type { ListRoute, Place, Pointers } from "../../dialect/dialect";
+import { isObject } from "../../core/text/objects";
+import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
-import { isMap } from "../../dialect/learn/values";
-import { candidates, kindOf, nouns, styleOf } from "../../dialect/learn/where";
+import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
 import { payloadOf } from "../../dialect/records";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { Learnings } from "./learnings";
-import { decidesNothing, describe, isSuccess, look, type Seen } from "./look";
-import { readWhole } from "./read-whole";
-import { notFound, type OperationFinding } from "./report";
+import { decidesNothing, describe, isSuccess, look, type SeenAnswer } from "./look";
+import { readWholeList } from "./read-whole";
+import { type OperationFinding, operationNotFound } from "./report";
 
 export async function findList(learnings: Learnings, operation: ListOperation, isLookedFor: boolean): Promise<void> {
   const { ports, given, styles } = learnings;
@@ -41,7 +41,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const style = styleOf(path);
     if (style !== undefined) styles.unshift(style);
     const found = foundRoute(said ?? { method: "GET", path }, where.places);
-    const whole = await readWhole(learnings, operation, found, filled, seen, where.items);
+    const whole = await readWholeList(learnings, operation, found, filled, seen, where.items);
     tried.push({ path, answer: `a list of ${whole.items.length}` });
     learnings.listed(operation, whole);
     const finding: OperationFinding = {
@@ -54,7 +54,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     learnings.findings.set(operation, finding);
     return;
   }
-  learnings.findings.set(operation, notFound(operation, route, tried, unclear));
+  learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
 
 const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute => ({
@@ -68,15 +68,20 @@ const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "ite
 
 type ItemsThere =
   | { readonly items: readonly unknown[]; readonly places: Pointers }
-  | { readonly several: readonly Place[]; readonly answer: string }
+  | { readonly several: readonly RecordPlace[]; readonly answer: string }
   | string;
 
 /** The list in an answer and the places to write for it, or what the answer is instead. */
-function itemsIn({ lists }: Learnings, seen: Seen, operation: ListOperation, route: ListRoute | null): ItemsThere {
+function itemsIn(
+  { lists }: Learnings,
+  seen: SeenAnswer,
+  operation: ListOperation,
+  route: ListRoute | null,
+): ItemsThere {
   if (!isSuccess(seen)) return describe(seen.outcome);
   const usual = route?.items ?? rowOf(operation).items ?? [];
   const payload = payloadOf(seen.body);
-  const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[kindOf(operation)]);
+  const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[recordOfOperation(operation)]);
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.
     const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
@@ -87,21 +92,21 @@ function itemsIn({ lists }: Learnings, seen: Seen, operation: ListOperation, rou
   return { items: where.items, places: usual.some((place) => place === where.place) ? usual : [where.place] };
 }
 
-function isEmptyMapAt(payload: unknown, place: Place): boolean {
+function isEmptyMapAt(payload: unknown, place: RecordPlace): boolean {
   if (typeof place === "string" || place.keys === undefined) return false;
   const found = findAt(payload, tokensOf(place.in ?? ""));
-  return isMap(found) && Object.keys(found).length === 0;
+  return isObject(found) && Object.keys(found).length === 0;
 }
 
 function placeOfItems(
   payload: unknown,
-  usual: readonly Place[],
-): { readonly place: Place; readonly items: readonly unknown[] } | undefined {
+  usual: readonly RecordPlace[],
+): { readonly place: RecordPlace; readonly items: readonly unknown[] } | undefined {
   for (const place of usual) {
     const items = itemsAt(payload, place);
     if (items === undefined) continue;
     const isOfTexts = items.length > 0 && items.every((item) => typeof item === "string");
-    if (isOfTexts || (items.every(isMap) && !isWrapped(items))) return { place, items };
+    if (isOfTexts || (items.every(isObject) && !isWrapped(items))) return { place, items };
   }
   return undefined;
 }
@@ -110,5 +115,5 @@ function placeOfItems(
 function isWrapped(items: readonly Readonly<Record<string, unknown>>[]): boolean {
   const keys = new Set(items.flatMap((item) => Object.keys(item)));
   const [only] = keys;
-  return keys.size === 1 && only !== undefined && items.every((item) => isMap(item[only]));
+  return keys.size === 1 && only !== undefined && items.every((item) => isObject(item[only]));
 }

@@ -10,7 +10,7 @@ import { fillRoute } from "../../dialect/requests";
 import { volumePath } from "./enter";
 import type { Learnings } from "./learnings";
 import { decidesNothing, describe, isSuccess, look } from "./look";
-import { notFound } from "./report";
+import { operationNotFound } from "./report";
 
 export async function findOne(
   learnings: Learnings,
@@ -22,7 +22,7 @@ export async function findOne(
   const route = given.operations[operation];
   const id = known[kind] ?? learnings.texts(kind, "id")[0];
   if (id === undefined) {
-    findings.set(operation, notFound(operation, route, [], true));
+    findings.set(operation, operationNotFound(operation, route, [], true));
     return;
   }
   const tried: { path: string; answer: string }[] = [];
@@ -65,7 +65,7 @@ export async function findOne(
     }
     return;
   }
-  findings.set(operation, notFound(operation, route, tried, unclear));
+  findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
 
 function routeOf(path: string): Route {
@@ -74,7 +74,7 @@ function routeOf(path: string): Route {
 }
 
 /** Volumes can always be read by id: it tells how a record is wrapped, and what it shows where no list does. */
-export async function readVolume(learnings: Learnings): Promise<void> {
+export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   const { ports, given, known, samples } = learnings;
   const { vm, volume } = given.records;
   const volumes = compilePointers(learnings.placesOf("vm", "volumes", vm.volumes));

@@ -1,5 +1,5 @@
 /** Lays what was found over the dialect that was given. */
-import type { AssumedRoutes, Dialect, ErrorRule, Place } from "../../dialect/dialect";
+import type { AssumedRoutes, Dialect, ErrorRule, RecordPlace } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import type { Learnings } from "./learnings";
 import type { DoctorReport, OperationFinding } from "./report";
@@ -40,7 +40,7 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
   for (const { record, fields } of found.values()) {
     const learnt = fields.filter(({ learnt, field }) => learnt === true && !field.includes("."));
     const entry = fields.filter(({ field, place }) => field.startsWith("volume_entry.") && place !== undefined);
-    const placed = learnt.map(({ field, place, also }): [string, readonly (Place | undefined)[]] => [
+    const placed = learnt.map(({ field, place, also }): [string, readonly (RecordPlace | undefined)[]] => [
       field,
       also === undefined ? [place] : [place, also],
     ]);

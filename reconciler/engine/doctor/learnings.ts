@@ -1,9 +1,9 @@
 /** What has been learnt so far: lists and their records, from which the rest follows. */
 import type { AssumedOperation, ListOperation } from "../../core/model/operation";
-import type { Dialect, ListRoute, Place, Pointers } from "../../dialect/dialect";
+import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
-import { type Evidence, learnRecord, type RecordFinding } from "../../dialect/learn/records";
-import { kindOf, type Learnt, type Style } from "../../dialect/learn/where";
+import { type KnownThings, learnRecord, type RecordFinding } from "../../dialect/learn/records";
+import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { compilePointers, findText } from "../../dialect/pointers";
 import type { DoctorPorts } from "./look";
 import type { KnownIds, OperationFinding } from "./report";
@@ -27,7 +27,7 @@ export class Learnings {
   volumeItem: string | undefined;
   rulesItem: string | undefined;
   /** Where a record that is read by itself shows its id, if not where the list does. */
-  idAlone: Place | undefined;
+  idAlone: RecordPlace | undefined;
 
   constructor(
     readonly ports: DoctorPorts,
@@ -42,7 +42,7 @@ export class Learnings {
 
   listed(operation: ListOperation, list: FoundList): void {
     this.lists.set(operation, list);
-    this.samples.set(kindOf(operation), list.items);
+    this.samples.set(recordOfOperation(operation), list.items);
   }
 
   learn(kind: Learnt): void {
@@ -54,7 +54,7 @@ export class Learnings {
   }
 
   /** Where a field of a record is, as learnt so far. */
-  placeOf(kind: Learnt, field: string): Place | undefined {
+  placeOf(kind: Learnt, field: string): RecordPlace | undefined {
     return this.records.get(kind)?.fields.find((one) => one.field === field)?.place;
   }
 
@@ -86,7 +86,7 @@ export class Learnings {
     }
   }
 
-  #evidence(): Evidence {
+  #evidence(): KnownThings {
     const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
       new Set(fields.flatMap((field) => this.texts(kind, field)));
     return {
@@ -99,7 +99,7 @@ export class Learnings {
 }
 
 /** What was learnt of volumes is taken for the other kinds too: a place that finds nothing costs nothing. */
-const withIdAlone = (finding: RecordFinding, also: Place): RecordFinding => ({
+const withIdAlone = (finding: RecordFinding, also: RecordPlace): RecordFinding => ({
   ...finding,
   fields: finding.fields.map((one) =>
     one.field === "id" && one.place !== undefined ? { ...one, also, learnt: true } : one,

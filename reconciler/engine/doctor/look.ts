@@ -25,7 +25,7 @@ export interface DoctorPorts {
   readonly told?: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
 }
 
-export interface Seen {
+export interface SeenAnswer {
   readonly outcome: Outcome<unknown>;
   readonly status: number | undefined;
   readonly body: unknown;
@@ -35,7 +35,7 @@ export interface Seen {
 export async function look(
   ports: DoctorPorts,
   request: Omit<DoctorRequest, "method"> & { method?: Method },
-): Promise<Seen> {
+): Promise<SeenAnswer> {
   const { outcome, answer } = await ports.probe({ method: "GET", ...request });
   let body: unknown;
   try {
@@ -46,7 +46,7 @@ export async function look(
   return { outcome, status: answer?.status, body, headers: answer?.paging ?? {} };
 }
 
-export const isSuccess = ({ outcome, status, body }: Seen): boolean =>
+export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
 
 /** No answer, or one that does not tell whether the operation exists. */

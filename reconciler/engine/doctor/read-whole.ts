@@ -1,18 +1,18 @@
 /** Learns how a list goes on, by going on once, and reads it to its end. */
 import type { ListOperation } from "../../core/model/operation";
-import type { Dialect, ListRoute, Place } from "../../dialect/dialect";
+import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
 import { signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
-import { kindOf } from "../../dialect/learn/where";
+import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
 import { nextLink } from "../../dialect/page-signs";
-import { findAtPath, type Path } from "../../dialect/places";
+import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { payloadOf } from "../../dialect/records";
 import type { FilledRequest } from "../../dialect/requests";
 import type { FoundList, Learnings } from "./learnings";
-import { type DoctorRequest, isSuccess, look, type Seen } from "./look";
+import { type DoctorRequest, isSuccess, look, type SeenAnswer } from "./look";
 
 const nothingKnown = {
   volumes: new Set<string>(),
@@ -20,12 +20,12 @@ const nothingKnown = {
   images: new Set<string>(),
 };
 
-export async function readWhole(
+export async function readWholeList(
   learnings: Learnings,
   operation: ListOperation,
   route: ListRoute,
   request: FilledRequest,
-  first: Seen,
+  first: SeenAnswer,
   items: readonly unknown[],
 ): Promise<FoundList> {
   const { given, base, lists } = learnings;
@@ -35,7 +35,7 @@ export async function readWhole(
   const at = payloadOf(body) === body ? inBody : `/data${inBody}`;
   const key = at.split("/").at(-1) ?? "";
   const single: FoundList = { route, items, bodies: [body], key };
-  const id = learnRecord(kindOf(operation), given, items, nothingKnown).fields.find(
+  const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
     ({ field }) => field === "id",
   )?.place;
   const ways = waysOn({ body, headers, items, at, id, origin: base.origin });
@@ -63,10 +63,10 @@ const describeSigns = (signs: ReturnType<typeof signsOf>): string =>
 
 interface Start {
   readonly request: DoctorRequest;
-  readonly first: Seen;
+  readonly first: SeenAnswer;
   readonly items: readonly unknown[];
-  readonly place: Place;
-  readonly id: Place | undefined;
+  readonly place: RecordPlace;
+  readonly id: RecordPlace | undefined;
 }
 
 /** `undefined`: this way does not lead on. */
@@ -140,7 +140,7 @@ function isNew(
   return found.length === 0 ? pages > 1 : idsOf(found).every((one) => !before.has(one));
 }
 
-function toldNext(seen: Seen, next: readonly Path[], header: string | null): string | undefined {
+function toldNext(seen: SeenAnswer, next: readonly PointerPath[], header: string | null): string | undefined {
   const told = next
     .map((one) => findAtPath(seen.body, one))
     .find((one) => one !== undefined && one !== null && one !== "" && one !== false);

@@ -95,7 +95,7 @@ export const notTried = (dialect: Dialect, operation: AssumedOperation): Operati
   };
 };
 
-export function notFound(
+export function operationNotFound(
   operation: AssumedOperation,
   route: Route | null,
   tried: OperationFinding["tried"],

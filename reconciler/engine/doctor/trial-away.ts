@@ -1,7 +1,7 @@
 /** Deletes what a trial has made, as far as its notes name it, and learns how deleting works. */
 import { isGone, type Outcome } from "../../core/model/outcome";
-import type { Made } from "./trial-notes";
-import { isLiveVm, listed, nounOf, secondsOf, type Trial, wordsOf } from "./trial-watch";
+import type { TrialThing } from "./trial-notes";
+import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, wordsOf } from "./trial-watch";
 
 /** Everything that the notes name, and nothing else. */
 export async function takeAway(trial: Trial): Promise<void> {
@@ -11,7 +11,7 @@ export async function takeAway(trial: Trial): Promise<void> {
     for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse()) await takeAwayOne(trial, thing);
 }
 
-export async function takeAwayOne(trial: Trial, thing: Made): Promise<void> {
+export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void> {
   // A name may occur twice, if the service allows that.
   const ids = thing.id === undefined ? trial.idsNamed(thing) : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
@@ -30,7 +30,7 @@ export async function takeAwayOne(trial: Trial, thing: Made): Promise<void> {
 }
 
 /** Why the resource still exists. */
-async function deleteOne(trial: Trial, kind: Made["kind"], id: string): Promise<string | undefined> {
+async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Promise<string | undefined> {
   if (kind === "group") {
     const outcome = await trial.client.deleteGroup(id);
     return outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false
@@ -84,7 +84,7 @@ async function departure(
   if (went.last === undefined) {
     for (const one of went.words) if (one !== word) trial.mean(words, "changing", one);
     if (went.words.length > 0)
-      trial.say(`A deleted ${nounOf(kind)} is shown for ${secondsOf(went.ms)} more, as ${listed(went.words)}.`);
+      trial.say(`A deleted ${nounOf(kind)} is shown for ${secondsOf(went.ms)} more, as ${stateWords(went.words)}.`);
     return undefined;
   }
   if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {

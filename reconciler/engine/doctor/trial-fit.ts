@@ -3,7 +3,7 @@ import type { AssumedOperation } from "../../core/model/operation";
 import { keysOf, tableOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
 import { withWords } from "./fit";
-import { type DoctorReport, notFound, type OperationFinding, type TrialFindings } from "./report";
+import { type DoctorReport, type OperationFinding, operationNotFound, type TrialFindings } from "./report";
 import { leftToDo } from "./todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
@@ -12,7 +12,7 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
   const operations = report.operations.map((finding): OperationFinding => {
     const route = routes[finding.operation];
     const inVain = vain[finding.operation];
-    if (route === undefined && inVain !== undefined) return notFound(finding.operation, null, inVain, false);
+    if (route === undefined && inVain !== undefined) return operationNotFound(finding.operation, null, inVain, false);
     return route === undefined
       ? finding
       : { operation: finding.operation, verdict: "found", route, tried: [], isTried: true };

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Kind } from "../../core/model/address";
 
-export interface Made {
+export interface TrialThing {
   readonly kind: Kind;
   /** As it was asked for; `undefined` for a volume that came with the VM. */
   readonly name?: string;
@@ -20,7 +20,7 @@ export interface TrialNotes {
   readonly version: 1;
   /** The service in which the trial made it: nothing is deleted from another one. */
   readonly service: string;
-  readonly made: readonly Made[];
+  readonly made: readonly TrialThing[];
 }
 
 /** Where the notes are kept: each write is durable when it returns. */
@@ -34,7 +34,7 @@ export interface Notebook {
 export const trialName = (): string => `trial-${randomBytes(3).toString("hex")}`;
 
 export class Notes {
-  #made: readonly Made[];
+  #made: readonly TrialThing[];
 
   constructor(
     private readonly notebook: Notebook,
@@ -43,26 +43,26 @@ export class Notes {
     this.#made = notebook.read()?.made ?? [];
   }
 
-  get made(): readonly Made[] {
+  get made(): readonly TrialThing[] {
     return this.#made;
   }
 
-  add(thing: Made): void {
+  add(thing: TrialThing): void {
     this.#write([...this.#made, thing]);
   }
 
   /** What is known of a resource by now. */
-  note(thing: Made, more: Partial<Made>): Made {
+  note(thing: TrialThing, more: Partial<TrialThing>): TrialThing {
     const known = { ...thing, ...more };
     this.#write(this.#made.map((one) => (one === thing ? known : one)));
     return known;
   }
 
-  drop(thing: Made): void {
+  drop(thing: TrialThing): void {
     this.#write(this.#made.filter((one) => one !== thing));
   }
 
-  #write(made: readonly Made[]): void {
+  #write(made: readonly TrialThing[]): void {
     this.#made = made;
     if (made.length === 0) this.notebook.remove();
     else this.notebook.write({ version: 1, service: this.service, made });

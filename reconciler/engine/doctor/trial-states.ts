@@ -1,5 +1,5 @@
 /** Which place of a VM's record tells its states apart, when the usual one shows one word for several. */
-import type { Place, Pointers } from "../../dialect/dialect";
+import type { Pointers, RecordPlace } from "../../dialect/dialect";
 import { type Leaf, leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findWord } from "../../dialect/pointers";
 
@@ -7,7 +7,7 @@ export interface Told {
   /** The word of each record, all of them different. */
   readonly words: readonly string[];
   /** Left out: the places that were given tell the states apart already. */
-  readonly place?: Place;
+  readonly place?: RecordPlace;
 }
 
 /** `undefined`: nothing in the records tells them apart. */
@@ -26,7 +26,7 @@ export function tellApart(records: readonly unknown[], given: Pointers): Told | 
   );
   const pointers = [...new Set(telling)].filter((place): place is string => typeof place === "string");
   const pairs = pointers.flatMap((one, index) =>
-    pointers.slice(index + 1).map((other): Place => ({ join: [one, other] })),
+    pointers.slice(index + 1).map((other): RecordPlace => ({ join: [one, other] })),
   );
   for (const place of [...pointers, ...pairs]) {
     const words = wordsAt([place]);

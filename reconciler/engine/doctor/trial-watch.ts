@@ -5,7 +5,7 @@
 import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
 import { isGone, type Outcome } from "../../core/model/outcome";
-import type { Dialect, ErrorRule, Place, Route } from "../../dialect/dialect";
+import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids } from "../../dialect/requests";
@@ -14,11 +14,11 @@ import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
 import type { DoctorPorts } from "./look";
 import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
-import { type Made, type Notebook, Notes } from "./trial-notes";
+import { type Notebook, Notes, type TrialThing } from "./trial-notes";
 import { tellApart } from "./trial-states";
-import { type Whereabouts, whereaboutsOf, writesFor } from "./trial-writes";
+import { type TrialWhereabouts, whereaboutsOf, writesFor } from "./trial-writes";
 
-export type VmPhase = "running" | "stopped" | "verify_resize";
+export type TrialPhase = "running" | "stopped" | "verify_resize";
 
 export interface TrialPorts {
   readonly doctor: DoctorPorts;
@@ -42,7 +42,7 @@ export interface TrialTiming {
   readonly discoveryMs: number;
 }
 
-export interface Look {
+export interface TrialLook {
   readonly word: string | undefined;
   readonly live: LiveVm | LiveVolume;
 }
@@ -51,7 +51,7 @@ export interface Watched {
   /** Each word that was seen, in turn. */
   readonly words: readonly string[];
   /** `undefined`: the resource does not exist any more. */
-  readonly last: Look | undefined;
+  readonly last: TrialLook | undefined;
   readonly ms: number;
 }
 
@@ -67,7 +67,7 @@ export class Trial {
   readonly errors: ErrorRule[] = [];
   readonly left: string[] = [];
   /** Records of the VM as it ran, stopped and waited. */
-  readonly #records = new Map<VmPhase, unknown>();
+  readonly #records = new Map<TrialPhase, unknown>();
   readonly open: string[] = [];
   client: ServiceClient;
 
@@ -106,7 +106,8 @@ export class Trial {
         verdict === "found" || tried.length === 0 ? [] : [operation],
       ),
     );
-    const idOf = (kind: Made["kind"]) => this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
+    const idOf = (kind: TrialThing["kind"]) =>
+      this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
     const [volume, group] = [idOf("volume"), idOf("group")];
     const known = { ...(volume !== undefined && { volume }), ...(group !== undefined && { group }) };
     const again = await diagnoseService(this.ports.doctor, dialect, { notAgain, known });
@@ -138,7 +139,7 @@ export class Trial {
     this.client = this.#watcher();
   }
 
-  thing(name: string): Made | undefined {
+  thing(name: string): TrialThing | undefined {
     return this.notes.made.find((thing) => thing.name === name);
   }
 
@@ -159,11 +160,11 @@ export class Trial {
     }
   }
 
-  canList(kind: Made["kind"]): boolean {
+  canList(kind: TrialThing["kind"]): boolean {
     return this.report.operations.some((one) => one.operation === `${kind}.list` && one.verdict === "found");
   }
 
-  idsNamed({ kind, name }: Made): readonly string[] {
+  idsNamed({ kind, name }: TrialThing): readonly string[] {
     const places = compilePointers(this.report.dialect.records[kind].id);
     return (this.report.samples.get(kind) ?? []).flatMap((record) =>
       name !== undefined && leavesOf(record).some(({ value }) => value === name)
@@ -181,7 +182,7 @@ export class Trial {
   }
 
   /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
-  async look(kind: "vm" | "volume", id: string): Promise<Look | undefined> {
+  async look(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
     const byItself = kind === "volume" || this.client.can.readsOneVm;
     const outcome: Outcome<LiveVm | LiveVolume> = byItself
       ? kind === "vm"
@@ -210,7 +211,7 @@ export class Trial {
   async settle(
     kind: "vm" | "volume",
     id: string,
-    isRest: (look: Look) => boolean,
+    isRest: (look: TrialLook) => boolean,
     quietMs = this.ports.timing.quietMs,
   ): Promise<Watched> {
     const { clock, timing } = this.ports;
@@ -238,12 +239,12 @@ export class Trial {
     for (const word of seen) if (!rest.includes(word)) this.mean(words, "changing", word);
   }
 
-  wordFor(phase: VmPhase): string | undefined {
+  wordFor(phase: TrialPhase): string | undefined {
     return [...(this.vmWords[phase] ?? [])].at(-1);
   }
 
   /** Keeps how the VM shows itself, and whether that tells its states apart: if not, a neighbour's value may. */
-  async keep(phase: VmPhase, id: string): Promise<boolean> {
+  async keep(phase: TrialPhase, id: string): Promise<boolean> {
     await this.lookAgain();
     const places = compilePointers(this.report.dialect.records.vm.id);
     const record = this.report.samples.get("vm")?.find((one) => findText(one, places) === id);
@@ -264,7 +265,7 @@ export class Trial {
     return true;
   }
 
-  #lookForStatusAt(place: Place): void {
+  #lookForStatusAt(place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
     delete this.vmWords["changing"];
@@ -304,7 +305,7 @@ export class Trial {
   }
 
   /** `undefined`: there is no list that could tell. */
-  async isListed(kind: Made["kind"], id: string): Promise<boolean | undefined> {
+  async isListed(kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
     const { can } = this.client;
     if (!can.canFindCreated(kind)) return undefined;
     const listed: Outcome<readonly { readonly id: string }[]> =
@@ -349,7 +350,7 @@ export class Trial {
     return undefined;
   }
 
-  #whereabouts(kind: "vm" | "volume" | "group"): Whereabouts {
+  #whereabouts(kind: "vm" | "volume" | "group"): TrialWhereabouts {
     return whereaboutsOf(this.report.dialect, kind);
   }
 }
@@ -359,12 +360,12 @@ export class TrialProblem extends Error {}
 
 export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => live?.kind === "vm";
 
-export const nounOf = (kind: Made["kind"]): string => kindRows[kind].noun;
+export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
 
 export const wordsOf = (outcome: Outcome<unknown>): string =>
   outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
 
 export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a second" : `${Math.round(ms / 1000)} s`);
 
-export const listed = (words: readonly string[]): string =>
+export const stateWords = (words: readonly string[]): string =>
   words.length === 0 ? "no word for its state" : words.join(", ");

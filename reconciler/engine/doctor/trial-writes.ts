@@ -1,9 +1,9 @@
 /** Where operations that change something are commonly found; a trial tries them on what it made itself. */
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
-import type { Dialect, Place, Route } from "../../dialect/dialect";
+import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
 
 /** Below which a kind's list is, and what its records call their id. */
-export interface Whereabouts {
+export interface TrialWhereabouts {
   readonly list: string | undefined;
   readonly idKeys: readonly string[];
 }
@@ -11,19 +11,21 @@ export interface Whereabouts {
 /** What ends the path of a list and is no part of where its items are. */
 const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
-export const whereaboutsOf = (dialect: Dialect, kind: "vm" | "volume" | "group"): Whereabouts => ({
+export const whereaboutsOf = (dialect: Dialect, kind: "vm" | "volume" | "group"): TrialWhereabouts => ({
   list: dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""),
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
-    .flatMap((place: Place) => (typeof place === "string" && place !== "" ? (place.split("/").at(-1) ?? []) : [])),
+    .flatMap((place: RecordPlace) =>
+      typeof place === "string" && place !== "" ? (place.split("/").at(-1) ?? []) : [],
+    ),
 });
 
 /** The dialect's own path comes first. A path that could mean anything but the resource with this id is never tried. */
 export function writesFor(
   operation: AssumedOperation,
   dialect: Dialect,
-  { list, idKeys }: Whereabouts,
+  { list, idKeys }: TrialWhereabouts,
 ): readonly Route[] {
   const said = dialect.operations[operation];
   const { method, path } = rowOf(operation);

@@ -12,15 +12,15 @@ import { compilePointers, findText } from "../../dialect/pointers";
 import type { DoctorRequest } from "./look";
 import type { DoctorReport, TrialFindings } from "./report";
 import { takeAway, takeAwayOne } from "./trial-away";
-import { type Made, trialName } from "./trial-notes";
+import { type TrialThing, trialName } from "./trial-notes";
 import {
   isLiveVm,
-  type Look,
-  listed,
   nounOf,
   Stopped,
   secondsOf,
+  stateWords,
   Trial,
+  type TrialLook,
   type TrialPorts,
   wordsOf,
 } from "./trial-watch";
@@ -74,7 +74,7 @@ class Walk {
     if (first !== undefined && second !== undefined) await this.#rules(`${name}-a`, `${name}-b`);
   }
 
-  async #make(thing: Made, send: () => Promise<Outcome<unknown>>): Promise<Made | undefined> {
+  async #make(thing: TrialThing, send: () => Promise<Outcome<unknown>>): Promise<TrialThing | undefined> {
     this.trial.goOn();
     this.trial.notes.add(thing);
     const outcome = await send();
@@ -89,13 +89,13 @@ class Walk {
     return this.trial.notes.note(thing, { isTaken: true, ...(id !== undefined && { id }) });
   }
 
-  #makeGroup(name: string): Promise<Made | undefined> {
+  #makeGroup(name: string): Promise<TrialThing | undefined> {
     return this.#make({ kind: "group", name, askedAt: this.trial.ports.clock.now() }, () =>
       this.trial.client.createGroup({ name, description: "made by reconcile doctor --trial", rules: [] }),
     );
   }
 
-  #makeVolume(name: string): Promise<Made | undefined> {
+  #makeVolume(name: string): Promise<TrialThing | undefined> {
     return this.#make({ kind: "volume", name, askedAt: this.trial.ports.clock.now() }, () =>
       this.trial.client.createVolume(name, 1),
     );
@@ -114,7 +114,7 @@ class Walk {
     return this.trial.thing(name) === undefined;
   }
 
-  #makeVm(vm: NewVm): Promise<Made | undefined> {
+  #makeVm(vm: NewVm): Promise<TrialThing | undefined> {
     return this.#make({ kind: "vm", name: vm.name, askedAt: this.trial.ports.clock.now() }, () =>
       this.trial.client.createVm(vm),
     );
@@ -149,7 +149,7 @@ class Walk {
     }
     await this.trial.keep("running", id);
     const running = made.last?.word;
-    this.trial.say(`A VM was there after ${secondsOf(made.ms)}, by way of ${listed(made.words)}.`);
+    this.trial.say(`A VM was there after ${secondsOf(made.ms)}, by way of ${stateWords(made.words)}.`);
     const stop = await this.trial.client.stopVm(id);
     const stopped = await this.trial.settle(
       "vm",
@@ -313,7 +313,7 @@ class Walk {
 
   /** Tries to create a name twice. It is written down first, in case the service makes a second one. */
   async #refusedName(name: string): Promise<void> {
-    const again: Made = { kind: "group", name, askedAt: this.trial.ports.clock.now() };
+    const again: TrialThing = { kind: "group", name, askedAt: this.trial.ports.clock.now() };
     this.trial.notes.add(again);
     const isRefused = await this.#refused("name_taken", {
       operation: "group.create",
@@ -346,9 +346,9 @@ class Walk {
   }
 }
 
-const isSettledVm = ({ live }: Look): boolean =>
+const isSettledVm = ({ live }: TrialLook): boolean =>
   isLiveVm(live) && (live.phase === "running" || live.phase === "failed");
-const isReadyVolume = ({ live }: Look): boolean => !isLiveVm(live) && live.changing !== true;
+const isReadyVolume = ({ live }: TrialLook): boolean => !isLiveVm(live) && live.changing !== true;
 
 const pathOf = (operation: "vm.start" | "volume.resize" | "group.rule.create", id: string): string =>
   operations[operation].path.replace("{id}", () => encodeURIComponent(id));
