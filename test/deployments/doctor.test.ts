@@ -8,7 +8,7 @@ import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import type { HttpServiceClient } from "../../reconciler/service/http-client";
-import { desiredOf } from "../support/bench-world";
+import { projectOf } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
 import { liveThrough } from "../support/deployments/life";
@@ -20,23 +20,15 @@ afterEach(async () => {
 });
 
 /** A project in use: several of everything, one volume attached and one not. */
-const inUse = desiredOf(
-  JSON.stringify({
-    version: 1,
-    project: "acme",
-    region: "in-west-1",
-    defaults: {
-      vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-    },
-    vms: { web: {}, base: {}, cache: { power: "stopped" } },
-    volumes: { data: { size: 20, attach_to: "base", flush: { via: "ask" } }, spare: { size: 5 }, third: { size: 7 } },
-    groups: {
-      front: { description: "first", rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" }] },
-      back: {},
-      lone: {},
-    },
-  }),
-);
+const inUse = projectOf({
+  vms: { web: {}, base: {}, cache: { power: "stopped" } },
+  volumes: { data: { size: 20, attach_to: "base", flush: { via: "ask" } }, spare: { size: 5 }, third: { size: 7 } },
+  groups: {
+    front: { description: "first", rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" }] },
+    back: {},
+    lone: {},
+  },
+});
 
 async function stand({ deployment, dialect }: (typeof deployments)[number]) {
   const standing = await worldBehind(deployment, { dialect: readDialectText(dialect, "dialect.yaml").dialect });

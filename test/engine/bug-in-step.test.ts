@@ -2,23 +2,15 @@
 import { afterEach, expect, it } from "vitest";
 import { runDiagnostics } from "../../reconciler/cli/run-end";
 import type { ServiceClient } from "../../reconciler/service/client";
-import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 
 let world: BenchWorld | undefined;
 afterEach(() => world?.close());
 
-const desired = desiredOf(
-  JSON.stringify({
-    version: 1,
-    project: "acme",
-    region: "in-west-1",
-    defaults: {
-      vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-    },
-    vms: { web: {} },
-    volumes: { data: { size: 5, attach_to: "web" } },
-  }),
-);
+const desired = projectOf({
+  vms: { web: {} },
+  volumes: { data: { size: 5, attach_to: "web" } },
+});
 
 it.each([
   ["before it sends", false],

@@ -5,7 +5,7 @@ import type { LookMemory } from "../../reconciler/core/plan/memory";
 import { seenNow } from "../../reconciler/core/state/fold";
 import { rememberSeen } from "../../reconciler/engine/apply";
 import { preparePlan } from "../../reconciler/engine/plan";
-import { desiredOf } from "../support/bench-world";
+import { projectOf } from "../support/bench-world";
 import { virtualWorld } from "../support/virtual-world";
 
 const hour = 3_600_000;
@@ -13,27 +13,14 @@ const maxAgeMs = 24 * hour;
 const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
 const file = (size = 5, count = 20): Desired =>
-  desiredOf(
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      vms: {
-        web: {
-          owner: "ops@acme.example",
-          user_id: "1042",
-          image_id: "00000000-0000-4000-8003-000000000001",
-          flavor_id: "m1.small",
-          size: 10,
-        },
-      },
-      volumes: {
-        data: { size, flush: { via: "ask" } },
-        spare: { for_each: count, name: "spare-${each}", size: 5 },
-      },
-      groups: { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_ip: "0.0.0.0/0" }] } },
-    }),
-  );
+  projectOf({
+    vms: { web: { image_id: "00000000-0000-4000-8003-000000000001" } },
+    volumes: {
+      data: { size, flush: { via: "ask" } },
+      spare: { for_each: count, name: "spare-${each}", size: 5 },
+    },
+    groups: { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_ip: "0.0.0.0/0" }] } },
+  });
 
 /** A project that stands, everything of which was seen at its start. */
 async function standing() {

@@ -3,25 +3,17 @@ import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/core/model/live";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { preparePlan } from "../../reconciler/engine/plan";
-import { desiredOf } from "../support/bench-world";
+import { projectOf } from "../support/bench-world";
 import { virtualWorld } from "../support/virtual-world";
 
 const file = (root_size: number) =>
-  desiredOf(
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", size: 10, image_id: "ubuntu-24.04", flavor_id: "m1.small" },
-      },
-      vms: { web: { name: "web-1", root_size } },
-      groups: {
-        db: { name: "db-tier", rules: [{ protocol: "tcp", dst_port: 5432, remote_ip: "${vm.web.private_ip}" }] },
-      },
-      outputs: { web: "${vm.web.private_ip}" },
-    }),
-  );
+  projectOf({
+    vms: { web: { name: "web-1", root_size } },
+    groups: {
+      db: { name: "db-tier", rules: [{ protocol: "tcp", dst_port: 5432, remote_ip: "${vm.web.private_ip}" }] },
+    },
+    outputs: { web: "${vm.web.private_ip}" },
+  });
 
 /** A service that shows the addresses of a VM only so many looks after it showed it as running. */
 function lateBy(looks: number) {

@@ -3,22 +3,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
 import { openState, preparePlan } from "../../reconciler/engine/plan";
-import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { everything } from "../support/stories";
 
-const file = (blocks: object) =>
-  desiredOf(
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-      },
-      ...blocks,
-    }),
-  );
-const standing = file({
+const standing = projectOf({
   vms: { web: {} },
   volumes: { data: { size: 5, flush: { via: "ask" } } },
   groups: { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_ip: "0.0.0.0/0" }] } },
@@ -130,7 +118,9 @@ describe("a rule of a group that nobody could look at when it was planned", () =
   it("is looked up when it is removed, and is gone afterwards", async () => {
     const present = await stand({ with: everything });
     await present.control("POST", "/faults", { ...notFound("group.rule.list", 1), code: 403 });
-    const { report } = await present.apply(file({ groups: { front: { rules: [] } } }), { targets: ["group.front"] });
+    const { report } = await present.apply(projectOf({ groups: { front: { rules: [] } } }), {
+      targets: ["group.front"],
+    });
     expect(report?.steps.map(({ step, result }) => [step.id, result.end])).toEqual([
       ["group.front/remove-rule-0", "done"],
     ]);
@@ -142,7 +132,7 @@ describe("a VM that failed", () => {
   it("cannot be stopped for a flush, so taking its volumes off is for a person to allow", async () => {
     const present = await startBenchWorld();
     world = present;
-    const flushed = file({
+    const flushed = projectOf({
       vms: { web: {} },
       volumes: { data: { size: 5, attach_to: "web", flush: { via: "stop" } } },
     });

@@ -3,33 +3,18 @@ import { describe, expect, it } from "vitest";
 import { nothingSwept, requestsLeft, type Swept, sweptWith, without } from "../../reconciler/core/plan/sweep";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { sweepDuring } from "../../reconciler/engine/sweep";
-import { desiredOf } from "../support/bench-world";
+import { projectOf } from "../support/bench-world";
 import { virtualWorld } from "../support/virtual-world";
 
 const minute = 60_000;
 
 const file = (spares: number, more: object = {}) =>
-  desiredOf(
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      vms: {
-        web: {
-          for_each: 12,
-          name: "web-${each}",
-          owner: "ops@acme.example",
-          user_id: "1042",
-          image_id: "ubuntu-24.04",
-          flavor_id: "m1.small",
-          size: 10,
-        },
-      },
-      volumes: { spare: { for_each: spares, name: "spare-${each}", size: 5 } },
-      groups: { front: { for_each: 30, name: "front-${each}", rules: [{ protocol: "tcp", dst_port: 80 }] } },
-      ...more,
-    }),
-  );
+  projectOf({
+    vms: { web: { for_each: 12, name: "web-${each}" } },
+    volumes: { spare: { for_each: spares, name: "spare-${each}", size: 5 } },
+    groups: { front: { for_each: 30, name: "front-${each}", rules: [{ protocol: "tcp", dst_port: 80 }] } },
+    ...more,
+  });
 
 async function watched(desired = file(60)) {
   const stage = virtualWorld();

@@ -26,6 +26,7 @@ import { type MonotonicClock as ServiceClock, monotonicClock as serviceClock } f
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
+import { project } from "./desired-file";
 import { createMemoryStore, type MemoryStore } from "./memory-store";
 import { refusedOf } from "./refused";
 
@@ -178,6 +179,9 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     },
   };
 }
+
+/** The desired state of a project with these blocks (support/desired-file.ts). */
+export const projectOf = (blocks: object): Desired => desiredOf(JSON.stringify(project(blocks)));
 
 /** The desired state of a YAML text; its problems are the test's failure. */
 export function desiredOf(text: string): Desired {

@@ -9,6 +9,17 @@ region: in-west-1
 defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: img-1, flavor_id: m1.small, size: 10 } }
 `;
 
+/** The same as a value, for a service that has this image. */
+export const project = (blocks: object) => ({
+  version: 1,
+  project: "acme",
+  region: "in-west-1",
+  defaults: {
+    vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+  },
+  ...blocks,
+});
+
 export const readText = (body: string, options?: ReadOptions): ReadResult =>
   readDesired([{ file: "reconcile.yaml", text: head + body }], options);
 

@@ -3,15 +3,7 @@
  * itself, run by the SDK's own launcher. What a registration means is the engine's to decide.
  */
 import { spawn } from "node:child_process";
-import { fromProgram, fromSdk, node, quickStart } from "./pulumi-sdk";
-
-const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
-const { Struct } = fromSdk(
-  "google-protobuf/google/protobuf/struct_pb.js",
-) as typeof import("google-protobuf/google/protobuf/struct_pb");
-const { Empty } = fromSdk(
-  "google-protobuf/google/protobuf/empty_pb.js",
-) as typeof import("google-protobuf/google/protobuf/empty_pb");
+import { Empty, fromProgram, fromSdk, grpc, node, quickStart, Struct } from "./pulumi-sdk";
 
 export type Values = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's stubs are untyped JavaScript

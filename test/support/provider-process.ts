@@ -4,15 +4,18 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { fromProgram, fromSdk, makeProgramFolder, node, packageFolder, quickStart } from "./pulumi-sdk";
+import {
+  Empty,
+  fromProgram,
+  fromSdk,
+  grpc,
+  makeProgramFolder,
+  node,
+  packageFolder,
+  quickStart,
+  Struct,
+} from "./pulumi-sdk";
 
-const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
-const { Struct } = fromSdk(
-  "google-protobuf/google/protobuf/struct_pb.js",
-) as typeof import("google-protobuf/google/protobuf/struct_pb");
-const { Empty } = fromSdk(
-  "google-protobuf/google/protobuf/empty_pb.js",
-) as typeof import("google-protobuf/google/protobuf/empty_pb");
 const messages = fromSdk("@pulumi/pulumi/proto/provider_pb") as Record<string, new () => Message>;
 const statuses = fromSdk("@pulumi/pulumi/proto/status_pb") as {
   Status: {

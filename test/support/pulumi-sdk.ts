@@ -15,6 +15,13 @@ export const node = process.env["PULUMI_SDK_NODE"] ?? process.execPath;
 export const fromProgram = createRequire(join(chosen ?? root, "program.js"));
 /** What the SDK brings with it is found from where the SDK is. */
 export const fromSdk = createRequire(fromProgram.resolve("@pulumi/pulumi"));
+export const grpc = fromSdk("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
+export const { Struct } = fromSdk(
+  "google-protobuf/google/protobuf/struct_pb.js",
+) as typeof import("google-protobuf/google/protobuf/struct_pb");
+export const { Empty } = fromSdk(
+  "google-protobuf/google/protobuf/empty_pb.js",
+) as typeof import("google-protobuf/google/protobuf/empty_pb");
 export const packageFolder = chosen === undefined ? root : join(modules, "reconcile-cloud");
 
 /** A folder from which this package and the SDK resolve, as from a program that depends on them. */

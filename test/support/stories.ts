@@ -4,6 +4,7 @@
  */
 
 import { join } from "node:path";
+import { project as file } from "./desired-file";
 
 export interface Story {
   /** The file before: applied undisturbed. */
@@ -29,16 +30,6 @@ export interface Story {
 }
 
 export type Control = (method: string, path: string, body?: unknown) => Promise<unknown>;
-
-const file = (blocks: object) => ({
-  version: 1,
-  project: "acme",
-  region: "in-west-1",
-  defaults: {
-    vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-  },
-  ...blocks,
-});
 
 const tcp = (port: number, remote: object = { remote_ip: "0.0.0.0/0" }) => ({
   protocol: "tcp",

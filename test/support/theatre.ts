@@ -3,10 +3,12 @@
  * any service may stand in, and everything put back in a moment for the next try. The golden stories and the stories of
  * change are all scenes.
  */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse, stringify } from "yaml";
 import { type EmulatorOptions, startEmulator, type WorldDump } from "../../emulator";
+import { assumedOperations, rowOf } from "../../reconciler/core/model/operation";
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { readState, writeSnapshot } from "../../reconciler/core/state/text";
 import { dialectOperations } from "./bench-world";
@@ -279,15 +281,7 @@ const sceneOfGolden = (name: string): Scene => ({
     const text = stringify(harmless(parse(withIds(written, stage)) as unknown, healthy) ?? {});
     const state = harmless(await stage.state(), healthy) as FoldedState;
     const has = (operation: string): boolean => !(contract_only === true) && !(without ?? []).includes(operation);
-    const none = [
-      "vm.list",
-      "vm.resize.confirm",
-      "vm.resize.revert",
-      "volume.delete",
-      "flavor.list",
-      "image.list",
-      "region.list",
-    ];
+    const none = assumedOperations.filter((operation) => rowOf(operation).assumed?.builtIn === true);
     return openTheatre(
       {
         title: name,

@@ -1,19 +1,7 @@
 /** A whole life of a project before a deployment: made, changed, moved and gone, each twice. */
 import { expect } from "vitest";
-import { type BenchWorld, desiredOf } from "../bench-world";
+import { type BenchWorld, projectOf } from "../bench-world";
 
-const file = (rest: object) =>
-  desiredOf(
-    JSON.stringify({
-      version: 1,
-      project: "acme",
-      region: "in-west-1",
-      defaults: {
-        vm: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
-      },
-      ...rest,
-    }),
-  );
 const tcp = (port: number, remote: object = { remote_ip: "0.0.0.0/0" }) => ({
   protocol: "tcp",
   dst_port: port,
@@ -63,7 +51,7 @@ const chapters: readonly (readonly [title: string, blocks: object, destroy?: tru
 
 export async function liveThrough(world: BenchWorld): Promise<void> {
   for (const [title, blocks, destroy] of chapters) {
-    const desired = file(blocks);
+    const desired = projectOf(blocks);
     const options = destroy === true ? { destroy: true, allowEmpty: true } : {};
     const { plan, report } = await world.apply(desired, options);
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
