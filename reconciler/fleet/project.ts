@@ -7,6 +7,7 @@ import type { PlanBody } from "./database/stacks";
 import type { PlanFacts } from "./decide";
 import type { FleetService, StackSpec } from "./model";
 import type { Picture } from "./picture";
+import type { Ear } from "./silence";
 import type { Checkout } from "./sources/checkout";
 
 export interface ProjectInput {
@@ -15,6 +16,8 @@ export interface ProjectInput {
   /** Absent: the file says which. */
   readonly service?: FleetService;
   readonly budget?: Budget;
+  /** Told of each request to the service. */
+  readonly ear?: Pick<Ear, "asked" | "heard">;
   /** Variables that come from other stacks. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Plans the deletion of everything. */

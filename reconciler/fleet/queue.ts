@@ -16,6 +16,8 @@ export interface Job {
   readonly startedBy?: string;
   /** Fires when the round is not this worker's any more. */
   readonly signal: AbortSignal;
+  /** Another round may run beside this one in its place, until the result is called. */
+  lend(): () => void;
 }
 
 export type Cause = "interval" | "push" | "dependency" | "approval" | "person" | "retry" | "window" | "new";
@@ -101,6 +103,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   // A queue that an older version made is brought up to date.
   if (!sendsOnly) await boss.updateQueue(rounds, setting);
 
+  let isDraining = false;
+
   async function jobOf({ stack, tenant, cause, startedBy, at }: Trigger) {
     const turn = await turnOf(database, tenant);
     const data: RoundData = {
@@ -140,18 +144,16 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const tiers = Object.fromEntries(
         tenants.flatMap(({ name, maxRunning }) => (maxRunning === undefined ? [] : [[name, maxRunning]])),
       );
-      await boss.work<RoundData>(
-        rounds,
-        {
-          localConcurrency: concurrency,
-          batchSize: 1,
-          pollingIntervalSeconds: 0.5,
-          notifyPollingIntervalSeconds: 0.5,
-          heartbeatRefreshSeconds: 3,
-          includeMetadata: true,
-          ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
-        },
-        async (jobs) => {
+      const options = {
+        batchSize: 1,
+        pollingIntervalSeconds: 0.5,
+        notifyPollingIntervalSeconds: 0.5,
+        heartbeatRefreshSeconds: 3,
+        includeMetadata: true as const,
+        ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
+      };
+      const take = (places: number): Promise<string> =>
+        boss.work<RoundData>(rounds, { ...options, localConcurrency: places }, async (jobs) => {
           for (const job of jobs) {
             const { stack, cause, startedBy, turn } = job.data;
             await noteServed(database, turn);
@@ -160,10 +162,24 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
               cause,
               ...(startedBy === undefined ? {} : { startedBy }),
               signal: job.signal,
+              lend,
             });
           }
-        },
-      );
+        });
+      let lent = 0;
+      const lend = (): (() => void) => {
+        // What runs in lent places may come to wait as well: there are twice as many places at most.
+        if (isDraining || lent >= concurrency) return () => undefined;
+        lent += 1;
+        const place = take(1);
+        place.catch(onError);
+        return () => {
+          lent -= 1;
+          // A round that runs there is ended first.
+          void place.then((id) => boss.offWork(rounds, { id, wait: false })).catch(() => undefined);
+        };
+      };
+      await take(concurrency);
     },
     async load() {
       const rows = await database.query(
@@ -178,6 +194,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       }));
     },
     async drain() {
+      isDraining = true;
       await boss.offWork(rounds, { wait: true });
     },
     close: () => boss.stop({ graceful: false, close: true }),

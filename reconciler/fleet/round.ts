@@ -12,6 +12,7 @@ import { type Approval, type Decision, decide } from "./decide";
 import type { Settings } from "./model";
 import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
+import type { Ear } from "./silence";
 import { asInRepository, type Checkout } from "./sources/checkout";
 import type { RoundEnd } from "./status";
 import { openingOf } from "./windows";
@@ -27,6 +28,8 @@ export interface RoundPorts {
   readonly emit: (event: EngineEvent) => void;
   readonly now: () => Date;
   readonly worker: string;
+  /** Told of each request to the service. */
+  readonly ear?: Pick<Ear, "asked" | "heard">;
 }
 
 export interface RoundInput {
@@ -157,6 +160,7 @@ async function withProject(
     inputs: inputs.values,
     destroy: stack.leaving,
     worker: ports.worker,
+    ...(ports.ear === undefined ? {} : { ear: ports.ear }),
     ...(service === undefined ? {} : { service }),
     ...(budget === undefined ? {} : { budget }),
   });

@@ -6,6 +6,7 @@ import type { Settings } from "./model";
 import type { OpenProject } from "./project";
 import type { Queue } from "./queue";
 import type { RoundOutcome } from "./round";
+import { createSilences, type Silences } from "./silence";
 
 export interface WorkerSetting {
   readonly name: string;
@@ -28,37 +29,21 @@ export interface WorkerSetting {
 
 export interface Shared {
   settings(): Promise<Settings>;
-  /** A round of the service begins here; the result ends it. */
-  enter(service: string | undefined): () => void;
-  /** Whether the service could be reached. */
-  answered(service: string | undefined, isReached: boolean): void;
-  /** It was not reached again and again, and a round of this worker is trying already. */
-  isSilent(service: string | undefined): boolean;
+  readonly silences: Silences;
   budgetOf(settings: Settings, service: string): Budget | undefined;
   paused(service: string): Promise<void>;
   look(): Promise<void>;
 }
 
 const settingsFreshMs = 2000;
-/** So many rounds in a row could not reach their service: one at a time tries it, the others so much later. */
-const silentAfter = 2;
 
 /** What the rounds of one worker have in common. */
 export function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
   const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
   let known: { readonly at: number; readonly settings: Promise<Settings> } | undefined;
   let workers = 1;
-  const running = new Map<string, number>();
-  const silences = new Map<string, number>();
   return {
-    enter(service = "") {
-      running.set(service, (running.get(service) ?? 0) + 1);
-      return () => void running.set(service, (running.get(service) ?? 1) - 1);
-    },
-    answered(service = "", isReached) {
-      silences.set(service, isReached ? 0 : (silences.get(service) ?? 0) + 1);
-    },
-    isSilent: (service = "") => (silences.get(service) ?? 0) >= silentAfter && (running.get(service) ?? 0) > 0,
+    silences: createSilences(),
     settings() {
       if (known === undefined || Date.now() - known.at > settingsFreshMs)
         known = {

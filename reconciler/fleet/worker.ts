@@ -36,7 +36,6 @@ export interface WorkerCounts {
 const beatMs = 5000;
 /** A round that this worker cannot run now is offered again after that. */
 const crowdedMs = 1000;
-const silentMs = 10_000;
 /** How often one of the workers deletes the history that is older than the fleet's file keeps. */
 const forgetEveryS = 300;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
@@ -131,6 +130,7 @@ async function oneRound(
   if ("held" in run) return hold(setting, settings, job, stack, run);
   if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
   const log = createRunLog(records, run.id);
+  const ear = shared.silences.begin(stack.spec.service);
   const round = (): Promise<RoundOutcome> =>
     runRound(
       {
@@ -148,19 +148,51 @@ async function oneRound(
         outputsOf: async (name) => outputsOf(await records.stack(name)),
         dependentsOf: async (name) => (await records.stacks()).filter(({ spec }) => spec.dependsOn.includes(name)),
         emit: log.emit,
+        ear,
         now: () => new Date(),
         worker: setting.name,
       },
     );
-  const leave = shared.enter(stack.spec.service);
-  const outcome = await setting.within(stack.name, round).finally(leave);
-  shared.answered(stack.spec.service, !outcome.unreachable);
+  const lender = lendWhile(() => ear.waits, job);
+  let isReached = true;
+  const outcome = await setting
+    .within(stack.name, round)
+    .then((ended) => {
+      isReached = ended.unreachable !== true;
+      return ended;
+    })
+    .finally(() => {
+      lender.end();
+      ear.end(isReached);
+    });
   await log.flush();
   counts.rounds += 1;
   if (run.tookOver) counts.takenOver += 1;
   if (outcome.result.end === "applied") counts.applied += 1;
   if (outcome.result.end === "failed") counts.failed += 1;
   await settle(setting, settings, stack, run, outcome);
+}
+
+const lendCheckMs = 500;
+
+/** Its place is another round's for as long as it waits. */
+function lendWhile(waits: () => boolean, job: Pick<Job, "lend">): { end(): void } {
+  let takeBack: (() => void) | undefined;
+  const timer = setInterval(() => {
+    if (waits()) takeBack ??= job.lend();
+    else back();
+  }, lendCheckMs);
+  timer.unref();
+  const back = (): void => {
+    takeBack?.();
+    takeBack = undefined;
+  };
+  return {
+    end() {
+      clearInterval(timer);
+      back();
+    },
+  };
 }
 
 /**
@@ -177,7 +209,7 @@ async function freshnessOf(records: Records, cause: Cause, source: Source): Prom
 function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: StackRecord): number | undefined {
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
   // Rounds of a service that does not answer last long: they leave room for the others.
-  return shared.isSilent(spec.service) ? silentMs : undefined;
+  return shared.silences.pauseMs(spec.service);
 }
 
 function limitOf({ services }: Settings, { spec }: StackRecord): ServiceLimit | undefined {

@@ -84,7 +84,7 @@ const baseUrlOf = (service: FleetService | undefined, { desired }: Workspace): s
   service?.baseUrl ?? desired.service.baseUrl;
 
 async function openFor(
-  { service, budget, stack }: ProjectInput,
+  { service, budget, ear, stack }: ProjectInput,
   workspace: Workspace,
   secret: string | undefined,
   cache: string,
@@ -114,7 +114,15 @@ async function openFor(
       insecureHttp: service?.insecureHttp === true,
       parallelism: 10,
       environment: secret === undefined ? process.env : { RECONCILE_TOKEN: secret },
-      ...(budget === undefined ? {} : { pace: budget }),
+      pace: {
+        async take(signal) {
+          const isFree = budget === undefined || (await budget.take(signal));
+          if (isFree) ear?.asked();
+          return isFree;
+        },
+        refused: async (retryAfterMs) => budget?.refused(retryAfterMs),
+      },
+      onRequest: ({ status }) => status !== undefined && ear?.heard(),
     },
     location,
   );
