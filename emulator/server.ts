@@ -59,7 +59,8 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   else if (broken !== undefined && whenOf(broken) === "before")
     sendBroken(response, entry, broken, undefined, service.speech);
   else {
-    const decided = await serve(service, request, match, url, mark, faults, entry, spoken);
+    const query = mark < 0 ? "" : url.slice(mark + 1);
+    const decided = await serve(service, request, { match, query, faults, entry, spoken });
     if (decided === undefined) return;
     const decision = spoken === undefined ? decided : inItsWords(spoken, operation, decided, request, response);
     await linger(faults, "after");
@@ -113,16 +114,20 @@ function inItsWords(
   return { ...decision, status, body };
 }
 
+/** What is known of a request before its body is read. */
+interface Asked {
+  readonly match: Match;
+  readonly query: string;
+  readonly faults: readonly FaultSpec[];
+  readonly entry: LoggedRequest;
+  readonly spoken: Spoken | undefined;
+}
+
 /** `undefined`: there is nobody left to answer. */
 async function serve(
   service: Service,
   request: IncomingMessage,
-  match: ReturnType<typeof matchRoute>,
-  url: string,
-  mark: number,
-  faults: readonly FaultSpec[],
-  entry: LoggedRequest,
-  spoken: Spoken | undefined,
+  { match, query, faults, entry, spoken }: Asked,
 ): Promise<Decision | undefined> {
   const authorization =
     spoken === undefined ? request.headers.authorization : spoken.speech.authorization(spoken.heard);
@@ -154,7 +159,7 @@ async function serve(
     settings: spoken === undefined ? settings : { ...settings, pageSize: Number.MAX_SAFE_INTEGER },
     caller,
     params: operation === "group.rule.delete" ? { id: groupOfRule(world, params), ...params } : params,
-    query: mark < 0 || spoken?.match !== undefined ? noQuery : new URLSearchParams(url.slice(mark + 1)),
+    query: query === "" || spoken?.match !== undefined ? noQuery : new URLSearchParams(query),
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,

@@ -2,8 +2,10 @@
 import { eachKeyProblem } from "../core/model/address";
 import { type Each, type InterpolationScope, interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
-import { isMap, type Path, type Place } from "./yaml-file";
+import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
+
+type Fail = (summary: string, detail?: string, step?: Path, fix?: string) => void;
 
 export function expandForEach(
   written: unknown,
@@ -12,7 +14,7 @@ export function expandForEach(
   room: number,
   problems: Problems,
 ): Each[] {
-  const fail = (summary: string, detail?: string, step: Path = [], fix?: string) =>
+  const fail: Fail = (summary, detail, step = [], fix) =>
     problems.add({ code: "config/for-each", summary, detail, fix, at: at(step) });
   const tooMany = (): void =>
     fail(
@@ -27,9 +29,9 @@ export function expandForEach(
   const value = typeof given === "string" ? parseValue(given) : given;
   const expectation = "expected a list, a map or a whole number";
   if (typeof value === "number") {
-    if (!Number.isInteger(value) || value < 0) fail(`for_each cannot be ${shown(value)}`, expectation);
-    else if (value > room) tooMany();
-    else return Array.from({ length: value }, (_, index) => ({ key: String(index), hasValue: false }));
+    if (Number.isInteger(value) && value >= 0 && value <= room) return numbered(value);
+    if (value > room && Number.isInteger(value)) tooMany();
+    else fail(`for_each cannot be ${shown(value)}`, expectation);
     return [];
   }
   const isList = Array.isArray(value);
@@ -42,22 +44,30 @@ export function expandForEach(
     );
     return [];
   }
-  const items: Each[] = [];
-  const seen = new Set<string>();
-  const all: [unknown, unknown, string | number][] = isList
-    ? value.map((item, index) => [item, undefined, index])
-    : Object.keys(value).map((key) => [key, value[key], key]);
-  for (const [item, itemValue, step] of all) {
-    if (item === undefined) continue;
-    const problem = keyProblem(item, seen);
-    const key = String(item);
-    if (problem !== undefined) fail(problem.summary, problem.detail, [step], problem.fix);
-    else items.push(isList ? { key, hasValue: false } : { key, value: itemValue, hasValue: true });
-    if (typeof item !== "object") seen.add(key);
-  }
+  const items = keyed(value, fail);
   if (items.length <= room) return items;
   tooMany();
   return [];
+}
+
+const numbered = (count: number): Each[] =>
+  Array.from({ length: count }, (_, index) => ({ key: String(index), hasValue: false }));
+
+/** An instance for each item of a list, or for each entry of a map. */
+function keyed(value: readonly unknown[] | YamlMap, fail: Fail): Each[] {
+  const items: Each[] = [];
+  const seen = new Set<string>();
+  const all: readonly (readonly [unknown, string | number, Omit<Each, "key">])[] = isMap(value)
+    ? Object.keys(value).map((key) => [key, key, { value: value[key], hasValue: true }])
+    : value.map((item, index) => [item, index, { hasValue: false }]);
+  for (const [item, step, own] of all) {
+    if (item === undefined) continue;
+    const problem = keyProblem(item, seen);
+    if (problem !== undefined) fail(problem.summary, problem.detail, [step], problem.fix);
+    else items.push({ key: String(item), ...own });
+    if (typeof item !== "object") seen.add(String(item));
+  }
+  return items;
 }
 
 /** Why a key makes no instance. `seen`: the keys before it. */

@@ -1,5 +1,5 @@
 /** `rollout:`, and `max_unavailable` of a block: which VMs are changed in waves, and how. */
-import { parseAddress } from "../core/model/address";
+import { type Address, parseAddress } from "../core/model/address";
 import type { DesiredResource, Rollout } from "../core/model/desired";
 import type { Amount } from "../core/model/policy";
 import { nearestName } from "../core/text/nearest";
@@ -49,29 +49,7 @@ function ofBlocks({ within, declared, scope, problems }: Room, context: Reachabi
 }
 
 function readOne(subject: Subject, name: string, values: Values, context: ReachabilityContext): Rollout[] {
-  const of = fieldOf(values, "of");
-  const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
-  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]", [name]);
-  const members = list.flatMap((item, index) => {
-    const its = membersOf(String(item), context);
-    if (its !== undefined) return its;
-    const near = nearestName(
-      String(item),
-      [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
-        [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
-      ),
-    );
-    reportValue(
-      subject,
-      Array.isArray(of) ? [name, "of", index] : [name, "of"],
-      item,
-      "a VM of this file: vm.KEY, or vm.KEY[EACH]",
-      {
-        fix: near === undefined ? undefined : `write ${near}`,
-      },
-    );
-    return [];
-  });
+  const members = readMembers(subject, name, fieldOf(values, "of"), context);
   const max = fieldOf(values, "max_unavailable");
   const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);
   const canary = fieldOf(values, "canary");
@@ -95,6 +73,23 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
       source: positionOf(subject.place([name], "key")),
     },
   ];
+}
+
+function readMembers(subject: Subject, name: string, of: unknown, context: ReachabilityContext): Address[] {
+  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]", [name]);
+  const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
+  return list.flatMap((item, index) => {
+    const its = membersOf(String(item), context);
+    if (its !== undefined) return its;
+    const known = [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
+      [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
+    );
+    const near = nearestName(String(item), known);
+    const path = Array.isArray(of) ? [name, "of", index] : [name, "of"];
+    const fix = near === undefined ? undefined : `write ${near}`;
+    reportValue(subject, path, item, "a VM of this file: vm.KEY, or vm.KEY[EACH]", { fix });
+    return [];
+  });
 }
 
 /** A resize can be reverted only before its confirmation: where a rollout asks for a revert, its check comes first. */

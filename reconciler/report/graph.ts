@@ -166,6 +166,12 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
       });
     return id;
   };
+  /** The nodes that the rule names. */
+  const peersOf = ({ remote }: Rule): readonly string[] => {
+    if (remote.kind === "computed") return computedIn(remote.text).map(({ address }) => refer({ address }));
+    if (remote.kind === "group") return [refer(remote.group)];
+    return [outside(remote.kind === "cidr" ? remote.cidr : undefined)];
+  };
   const links = new Map<string, { readonly from: string; readonly to: string; readonly words: Map<string, number> }>();
   const link = (from: string, to: string, words: string): void => {
     const key = `${from}\n${to}`;
@@ -179,17 +185,8 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
       link(here, refer(resource.attachTo), "attached to");
     if (resource.kind === "group")
       for (const rule of resource.rules) {
-        const { remote } = rule;
-        const others =
-          remote.kind === "computed"
-            ? computedIn(remote.text).map(({ address }) => refer({ address }))
-            : [
-                remote.kind === "group"
-                  ? refer(remote.group)
-                  : outside(remote.kind === "cidr" ? remote.cidr : undefined),
-              ];
         const traffic = trafficOf(rule);
-        for (const other of others)
+        for (const other of peersOf(rule))
           if (rule.direction === "ingress") link(other, here, traffic);
           else link(here, other, `egress ${traffic}`);
       }

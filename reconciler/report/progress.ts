@@ -150,21 +150,22 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
 
   const room = rows - 1 - problems.length;
   const shown = running.size <= room ? running.size : Math.max(0, room - 1);
-  const frame = itemAt(spinner, Math.floor(now / spinMs) % spinner.length);
-  let index = 0;
-  for (const [id, step] of running) {
-    if (index++ >= shown) break;
-    const estimate = state.estimateOf.get(id) ?? 0;
-    const had = durationText(now - step.startedAt);
-    const time = estimate >= 2000 ? `${had} of about ${durationText(estimate)}` : had;
+  const frame = paint("note", itemAt(spinner, Math.floor(now / spinMs) % spinner.length));
+  for (const [id, step] of [...running].slice(0, shown)) {
+    const time = timeOf(step, state.estimateOf.get(id) ?? 0, now);
     const text = `${step.title}${step.message === undefined ? "" : `: ${step.message}`}`;
     const room = Math.max(10, width - 4 - displayColumns(time) - 2);
-    lines.push(`  ${paint("note", frame)} ${padTo(cutToColumns(text, room), room)}  ${paint("quiet", time)}`);
+    lines.push(`  ${frame} ${padTo(cutToColumns(text, room), room)}  ${paint("quiet", time)}`);
   }
   if (running.size > shown && shown < rows - 1)
     lines.push(paint("quiet", `  … and ${numberText(running.size - shown)} more running`));
   for (const problem of problems) lines.push(paint("danger", cutToColumns(`  ! ${problem}`, width)));
   return lines.slice(0, rows);
+}
+
+function timeOf({ startedAt }: { readonly startedAt: number }, estimateMs: number, now: number): string {
+  const had = durationText(now - startedAt);
+  return estimateMs >= 2000 ? `${had} of about ${durationText(estimateMs)}` : had;
 }
 
 /** For logs: `undefined` when the event is not worth a line. */
