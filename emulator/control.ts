@@ -82,6 +82,7 @@ const notFound = (what: string): Decision => refuse(404, `${what} not found`);
 function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
   if (!isObject(body)) return refuse(400, "the body must be a world dump or a seed");
   try {
+    // `seedChanges` refuses what does not fit.
     const load = seedChanges(body as Partial<WorldSeed> | WorldDump, newId, now);
     applyToNothing(load);
     return { ...done, load };

@@ -55,6 +55,7 @@ export function announce(dir: string, served: Served): () => void {
 
 export function announced(dir: string): Served | undefined {
   try {
+    // Written by the process that serves, whole or not at all.
     return JSON.parse(readFileSync(join(dir, addressFile), "utf8")) as Served;
   } catch {
     return undefined;

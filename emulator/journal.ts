@@ -66,6 +66,7 @@ async function readSnapshot(path: string): Promise<Snapshot | undefined> {
     throw error;
   }
   try {
+    // Written by `compact`.
     return JSON.parse(text) as Snapshot;
   } catch {
     throw new Error("world.json is damaged: the world's folder was changed by something else");
@@ -78,6 +79,7 @@ export function readLines(text: string, name: string): (readonly Change[])[] {
   lines.pop();
   return lines.map((line, n) => {
     try {
+      // Written by `append`.
       return JSON.parse(line) as readonly Change[];
     } catch {
       throw new Error(`${name}, line ${n + 1} is damaged: the world's folder was changed by something else`);

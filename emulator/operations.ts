@@ -131,6 +131,7 @@ export const operations = {
 
 export type Operation = keyof typeof operations;
 
+// The table has these keys and no others.
 export const operationNames = Object.keys(operations) as readonly Operation[];
 
 export const isOperation = (name: string): name is Operation => Object.hasOwn(operations, name);

@@ -97,6 +97,7 @@ function spoken(
   const payload = holdsData(own) ? own["data"] : own;
   const route = dialect.operations[operation];
   if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
+    // Every list but the one of rules is of a kind that has records.
     const kind = operation.slice(0, -5) as RecordKind;
     const records = payload.filter(isMap).map((one) => recordIn(dialect, kind, one));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);

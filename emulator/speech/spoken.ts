@@ -102,4 +102,5 @@ export const tokensOf = (pointer: string): readonly string[] =>
 export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+// `Array.isArray` does not narrow a readonly list away.
 export const first = <T>(value: T | readonly T[]): T | undefined => (Array.isArray(value) ? value[0] : (value as T));

@@ -16,7 +16,7 @@ export class Draft {
     // A `*` stands for every member: one member is enough.
     const tokens = tokensOf(pointer).map((token) => (token === "*" ? "main" : token));
     const list = getAt(this.value, tokens);
-    const items = Array.isArray(list) ? [...(list as unknown[])] : [];
+    const items: unknown[] = Array.isArray(list) ? [...list] : [];
     const at = items.findIndex(
       (item) => isMap(item) && Object.entries(fields).every(([key, value]) => getAt(item, keyTokens(key)) === value),
     );
@@ -122,7 +122,7 @@ export function getAt(value: unknown, tokens: readonly string[]): unknown {
 export function setAt(into: unknown, [token, ...rest]: readonly string[], value: unknown): unknown {
   if (token === undefined) return value;
   if (/^\d+$/.test(token) && !isMap(into)) {
-    const list = Array.isArray(into) ? [...(into as unknown[])] : [];
+    const list: unknown[] = Array.isArray(into) ? [...into] : [];
     while (list.length < Number(token)) list.push(null);
     list[Number(token)] = setAt(list[Number(token)] ?? undefined, rest, value);
     return list;

@@ -40,6 +40,7 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
+  // `parseArgs` has read each flag by its type in the table of flags.
   return { flags: values as Flags, args: positionals, problems };
 }
 

@@ -70,7 +70,7 @@ export function formatYaml(text: string): Formatted {
       problem: (error.message.split("\n")[0] ?? "").replace(/ at line.*$/, ""),
       line: error.linePos?.[0].line ?? 1,
     };
-  const before = document.toJS() as unknown;
+  const before: unknown = document.toJS();
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;
   visit(document, {

@@ -47,6 +47,7 @@ export function writeYaml(file: WrittenYaml): string {
   if (file.reachability !== undefined && file.reachability.length > 0) contents["reachability"] = file.reachability;
 
   const document = new Document(escapeAll(contents));
+  // The document was just made from a map.
   const root = document.contents as YAMLMap;
   for (const block of file.blocks) describeBlock(root, block);
   for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;

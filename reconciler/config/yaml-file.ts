@@ -155,6 +155,7 @@ function lineOf({ source, offset }: Place): { line: number; start: number } {
   let high = starts.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
+    // `low` and `high` stay within the list, which has a first line at least.
     if (starts[middle]! <= offset) low = middle;
     else high = middle - 1;
   }

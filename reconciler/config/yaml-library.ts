@@ -186,6 +186,7 @@ function convert(node: Node, base: number, reading: Reading): unknown {
     for (const item of node.items) pushItem(list, convert(item, base, reading), base + startOf(item));
     value = list;
   }
+  // The type of `Node` leaves out what only some nodes have.
   const anchor = (node as { anchor?: string } | null)?.anchor;
   if (anchor !== undefined) reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
   return value;
@@ -300,4 +301,5 @@ function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
   return null;
 }
 
+// The type of `Node` leaves out the range, which every parsed node has.
 const startOf = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

@@ -11,6 +11,7 @@ function builtInRoutes(): AssumedRoutes {
     const { method, path, items, assumed } = rowOf(operation);
     return [operation, assumed?.builtIn === true ? { method, path, ...(items !== undefined && { items }) } : null];
   });
+  // One route for each assumed operation of the table.
   return Object.fromEntries(routes) as AssumedRoutes;
 }
 

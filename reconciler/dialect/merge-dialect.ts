@@ -121,6 +121,7 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
       ...(pagination !== undefined && { pagination: mergePaging(pagination) }),
     };
   }
+  // The built-in routes name every operation.
   return routes as Dialect["operations"];
 }
 

@@ -44,6 +44,7 @@ export function readInlineDialect(value: unknown, source: SourcePosition, text?:
 }
 
 function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
+  // The schema is asked below, and with an error the built-in dialect comes back.
   const given = (file.root ?? {}) as PartialDialect;
   const problems: Problem[] = documentedProblems(file);
   const errors = problemsOf(given).filter((error) => !isDocumented(error));

@@ -185,6 +185,7 @@ export function createPoller(
           from: clock.now(),
           deadline: clock.now() + timeoutMs,
           ...(soon === undefined ? {} : { soon }),
+          // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,
         };
         watchers.add(watcher);

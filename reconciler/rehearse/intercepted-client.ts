@@ -35,6 +35,7 @@ export function interceptClient(client: ServiceClient, { before, after }: Interc
       return async (...args: unknown[]) => {
         const refused = before?.(operation);
         if (refused !== undefined) return refused;
+        // Every method of the client ends in an outcome.
         const outcome = await (value as AnyCall).apply(target, args);
         return after === undefined ? outcome : after(operation, outcome);
       };

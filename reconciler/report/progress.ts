@@ -190,4 +190,5 @@ export function progressLine(event: EngineEvent): string | undefined {
 const messageText = (event: StepEvent): string => (event.message === undefined ? "" : `: ${printable(event.message)}`);
 
 const long = 5000;
+// An event of the run names the operation of a step.
 const takesLong = (operation: string): boolean => (estimateMs(operation as StepOperation) ?? 0) >= long;

@@ -37,6 +37,7 @@ export function createLimiter(allowed: number, clock: MonotonicClock): Limiter {
 
   function grant(): void {
     while (queue.length > 0 && isFree()) {
+      // The queue was just seen not to be empty.
       const waiter = takeFirst(queue)!;
       if (waiter.gone) continue;
       inUse += 1;

@@ -139,6 +139,7 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
   }
   const document = unsealDocument(keys, "state", what, snapshot);
   const { salt } = document;
+  // Sealed by this file, so nobody else can have written it.
   const inside = JSON.parse(document.text) as { snapshot: string; journal: readonly string[] };
   const places = new Map<number, number>();
   let isNewest = document.isNewest;

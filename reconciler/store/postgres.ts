@@ -140,6 +140,7 @@ export function createPostgresStore(
       if (causeCode(error) !== undefinedColumn) throw error;
       return readWith("NULL AS tail");
     });
+    // The columns of the statement above.
     const row = found?.rows[0] as
       | { snapshot: string | null; lines: string[]; last: string | null; tail: string | null }
       | undefined;

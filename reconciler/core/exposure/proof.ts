@@ -53,7 +53,7 @@ function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, 
   if (added.length === 0) return [];
   const allowed = uniteTraffic(before, after);
   if (covers(allowed, traffic(added, world))) return [];
-  return [...byStep(added, (fact) => [fact.addedBy!])].flatMap(([step, its]) => {
+  return [...byStep(added, ({ addedBy }) => (addedBy === undefined ? [] : [addedBy]))].flatMap(([step, its]) => {
     const surplus = subtractTraffic(traffic(its, world), allowed);
     return isNothing(surplus) ? [] : [{ step, admits: "more" as const, traffic: surplus }];
   });

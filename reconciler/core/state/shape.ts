@@ -199,6 +199,7 @@ export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun
       broken = true;
       continue;
     }
+    // `isRunStart` has held the fields beside `before` to their shape, and `before` is checked below.
     const { before, ...rest } = run as RecordedRun;
     broken ||= before === undefined || !hasReadableRecords(before);
     runs.unshift(broken || before === undefined ? rest : { ...rest, before });

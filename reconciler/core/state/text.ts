@@ -152,6 +152,7 @@ function readEntry(line: string): Entry | string {
   const parsed = parseJson(body);
   if (!isObject(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isObject(parsed.c))
     return "is not an entry";
+  // `changeProblem` holds every field of it to its shape.
   const change = parsed.c as StateChange;
   const problem = changeProblem(change);
   return problem ?? { serial: parsed.n, epoch: parsed.e, change };
@@ -205,6 +206,7 @@ function readSnapshot(text: string): FoldedState | string {
     const entries = fieldsIn(head[name]);
     for (const key of Object.keys(entries)) {
       const problem = problemOf(key, entries[key]);
+      // `problemOf` has held the value to the shape of `T`.
       if (problem === undefined) kept.set(key, entries[key] as T);
       else quarantined.push({ address: key, text: JSON.stringify(entries[key]).slice(0, 4096), problem });
     }
