@@ -25,6 +25,7 @@ export const nouns: Readonly<Record<Learnt, readonly string[]>> = {
 
 const suffixes = ["", "/list", "/detail", "/all"];
 
+// The name of an operation begins with its kind.
 export const recordOfOperation = (operation: AssumedOperation): Learnt => operation.split(".")[0] as Learnt;
 
 /** How the lists found so far are written, which the next one probably is as well. */
