@@ -9,11 +9,28 @@ import { type Live, shownOf } from "../core/model/live";
 import type { HandlerService } from "./handler";
 import { isClaimed, thingOf } from "./ownership";
 
-/** False when several bear the name, or when another resource of this program has shown that it manages what does. */
-export function mayBeItself(service: HandlerService, live: Live, kind: Kind, name: unknown): boolean {
+const waitMs = 1000;
+const lookEveryMs = 50;
+
+/**
+ * False when several bear the name, or when another resource of this program has shown that it manages what does. That
+ * one may be asked about only after this one, so it is given a moment.
+ */
+export async function mayBeItself(
+  service: HandlerService,
+  live: Live,
+  kind: Kind,
+  name: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
   const isNamesake = (one: Named): boolean => one.name?.toLowerCase() === String(name).toLowerCase();
   const [only, ...others] = (kind === "vm" ? (live.vms ?? []) : shownOf[kind](live)).filter(isNamesake);
-  return only !== undefined && others.length === 0 && !isClaimed(service, thingOf(kind, only.id));
+  if (only === undefined || others.length > 0) return false;
+  const thing = thingOf(kind, only.id);
+  const { clock } = service;
+  const until = clock.now() + waitMs;
+  while (!isClaimed(service, thing) && clock.now() < until && !signal.aborted) await clock.sleep(lookEveryMs, signal);
+  return !isClaimed(service, thing);
 }
 
 interface Named {

@@ -1,6 +1,6 @@
 import type { Address, Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
-import { hasErrors } from "../core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import type { RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
@@ -159,10 +159,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
       const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
       const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
+      const isNameTaken = ({ code }: Diagnostic): boolean => code === "plan/name-taken";
       const mayMakeWay =
-        former !== undefined ||
-        (shape.deleteBeforeReplace && !isAdopted && mayBeItself(service, planned.live, kind, inputs["name"]));
-      const inItsWay = errors.filter(({ code }) => code === "plan/name-taken" && mayMakeWay);
+        errors.some(isNameTaken) &&
+        (former !== undefined ||
+          (shape.deleteBeforeReplace &&
+            !isAdopted &&
+            (await mayBeItself(service, planned.live, kind, inputs["name"], context.signal))));
+      const inItsWay = mayMakeWay ? errors.filter(isNameTaken) : [];
       if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
       if (isAdopted) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);

@@ -1,4 +1,6 @@
 /** Engines that are killed and answers that are lost, at each operation, and what Pulumi is told to replace. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultSpec } from "../../../emulator/faults";
 import { dialectWithRuleDelete as dialect, everything } from "../shared-scenarios";
@@ -53,7 +55,7 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
   /** Ends the engine of an update with a signal while one request of the operation is being answered. */
   const end = async (signal: NodeJS.Signals, operation: string, wish: Wish): Promise<void> => {
     bring(program(wish));
-    stack.emulator.setFaults([{ operation, kind: "latency", ms: 3000, when: "after", count: 1 }]);
+    stack.emulator.setFaults([{ operation, kind: "latency", ms: 5000, when: "after", count: 1 }]);
     const before = stack.emulator.requests().log.length;
     const child = stack.start("up", "--yes", "--skip-preview");
     const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -63,6 +65,14 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
         .log.slice(before)
         .some((request) => request.operation === operation);
     while (child.exitCode === null && !isSent()) await new Promise((resolve) => setTimeout(resolve, 20));
+    // Pulumi's backend of files does not replace its own file at once: an end in between would leave half of it.
+    const file = join(stack.folder, "../state/.pulumi/stacks/demo/dev.json");
+    for (let last = ""; ; ) {
+      const text = readFileSync(file, "utf8");
+      if (text !== "" && text === last) break;
+      last = text;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
     child.kill(signal);
     await ended;
     stack.emulator.setFaults([]);
