@@ -15,7 +15,7 @@ import { seedChanges, type WorldSeed } from "./seed";
 import { removeVm } from "./vm";
 import { applyChanges, clockOffset, createWorld, dumpWorld, settleVm, type World, type WorldDump } from "./world";
 
-/** What the control endpoint may change besides the world. */
+/** The instruments that the control endpoint may change besides the world. */
 export interface Instruments {
   log: RequestLog;
   faults: ActiveFault[];

@@ -45,7 +45,7 @@ export interface EmulatorOptions {
   /** Unknown credentials, projects, images and owners are refused. */
   readonly strict?: boolean;
   readonly pageSize?: number;
-  /** What a new world starts with; a folder that holds one already keeps it. */
+  /** The seed of a new world. A folder that holds a world already keeps it. */
   readonly seed?: Partial<WorldSeed> | WorldDump;
   readonly logger?: (line: string) => void;
   readonly autoConfirmResize?: boolean;

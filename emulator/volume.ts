@@ -59,7 +59,7 @@ export function attachVolume(request: Request): Decision {
 
 export function detachVolume(request: Request): Decision {
   const flushed = readFields(request.body);
-  // Whatever is not true was not vouched for (rule 3), null among it.
+  // Any value but `true`, null included, confirms no flush (rule 3).
   const isNull = isObject(request.body) && request.body["flush_confirmed"] === null;
   const flushConfirmed = isNull ? undefined : flushed.flag("flush_confirmed");
   if (flushed.problems.length > 0) return refusals.badRequest(flushed.problems);

@@ -148,7 +148,7 @@ function pad(node: YAMLMap | YAMLSeq): void {
 
 const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "");
 
-/** What other readers of YAML take for true, false or a number keeps its quotes. */
+/** A text that other readers of YAML take for true, false or a number keeps its quotes. */
 const ambiguous = /^(?:y|n|yes|no|on|off|true|false|null|~|[-+.\d].*|.*[:#{}[\],&*!|>'"%@`].*|\s.*|.*\s)?$/i;
 
 function plain(node: Scalar): void {

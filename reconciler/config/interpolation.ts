@@ -30,7 +30,7 @@ export interface Variables {
 
 /** What a component knows of the place that uses it. */
 export interface WithinComponent {
-  /** `${component}`: what tells the names of one use from those of another. */
+  /** The value of `${component}`, which makes the names of one use differ from those of another. */
   readonly key: string;
   readonly params: Variables;
 }

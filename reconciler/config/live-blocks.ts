@@ -161,7 +161,7 @@ export function blockOfGroup({ group, naming }: NamedGroup, keyOf: (id: string) 
   const rules: Plain[] = [];
   const foreign: Rule[] = [];
   for (const rule of sortRules((group.rules ?? []).map(canonicalLiveRule))) {
-    // What the service puts on every group by itself is its own, and no difference.
+    // Rules that the service puts on every group by itself are its own, and no difference.
     if (isPlatformShaped(rule)) continue;
     if (isDeclarable(rule)) rules.push(ruleFields(rule, (reference) => groupReference(reference, keyOf)));
     else foreign.push(rule);

@@ -41,7 +41,7 @@ export type { OpenFile } from "./environments";
 export type { GivenExternal } from "./read-external";
 export type { ConfigSource } from "./yaml-file";
 
-/** What the files are read with. */
+/** The settings with which the files are read. */
 export interface ReadOptions extends GivenVars {
   /** --env */
   readonly env?: string;
@@ -127,7 +127,7 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
 
 type Parts = Record<string, Record<string, Json>>;
 
-/** What the files are read with, once the environment is chosen. */
+/** The settings with which the files are read, once the environment is chosen. */
 interface Reading {
   readonly vars: Variables;
   readonly environment: string | undefined;

@@ -24,7 +24,7 @@ export interface Selector {
   readonly where?: Readonly<Record<string, Scalar | readonly Scalar[]>>;
   readonly value?: Pointer;
   readonly join?: readonly Pointer[];
-  /** What stands around the value, with `{value}`. */
+  /** The text around the value, with `{value}` in its place. */
   readonly cut?: string;
   readonly is?: Scalar | readonly Scalar[];
   readonly unit?: SizeUnit;

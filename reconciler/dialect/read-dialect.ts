@@ -239,7 +239,7 @@ function isRegularExpression(pattern: string): boolean {
   }
 }
 
-/** What a person still has to find out stays in sight until it is done. */
+/** A `todo` of the dialect is reported until it is removed. */
 const todoNotes = (file: YamlFile, { todo = [] }: PartialDialect): Diagnostic[] =>
   (typeof todo === "string" ? [todo] : todo).map((text, index) =>
     problemAsDiagnostic({

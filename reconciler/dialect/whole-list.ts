@@ -53,7 +53,7 @@ function saidToLack(of: SignOf): Gap | undefined {
   return lack === undefined ? undefined : open(lack, `${named(lack)} says that something could not be shown`);
 }
 
-/** What was read is not as many as the pages say, or not the same from page to page. */
+/** The number of items read differs from what the pages say, or changes from page to page. */
 function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undefined): Gap | undefined {
   const totals = pages.map(({ signs }) =>
     Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),

@@ -11,7 +11,7 @@ import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
 
-/** One poll's VMs, by id and by name, so that ten thousand who wait for a name need not each walk the list. */
+/** The VMs of one poll, by id and by name, so that ten thousand waits for a name need not each walk the list. */
 export interface SeenVms {
   readonly byId: ReadonlyMap<string, LiveVm>;
   /** By the name in lower case. */
@@ -34,7 +34,7 @@ export interface Poller {
 
 export interface WatchOptions {
   readonly signal?: AbortSignal;
-  /** What is waited for, where an early look can tell: how long it took is remembered for the next one. */
+  /** The kind of the wait, where an early look can tell: the time it took is remembered for the next one. */
   readonly soon?: string;
 }
 
@@ -49,7 +49,7 @@ interface Watcher {
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
-/** Who waits: everything that one run makes, all at once; or what comes in by and by, out of step. */
+/** Who waits: everything that one run makes, all at once; or resources that come one after another, out of step. */
 export type Waits = "at-once" | "by-and-by";
 
 /** So many failed looks in a row, and those who wait are told that nobody can see. */

@@ -30,7 +30,7 @@ export interface Ports {
   readonly timing: Timing;
   /** `address`: the resource whose command this is. */
   readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
-  /** One try, which takes no longer than `limitMs`: true when the VM answers as it should. */
+  /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. */
   readonly checkHealth: (
     check: HealthCheck<string>,
     vm: LiveVm,

@@ -40,8 +40,9 @@ const followsSnapshot: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Written down before a delete is sent: should the run be cut off after it, what is gone then was meant to go. A refusal
- * takes it back. `beside`: what else the record is to say by then. Returns whether an earlier run had sent one.
+ * Notes in the record, before a delete is sent, that it will be sent: if the run is cut off after the request, the
+ * resource that is gone then was meant to go. A refusal removes the note. `beside`: other fields for the record at that
+ * time. Returns whether an earlier run had sent a delete.
  */
 export async function noteDeleting(
   step: Step,

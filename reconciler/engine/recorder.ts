@@ -130,7 +130,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
   };
 }
 
-/** Whatever a store threw is a failure of the state, and is told from a bug in a step by its code. */
+/** An error that a store threw is a failure of the state. Its code tells it from a bug in a step. */
 function asStateError(error: unknown): Error {
   if (isStateError(error)) return error;
   return new StoreFailed(`the state could not be written: ${error instanceof Error ? error.message : String(error)}`, {

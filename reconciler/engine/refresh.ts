@@ -136,7 +136,10 @@ const looksOf = ({ vm, volume, group }: SeenByKind): LooksOf => ({
   group: group.looks,
 });
 
-/** Of each kind, once something seems to be gone; and of each kind again, while nothing proves that it is. */
+/**
+ * How many more resources of each kind are looked at, first when something seems to be gone, and again while nothing
+ * proves it.
+ */
 const fewWitnesses = 10;
 const manyWitnesses = 50;
 
@@ -242,7 +245,7 @@ function importsUnseen(
 
 const signalOf = ({ signal }: Options): Options => (signal === undefined ? {} : { signal });
 
-/** What was seen again of what the state remembers, and what was not. Of what nobody looked at, nothing is said. */
+/** Which ids of the state were seen again and which were not. An id at which nobody looked is in neither. */
 async function witnessesOf(
   client: ServiceClient,
   state: State,
@@ -270,7 +273,7 @@ function idsSeen(looks: LooksOf): Set<string> {
   return seen;
 }
 
-/** What the state remembers of all that was looked at, and what of it the service does not show. */
+/** The ids in the state that were looked at, and those of them that the service does not show. */
 function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: ReadonlySet<string>) {
   const isLooked = (kind: Kind | "image", id: string): boolean =>
     part === undefined || (kind !== "image" && looks[kind].has(id));

@@ -1,6 +1,6 @@
 /**
- * One look for all who ask at once: whoever asks while one is under way gets the next, so that what they are told was
- * looked up after they asked, and a thousand deletes do not read a thousand lists.
+ * One look for all callers at once: a caller that asks while a look is under way gets the next one, so that its answer
+ * was looked up after it asked. A thousand deletes then do not read a thousand lists.
  */
 export function sharedLook<T>(look: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

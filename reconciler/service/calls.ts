@@ -35,7 +35,7 @@ export interface Sender {
   ): Promise<Outcome<readonly T[]>>;
 }
 
-/** What a client does, beside what it is. */
+/** The methods of a client, without its properties. */
 export type Calls = Pick<ServiceClient, (typeof operations)[Operation]["call"]>;
 
 export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm: Dialect["rules"]): Calls {
@@ -52,7 +52,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> =>
       list(operation, {}, readRecord, requestOptions);
 
-  /** What is listed in a state of being gone is not there: its name is free, and nothing waits for it. */
+  /** A resource that is listed as deleted does not exist: its name is free, and nobody waits for it. */
   const thoseThere =
     <T extends LiveVm | LiveVolume>(listAll: (requestOptions?: RequestOptions) => Promise<Outcome<readonly T[]>>) =>
     async (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> => {

@@ -50,7 +50,7 @@ export interface ServiceClient {
   readonly origin: string;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
-  /** What its dialect says about names, beyond the contract. */
+  /** The dialect's rules for names, beyond the contract. */
   readonly names?: NameRules;
   /**
    * False: the dialect knows no state in which a volume is in transition, so its operations are done when they are

@@ -23,7 +23,7 @@ export class CredentialFailure extends Error {
 }
 
 export class Credential {
-  // What is kept under # is invisible to inspection, spreading and JSON; the methods below cover the rest.
+  // Private fields (#) are invisible to inspection, spreading and JSON; the methods below cover the rest.
   #value: string | undefined;
   readonly #source: Source;
   readonly #seen = new Set<string>();

@@ -10,7 +10,7 @@ import { fieldsIn } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { StateSealed } from "./store";
 
-/** What the user gave: 32 bytes, or a passphrase from which they are derived, with a salt of each text's own. */
+/** The user's key: 32 bytes, or a passphrase from which they are derived, with a salt for each text. */
 export type Secret = { readonly bytes: Buffer } | { readonly passphrase: string };
 
 export interface Keys {
@@ -122,7 +122,7 @@ export const isSealed = (text: string): boolean => text.startsWith(opening);
 
 export interface Document {
   readonly purpose: "state" | "plan";
-  /** Of the text inside; the store reads it where it cannot look inside. */
+  /** The fact about the text inside that the store needs without opening it. */
   readonly epoch: number;
   readonly salt: string;
   readonly text: string;
@@ -197,7 +197,7 @@ export const sealFile = (keys: Keys, purpose: Document["purpose"], text: string)
 
 export function unsealFile(keys: Keys, purpose: Document["purpose"], what: string, text: string): string {
   if (isSealed(text)) return unsealDocument(keys, purpose, what, text).text;
-  // Who has a key seals every plan; one in the clear came from somewhere else, and anybody could have written it.
+  // With a key, every plan is sealed: one in the clear came from somewhere else, and anybody could have written it.
   if (keys.required || keys.secrets.length > 0) throw notSealed(what, purpose);
   return text;
 }

@@ -14,7 +14,7 @@ export interface StoredState {
   readonly acknowledged?: number;
 }
 
-/** Who holds the lock, as it is shown to whoever has to wait. */
+/** The holder of the lock, as it is shown to a caller that has to wait. */
 export interface Holder {
   readonly who: string;
   readonly host: string;

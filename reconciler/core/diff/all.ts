@@ -1,4 +1,4 @@
-/** What differs about everything, kind by kind: VMs first, because a volume goes where its VM goes. */
+/** Diffs all resources, kind by kind: VMs first, because a volume goes where its VM goes. */
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { State } from "../model/recorded";

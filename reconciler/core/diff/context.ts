@@ -1,5 +1,5 @@
 /**
- * What every diff looks things up in: one index of the live world, the catalogue and the records, built once a plan so
+ * The context of every diff: one index of the live world, the catalogue and the records, built once for each plan so
  * that no diff scans.
  */
 import { type Index, indexCatalogue } from "../canonical/catalogue";
@@ -44,7 +44,7 @@ export interface DiffContext {
   readonly regions: Index | undefined;
   /** The size, where the volume was seen and its record shows one. */
   readonly volumeSize: (id: string) => number | undefined;
-  /** Of each kind, by the name in lower case: of what a list shows, and VMs without a list as well. */
+  /** Live resources of each kind by their names in lower case: those of a list, and VMs that were read one by one. */
   readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
   /** Which address manages an id. */
   readonly addressOfId: ReadonlyMap<string, Address>;
@@ -155,7 +155,7 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
   return byName;
 }
 
-/** One kind's part of what was seen. */
+/** The part of the live world that one kind has. */
 export interface KindSeen<L> {
   readonly what: What;
   /** Whether `byName` holds all there are. */

@@ -22,7 +22,7 @@ export interface Evidence {
   readonly differs: readonly string[];
 }
 
-/** What a name or an id is looked up in, where it was read. */
+/** The lists in which a name or an id is looked up, where they were read. */
 export interface NameIndexes {
   readonly flavors: Index | undefined;
   readonly images: Index | undefined;

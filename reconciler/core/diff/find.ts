@@ -48,7 +48,9 @@ export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext
   return absentUnless(namesake(pair, seen, context), pair, seen.what);
 }
 
-/** What an open create made. `undefined`: it made nothing, and the thing that the record names is looked for. */
+/**
+ * Finds what an open create made. `undefined`: it made nothing, and the resource that the record names is looked for.
+ */
 function findMade<L extends LiveOf[ByList]>(
   pair: Pair,
   intent: Intent,
@@ -67,7 +69,7 @@ function findMade<L extends LiveOf[ByList]>(
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
   if (inItsPlace !== undefined) return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers));
-  // Whatever bore the name before the create was sent was looked at when the create was planned.
+  // Resources that bore the name before the create was sent were looked at when the create was planned.
   return known === undefined ? { how: "absent" } : undefined;
 }
 

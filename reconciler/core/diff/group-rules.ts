@@ -74,6 +74,6 @@ function platformRules(
   return new Set([...(known ?? []), ...seen.map(({ rule }) => ruleKey(rule, identify))]);
 }
 
-/** What services put on a new group by themselves: everything may leave. */
+/** Whether a rule is like those that services put on a new group by themselves: all outgoing traffic is let out. */
 export const isPlatformShaped = (rule: Rule): boolean =>
   rule.direction === "egress" && rule.protocol === "any" && rule.ports === undefined && rule.remote.kind === "any";

@@ -183,7 +183,7 @@ function updateGroup(
   };
 }
 
-/** What is recorded in place of the group that was made to replace it. */
+/** The record for the group that replaces another one. */
 const formerSelf = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({ id, name: name ?? otherwise });
 
 /** Whether the file says what was applied last, whatever became of the groups that the rules name. */

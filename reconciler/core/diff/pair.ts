@@ -141,7 +141,7 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
  */
 const namesOf = (address: Address): string[] => [address, blockOf(address), ...componentsAround(address)];
 
-/** What is declared in place of an address: an instance of its block, or the block itself where that has no for_each. */
+/** The declared addresses near this one: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {
   const block = blockOf(address);
   if (block !== address) return wanted.has(block) ? block : undefined;

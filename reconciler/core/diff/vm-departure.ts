@@ -1,7 +1,7 @@
 /**
- * What a VM that goes takes with it and what it leaves, decided once: the losses and leavings of the plan text, the
- * consents, and the steps all follow from it. Only the data volume that was created with the VM may go along, and only
- * when it is known by its id and size and hangs where it was made; whatever else hangs there lives on.
+ * Decides once what a deleted VM takes with it and what it leaves: the losses and leavings of the plan's text, the
+ * consents and the steps all follow from it. Only the data volume that was created with the VM may go along, and only
+ * when its id and size are known and it hangs where it was made. Every other volume lives on.
  */
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";

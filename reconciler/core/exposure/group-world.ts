@@ -157,7 +157,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     return objects.get(objectOf(group))?.facts ?? [];
   }
 
-  /** What the service put on a group by itself it will put on the group that replaces it. */
+  /** The service's own rules of a group: it will put the same on the group that replaces it. */
   function platformRulesNow(address: Address): Rule[] {
     const old = ids.get(address);
     const own = (old === undefined ? undefined : objects.get(old))?.facts ?? [];

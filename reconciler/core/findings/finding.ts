@@ -8,7 +8,7 @@ import type { Diagnostic } from "../model/diagnostic";
 export interface Finding extends Diagnostic {
   /** Why the plan is not carried out: `denied by --deny exposure/open-port`. Left out: the finding stops nothing. */
   readonly refused?: string;
-  /** Of an assertion that does not hold: one flow that shows it, and the whole set. */
+  /** For an assertion that does not hold: one flow that shows it, and the whole set. */
   readonly counterexample?: {
     readonly set: string;
     readonly witness: { readonly direction: string; readonly service: string; readonly peer: string } | null;

@@ -15,7 +15,7 @@ export interface PlanFindings {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent: the plan changes no group. */
   readonly exposure?: Exposure | undefined;
-  /** What assertions, checks and policies found. */
+  /** Findings of assertions, checks and policies. */
   readonly more?: readonly Finding[];
 }
 

@@ -146,7 +146,7 @@ export interface Denial {
 export interface Desired {
   readonly project?: string;
   readonly region?: string;
-  /** Of the files' environments, the one that is meant; absent where they declare none. */
+  /** The chosen environment. Absent: the files declare none. */
   readonly environment?: string;
   /** The environment's name is typed before anything is applied. */
   readonly isProtected?: true;
@@ -160,11 +160,11 @@ export interface Desired {
   readonly removed: readonly RemovedRequest[];
   /** What the file reads from elsewhere. Absent: nothing. */
   readonly external?: External;
-  /** What the project hands out; absent: it declares none. */
+  /** The outputs of the project. Absent: it declares none. */
   readonly outputs?: readonly DesiredOutput[];
   /** Codes of findings that keep a plan from being carried out. Absent: the file says nothing of it. */
   readonly deny?: readonly Denial[];
-  /** What groups must never, must always and may only admit. Absent: the file says nothing of it. */
+  /** Assertions about the traffic that groups admit. Absent: the file has none. */
   readonly reachability?: readonly Assertion[];
   readonly checks?: Checks;
   readonly policy?: Policy;

@@ -279,5 +279,5 @@ export type DiagnosticCode =
   | "undo/not-known"
   | "watch/files-changing";
 
-/** What a policy of the user's own says; the part behind the slash is its own. */
+/** The code of a user's own policy; the part behind the slash is the policy's. */
 export type PolicyCode = `policy/${string}`;

@@ -1,4 +1,4 @@
-/** What a test of a user's own file expects of a plan. What it does not name may be anything. */
+/** What a test of a user's own file expects of a plan. A part that the test does not name may be anything. */
 import type { Json } from "./output";
 
 export interface Expected {
@@ -13,7 +13,7 @@ export interface Expected {
   /** After the apply. */
   readonly outputs?: Readonly<Record<string, Json>>;
   readonly reachability?: "holds" | "unproven" | "violated";
-  /** Of the plan. */
+  /** The exit code of the plan. */
   readonly exitCode?: number;
   /** Applied, it is done, and a second plan changes nothing. */
   readonly converges?: boolean;

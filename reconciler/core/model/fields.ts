@@ -65,7 +65,7 @@ export interface FieldRow {
   readonly effect: FieldEffect;
   /** The verb that the plan shows for a change. */
   readonly verb: string;
-  /** What a change of it costs, as people are told before they make it. */
+  /** The consequence of a change, as people read it before they make it. */
   readonly costs: string;
   /**
    * plain: differs when the value that is observed, or else recorded, is another one.

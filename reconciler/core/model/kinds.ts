@@ -11,13 +11,13 @@ export type Kind = (typeof kinds)[number];
 interface KindRow {
   /** The key of the YAML section that declares it. */
   readonly section: string;
-  /** What it is called in a sentence. */
+  /** The word for the kind in a sentence. */
   readonly noun: string;
-  /** What it is called where the word alone could be another thing. */
+  /** The word for the kind where the short word could mean another thing. */
   readonly fullNoun: string;
-  /** What a file may refer to of it, beside itself: `${vm.db.private_ip}`. */
+  /** The values to which a file may refer, beside the resource itself: `${vm.db.private_ip}`. */
   readonly attributes: readonly string[];
-  /** What goes with it when it is replaced or deleted, in the words of a plan. */
+  /** What is lost when a resource of the kind is replaced or deleted, in the words of a plan. */
   readonly whenReplaced: readonly string[];
   readonly whenDeleted: readonly string[];
   /** In a picture, on light and dark and in the shade for dark alone. */

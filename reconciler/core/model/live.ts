@@ -88,7 +88,7 @@ export interface LiveOf {
   readonly group: LiveGroup;
 }
 
-/** What a plan compares of it, as the file calls it. */
+/** The fields that a plan compares, by their names in the file. */
 export const comparedOf: { readonly [K in Kind]: { readonly [F in keyof LiveOf[K]]?: string } } = {
   vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
   volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
@@ -145,14 +145,14 @@ export const notSeen: Live = {
 
 export type SightingsOf = { readonly [K in Kind]: ReadonlyMap<string, Sighting<LiveOf[K]>> };
 
-/** What was seen of each kind, by its id. */
+/** The sightings of each kind, by id. */
 export const sightingsOf = ({ vmById, volumes, groups }: Live): SightingsOf => ({
   vm: vmById,
   volume: volumes,
   group: groups,
 });
 
-/** Of each kind, made from its kind. */
+/** A table with a value for each kind, made from the kind. */
 export const sightingsBy = (
   make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>,
 ): SightingsOf => ({ vm: make("vm"), volume: make("volume"), group: make("group") });
@@ -176,7 +176,7 @@ export const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonl
 
 type ShownOf = { readonly [K in Kind]: (live: Live) => readonly LiveOf[K][] };
 
-/** Those of a kind that were seen to be there: of VMs what their list shows, where there is one. */
+/** The resources of a kind that were seen: for VMs those of the list, where there is one. */
 export const shownOf: ShownOf = {
   vm: ({ vms, vmById }) => vms ?? shownIn(vmById),
   volume: ({ volumes }) => shownIn(volumes),

@@ -1,4 +1,4 @@
-/** What a project hands out: values by name, made of its texts and of what only the service knows. */
+/** The outputs of a project: values by name, made of its texts and of values that only the service knows. */
 import { type Computed, computedIn, fillText, shownText, type Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 

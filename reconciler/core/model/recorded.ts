@@ -102,7 +102,7 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
 
 export type RecordedResource = RecordedVm | RecordedVolume | RecordedGroup;
 
-/** Written down before an unrepeatable request is sent, taken back by its outcome. */
+/** A request that cannot be repeated: written down before it is sent, and removed by its outcome. */
 export interface Intent {
   /** The step that sends it. */
   readonly step: string;
@@ -243,7 +243,7 @@ export interface State {
   readonly scope?: Scope;
   /** The last runs, oldest first; absent where none is remembered. */
   readonly runs?: readonly RecordedRun[];
-  /** What the project hands out, as of the end of its last run; absent where it hands out nothing. */
+  /** The outputs at the end of the last run. Absent: the project has none. */
   readonly outputs?: Outputs;
   /** Absent until a run plans from memory. */
   readonly seen?: LastSeen;

@@ -53,7 +53,7 @@ export const noGrants: Grants = {
   acceptService: false,
 };
 
-/** Whatever a flag can give. */
+/** Every grant that a flag can give. */
 export const everyGrant: Grants = {
   allowDataLoss: true,
   allowLoss: [],

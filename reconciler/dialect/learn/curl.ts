@@ -57,7 +57,7 @@ interface Options {
   readonly headers: readonly Header[];
 }
 
-/** What the word after each option is. */
+/** The meaning of the word after each option. */
 const meanings: Readonly<Record<string, "method" | "header" | "data" | "url" | "nothing">> = {
   ...{ "-X": "method", "--request": "method", "-H": "header", "--header": "header", "--url": "url" },
   ...{ "-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--json": "data" },

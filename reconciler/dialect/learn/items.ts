@@ -47,7 +47,7 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
 }
 
-/** One thing, whose own lists are not the list. */
+/** A single record: a list inside it is not the list that is looked for. */
 const isRecord = (value: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(value).some(
     (key) =>

@@ -68,7 +68,7 @@ interface Rule {
   readonly absentIsNone?: true;
 }
 
-/** What things are called, as the beginning of a key. */
+/** Words for resources, as the beginning of a key. */
 const noun =
   "(vm|virtualmachine|server|instance|machine|volume|disk|drive|group|securitygroup|firewall|flavor|size|plan|type|image|template|system|region|zone|location|site)";
 const idNames = [/^(id|uuid|uid|guid)$/, new RegExp(`^${noun}(id|uuid|uid)$`), /^(ref|key|urn)$/];
@@ -254,7 +254,7 @@ function referring(
   return [{ place: written, score, values: told }];
 }
 
-/** What stands in the place of a reference to nothing. */
+/** Texts that mean that there is no reference. */
 const saysNone = /^(-|none|null|nil|n\/a|0)?$/i;
 
 /** At the top of the record, or within what only holds its fields. */
@@ -268,7 +268,7 @@ const isOwn = (place: string): boolean =>
       ),
     );
 
-/** What a size's number counts, told by the words of its place. */
+/** The unit of a size, by the words of its place. */
 function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {
   const at = typeof place === "string" ? place : (place.value ?? "");
   if (shows === undefined || !/^\d+(\.\d+)?$/.test(shows)) return place;
