@@ -8,6 +8,8 @@ import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { newStatus } from "../../reconciler/fleet/status";
 import { beginRun, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+// What the first version with a fleet asks of its tables, taken from its own build.
+import firstVersion from "./first-version.json";
 
 describe("what a fleet keeps", () => {
   let database: Database;
@@ -57,6 +59,25 @@ describe("what a fleet keeps", () => {
     const lines = await database.query("SELECT DISTINCT run FROM reconcile_fleet.run_lines ORDER BY run");
     expect(lines.map(({ run: id }) => Number(id))).toEqual([changed, fresh, last]);
     expect((await records.decisions("shop", 5)).map(({ what }) => what)).toEqual(["pause"]);
+  });
+
+  test("a worker of the first version finds in today's tables what it asks for, and fills all that has to be filled", async () => {
+    const { query } = database;
+    const refused: string[] = [];
+    for (const statement of firstVersion.statements)
+      await database
+        .run(`PREPARE of_before AS ${statement}; DEALLOCATE of_before`)
+        .catch((error: Error) => refused.push(`${error.message}: ${statement}`));
+    expect(refused).toEqual([]);
+    const tables = [...new Set(firstVersion.required.map((column) => column.split(".")[0]))];
+    const required = await query(
+      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = 'reconcile_fleet'
+         AND is_nullable = 'NO' AND column_default IS NULL AND table_name = ANY($1) ORDER BY 1`,
+      [tables],
+    );
+    expect(required.map(({ name }) => String(name)).filter((name) => !firstVersion.required.includes(name))).toEqual(
+      [],
+    );
   });
 
   test("one worker forgets at a time", async () => {
