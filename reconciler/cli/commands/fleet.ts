@@ -402,8 +402,10 @@ async function log(invocation: Run, { records, ...session }: FleetSession): Prom
     output.print(
       `\nApproved by ${approval.by}, ${approval.at}${approval.why === undefined ? "" : `: ${approval.why}`}`,
     );
-  if (report !== undefined)
-    output.print(`\n${report.exposure === undefined ? "" : `${report.exposure}\n`}${report.plan}\n`);
+  if (report !== undefined) {
+    output.print(`\n${report.exposure === undefined ? "" : `${report.exposure}\n`}${report.plan}`);
+    output.print("");
+  }
   for (const { at, body } of await records.lines(run.id)) {
     output.event({ type: "log", run: run.id, time: at.toISOString(), event: body });
     output.print(`${at.toISOString().slice(11, 19)}  ${logText(body)}`);

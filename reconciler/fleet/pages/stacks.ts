@@ -96,7 +96,7 @@ function counts(all: readonly StackOutline[], filter: StackFilter): Part {
 }
 
 const choice = (name: string, label: string, values: readonly string[], chosen: string): Part =>
-  html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">any</option>${values.map(
+  html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${name === "group" ? "nothing" : "any"}</option>${values.map(
     (value) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${value}</option>`,
   )}</select></div>`;
 
