@@ -47,8 +47,9 @@ export default defineConfig({
     globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
     ...patience,
     sequence: { sequencer: LongestFirst },
-    // Two cores are what CI has. The other forks have something to do while others wait for a timer or a lock.
-    maxWorkers: 4,
+    // CI has two cores. Two thirds of what the long files take is waiting, for a lease, a lock or a service, so that more
+    // of them have to be under way for both to have work.
+    maxWorkers: 6,
     projects: [
       { extends: true, test: { name: "together", include: together, isolate: false } },
       {
