@@ -12,6 +12,13 @@ export interface PropertyNames {
   readonly outputs: readonly string[];
 }
 
+/**
+ * The SDK writes down a stack for each promise that it makes, several for a property, which costs more than all else that
+ * a program does here. They are for whoever looks for promises that never end; the place of the declaration is taken
+ * apart from them.
+ */
+const framesKept = process.env["PULUMI_DEBUG_PROMISE_LEAKS"] === undefined ? 0 : undefined;
+
 export abstract class CloudResource extends pulumi.CustomResource {
   constructor(type: string, names: PropertyNames, name: string, args: object, opts: pulumi.CustomResourceOptions = {}) {
     const byPlugin = isByPlugin(opts, type);
@@ -31,7 +38,7 @@ export abstract class CloudResource extends pulumi.CustomResource {
     // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. What is only
     // looked up has nothing to move, and the SDK cannot work out an alias for it.
     const aliases = byPlugin && !isLookup ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
-    super(token, name, props, {
+    const ownOptions = {
       // Where Pulumi's user alone has it replaced (--replace, a taint), nobody asks the provider which goes first. What
       // is to be taken over must still be there then.
       ...(namesAreUnique.has(type) && props["adopt"] === undefined ? { deleteBeforeReplace: true } : {}),
@@ -39,7 +46,18 @@ export abstract class CloudResource extends pulumi.CustomResource {
       // The engine's record repeats the inputs, and some of them may be secrets.
       additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"],
       ...(aliases === undefined ? {} : { aliases }),
-    });
+    };
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = framesKept ?? stackTraceLimit;
+    try {
+      super(token, name, props, ownOptions);
+    } catch (error) {
+      Error.stackTraceLimit = stackTraceLimit;
+      if (error instanceof Error) Error.captureStackTrace(error, CloudResource);
+      throw error;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
   }
 }
 
