@@ -32,7 +32,7 @@ export interface Trigger {
 }
 
 export interface Queue {
-  /** A round at its time, if none waits yet. */
+  /** A round at its time; one that waits for a later time comes forward to it. */
   enqueue(trigger: Trigger): Promise<void>;
   /** A round now: one that waits is pulled forward. */
   hasten(trigger: Trigger): Promise<void>;
@@ -41,6 +41,8 @@ export interface Queue {
   work(options: WorkOptions): Promise<void>;
   /** Counts of rounds that wait and run, by tenant. */
   load(): Promise<readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[]>;
+  /** Stacks whose round is due and waits for another one of its tenant to end. */
+  behind(tenants: readonly string[]): Promise<readonly { readonly stack: string; readonly tenant: string }[]>;
   /** Takes no new round; resolves when those that run have ended. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -126,7 +128,13 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   return {
     async enqueue(trigger) {
       const { data, options } = await jobOf(trigger);
-      await boss.send(rounds, data, options);
+      if ((await boss.send(rounds, data, options)) !== null) return;
+      // What was freed by a dead worker runs beside one that waits for the interval: its retry is not to wait so long.
+      await database.query(
+        `UPDATE reconcile_queue.job SET start_after = $2, data = data || jsonb_build_object('cause', $3::text)
+         WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > $2`,
+        [trigger.stack, trigger.at ?? new Date(), trigger.cause],
+      );
     },
     async hasten(trigger) {
       const { data, options } = await jobOf({ ...trigger, at: new Date() });
@@ -192,6 +200,14 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
         waiting: Number(row["waiting"]),
         running: Number(row["running"]),
       }));
+    },
+    async behind(tenants) {
+      const rows = await database.query(
+        `SELECT singleton_key AS stack, group_id AS tenant FROM reconcile_queue.job
+         WHERE name = '${rounds}' AND state < 'active' AND start_after < now() - interval '1 second' AND group_id = ANY($1) LIMIT 2000`,
+        [tenants],
+      );
+      return rows.map((row) => ({ stack: String(row["stack"]), tenant: String(row["tenant"]) }));
     },
     async drain() {
       isDraining = true;

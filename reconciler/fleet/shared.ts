@@ -31,6 +31,8 @@ export interface Shared {
   settings(): Promise<Settings>;
   readonly silences: Silences;
   budgetOf(settings: Settings, service: string): Budget | undefined;
+  /** Why requests to a service wait at present; absent: they do not. */
+  waitsOf(service: string): string | undefined;
   paused(service: string): Promise<void>;
   look(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
       budgets.set(name, { key, budget: made });
       return made;
     },
+    waitsOf: (service) => budgets.get(service)?.budget.waits,
     async paused(service) {
       for (const [name, { budget }] of budgets) if (service === "" || service === name) await budget.look();
     },

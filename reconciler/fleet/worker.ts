@@ -16,6 +16,7 @@ import { createShared, listenForPauses, type Shared, type WorkerSetting } from "
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { waitsForPlace, whileRunning } from "./status";
+import { watchWaiting } from "./waiting";
 
 export interface Worker {
   /** Takes no new round; resolves when those that run have ended. */
@@ -48,6 +49,8 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const draining = new AbortController();
   const stopping = new AbortController();
   const shared = createShared(setting);
+  const waiting = watchWaiting(setting, shared.waitsOf);
+  const services = new Map<string, string | undefined>();
   let tidiedAt = 0;
   const beat = async (): Promise<void> => {
     await records.beat({
@@ -58,6 +61,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       draining: draining.signal.aborted,
     });
     await shared.look();
+    await waiting.look(services, (await shared.settings()).tenants);
     if (draining.signal.aborted) return;
     await lookForPushes(setting, setting.say);
     if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
@@ -77,9 +81,10 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     round: async (job) => {
       doing.set(job.stack, new Date());
       try {
-        await oneRound(setting, shared, job, { drain: draining.signal, stop: stopping.signal }, counts);
+        await oneRound(setting, shared, job, { drain: draining.signal, stop: stopping.signal }, counts, services);
       } finally {
         doing.delete(job.stack);
+        services.delete(job.stack);
       }
     },
   });
@@ -111,6 +116,7 @@ async function oneRound(
   job: Job,
   stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
   counts: WorkerCounts,
+  services: Map<string, string | undefined>,
 ): Promise<void> {
   const { records } = setting;
   const stack = await records.stack(job.stack);
@@ -129,6 +135,7 @@ async function oneRound(
   });
   if ("held" in run) return hold(setting, settings, job, stack, run);
   if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
+  services.set(stack.name, stack.spec.service);
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
   const round = (): Promise<RoundOutcome> =>

@@ -5,7 +5,9 @@ import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { StartedRun } from "../../reconciler/fleet/database/runs";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
-import { newStatus } from "../../reconciler/fleet/status";
+import { openQueue } from "../../reconciler/fleet/queue";
+import { newStatus, whileRunning } from "../../reconciler/fleet/status";
+import { fullTenants } from "../../reconciler/fleet/waiting";
 import { beginRun, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 // What the first version with a fleet asks of its tables, taken from its own build.
@@ -148,5 +150,50 @@ describe("what a fleet keeps", () => {
     const once = await start("b", "eight:1");
     expect(once).toMatchObject({ lost: 1, tookOver: true });
     await end(once);
+  });
+
+  test("a running stack says that it waits for a budget, one that is due that it waits for a share, and no other does", async () => {
+    const budget = { what: "budget", detail: "the budget of in-west is used up" } as const;
+    const share = { what: "share", detail: "the tenant labs has its 2 rounds" } as const;
+    const waits = async (name: string) => (await records.stack(name))?.status.waitingFor;
+    const begun = await start("shop", "waits:1");
+    await records.sayWaiting("waits:1", ["shop", "fresh"], budget);
+    expect([await waits("shop"), await waits("fresh")]).toEqual([budget, null]);
+    await records.sayWaiting("another:1", ["shop"], null);
+    expect(await waits("shop")).toEqual(budget);
+    await records.sayWaitingForShare(["shop", "fresh"], share);
+    expect([await waits("shop"), await waits("fresh")]).toEqual([budget, share]);
+    await end(begun);
+    // It came too late: the round has ended.
+    await records.sayWaiting("waits:1", ["shop"], budget);
+    expect(await waits("shop")).toBeNull();
+    expect(whileRunning({ ...newStatus, waitingFor: share }).waitingFor).toBeNull();
+    const tenants = [
+      { name: "labs", weight: 1, maxRunning: 2 },
+      { name: "a", weight: 1, maxRunning: 3 },
+      { name: "b", weight: 1 },
+    ];
+    const load = [
+      { tenant: "labs", running: 2 },
+      { tenant: "a", running: 2 },
+      { tenant: "b", running: 99 },
+    ];
+    expect([...fullTenants(tenants, load)]).toEqual([["labs", share]]);
+  });
+
+  test("a round that is wanted sooner comes forward, and none is put off", async () => {
+    const queue = await openQueue({ database, sendsOnly: true, onError: () => undefined });
+    const inMs = (ms: number) => new Date(Date.now() + ms);
+    const waiting = async () =>
+      database.query(
+        "SELECT extract(epoch FROM start_after - now()) AS s, data ->> 'cause' AS cause FROM reconcile_queue.job WHERE singleton_key = 'shop' AND state = 'created'",
+      );
+    await queue.enqueue({ stack: "shop", tenant: "a", cause: "interval", at: inMs(3_600_000) });
+    await queue.enqueue({ stack: "shop", tenant: "a", cause: "retry", at: inMs(60_000) });
+    await queue.enqueue({ stack: "shop", tenant: "a", cause: "interval", at: inMs(1_800_000) });
+    const [only, ...others] = await waiting();
+    expect([only?.["cause"], others]).toEqual(["retry", []]);
+    expect(Number(only?.["s"])).toBeLessThanOrEqual(60);
+    await queue.close();
   });
 });

@@ -62,6 +62,7 @@ const idle: Queue = {
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [],
+  behind: async () => [],
   drain: async () => undefined,
   close: async () => undefined,
 };

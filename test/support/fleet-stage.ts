@@ -28,6 +28,7 @@ export const idleQueue: Queue = {
     { tenant: "payments", waiting: 3, running: 2 },
     { tenant: "default", waiting: 0, running: 1 },
   ],
+  behind: async () => [],
   drain: async () => undefined,
   close: async () => undefined,
 };

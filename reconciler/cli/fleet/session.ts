@@ -68,6 +68,7 @@ function queueWhenNeeded(open: () => Promise<Queue>): Queue {
     forget: async (stack) => (await needed()).forget(stack),
     work: async (options) => (await needed()).work(options),
     load: async () => (await needed()).load(),
+    behind: async (tenants) => (await needed()).behind(tenants),
     drain: async () => (await needed()).drain(),
     close: async () => (await opened)?.close(),
   };

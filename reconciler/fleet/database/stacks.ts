@@ -2,7 +2,7 @@
 import type { Graph } from "../../report/graph";
 import type { Approval } from "../decide";
 import { noSettings, type Settings, type StackSpec } from "../model";
-import { newStatus, type Status } from "../status";
+import { newStatus, type Status, type WaitingFor } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
@@ -136,6 +136,25 @@ export const stackStatements = ({ query }: Database) => ({
       name,
       JSON.stringify(status),
     ]);
+  },
+  /** What rounds that this worker runs wait for; null: for nothing any more. One that has ended meanwhile is left alone. */
+  async sayWaiting(worker: string, stacks: readonly string[], waitingFor: WaitingFor | null): Promise<void> {
+    await query(
+      `WITH mine AS (SELECT stack FROM ${schema}.runs WHERE worker = $1 AND stack = ANY($2) AND ended_at IS NULL FOR UPDATE)
+       UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $3::jsonb), changed_at = now()
+       FROM mine WHERE s.name = mine.stack`,
+      [worker, stacks, JSON.stringify(waitingFor)],
+    );
+  },
+  /** What stacks that wait for a round wait for. One whose round began meanwhile is left alone. */
+  async sayWaitingForShare(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
+    await query(
+      `UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $2::jsonb), changed_at = now()
+       FROM ${schema}.stacks seen WHERE s.name = ANY($1) AND seen.name = s.name AND seen.changed_at = s.changed_at
+         AND s.status -> 'waitingFor' IS DISTINCT FROM $2::jsonb
+         AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL)`,
+      [stacks, JSON.stringify(waitingFor)],
+    );
   },
   async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
