@@ -78,7 +78,7 @@ export function trialLeft(workspace: Workspace): readonly Diagnostic[] {
     {
       severity: "warning",
       code: "service/trial-left",
-      summary: `an earlier trial did not take everything away: ${path} names what it made`,
+      summary: `an earlier trial did not delete everything that it made: ${path} names the rest`,
       fix: "reconcile doctor --trial takes it away before anything else",
     },
   ];

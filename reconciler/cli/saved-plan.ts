@@ -144,7 +144,7 @@ export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diag
     severity: "warning",
     code: "plan/checkout-differs",
     summary: `the files here are not the ones this plan was made from: ${others.join(", ")}`,
-    detail: "what is applied is the plan as it was reviewed; what the files say beyond it is not applied",
+    detail: "the plan is applied as it was reviewed; later changes of the files are not applied",
     fix: "plan again to see what is left, now or after this apply",
   };
 }

@@ -170,7 +170,7 @@ async function settleUndeclared(
   await assertThere(client, workspace, state, { to: address, id });
   await changeState(invocation, store, () => settled(address, made, id));
   output.event({ type: "change", address, action: "import", fields: [], id });
-  output.print(`${address} is ${id} now. It is not declared: reconcile plan shows what becomes of it.`);
+  output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
 }
 

@@ -144,7 +144,7 @@ const pick = (outputs: Outputs, name: string): Outputs => {
 function readable({ output }: Of, outputs: Outputs): Outputs {
   const hidden = Object.keys(outputs).filter((name) => outputs[name]?.sensitive === true);
   if (hidden.length > 0)
-    output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. Its name gives it: reconcile output NAME`);
+    output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
   return Object.fromEntries(Object.entries(outputs).filter(([, { sensitive }]) => sensitive !== true));
 }
 

@@ -74,7 +74,7 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
     (folder): Diagnostic => ({
       severity: "warning",
       code: "plan/project-removed",
-      summary: `the files of ${folder} are gone, and what they declared is not`,
+      summary: `the files of ${folder} are gone, and the resources that they declared still exist`,
       fix: "reconcile destroy with the files of before, and remove them after that",
     }),
   );
@@ -125,7 +125,7 @@ async function runBeside({ store }: Session, { plan: { changes } }: Prepared): P
       severity: "warning",
       code: "plan/run-under-way",
       summary: `another run is at it: ${printable(describeHolder(holder))}`,
-      detail: "what looks unfinished here may be what that run is doing",
+      detail: "a change that looks unfinished here may be under way in that run",
       fix: "plan again when it has ended",
     },
   ];
