@@ -200,16 +200,18 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const seen = new Set([JSON.stringify(first)]);
     let shown = 0;
     let repeated: string | undefined;
-    const ask = ({ path, body }: PageRequest) => {
+    // Pages can only be read one after the other: what could be read at any time does not go before the next one.
+    const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
+    const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
       const askedAt = clock.now();
       const sent = { ...call, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      return caller.call(sent, requestOptions).then((outcome) => {
+      return caller.call(sent, options).then((outcome) => {
         if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
         return outcome;
       });
     };
     let current = first;
-    let answer = ask(first);
+    let answer = ask(first, requestOptions);
     for (;;) {
       const outcome = await answer;
       if (outcome.status !== "accepted") return outcome;

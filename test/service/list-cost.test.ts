@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { measureLists } from "../../reconciler/service/list-cost";
+import { start } from "./make-client";
 
 const measured = () => measureLists(() => undefined);
 
@@ -34,4 +35,32 @@ it("never takes a page for dearer than a few reads, nor for cheaper than one", (
   costs.page("group.list", 1);
   costs.one("group.get", 900);
   expect(costs.of("group").pageReads).toBe(1);
+});
+
+it("asks for the next page of a list before what could be read at any time", async () => {
+  const pages = 5;
+  const { client, server } = await start(
+    [
+      ({ url }, response) => {
+        const page = Number(/[?&]page=(\d+)/.exec(url)?.[1] ?? 1);
+        const answer = url.includes("/vm/list")
+          ? {
+              data: [{ id: `00000000-0000-4000-8000-00000000000${page}`, name: `web-${page}`, status: "ACTIVE" }],
+              ...(page === pages ? {} : { page: { next: String(page + 1) } }),
+            }
+          : { id: "00000000-0000-4000-8001-000000000000", name: "disk", size: "10" };
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify(answer));
+      },
+    ],
+    { parallelism: 2 },
+  );
+  const [listed] = await Promise.all([
+    client.listVms(),
+    ...Array.from({ length: 40 }, () => client.getVolume("00000000-0000-4000-8001-000000000000")),
+  ]);
+  expect(listed).toMatchObject({ status: "accepted", value: { length: pages } });
+  const asked = server.received.map(({ url }) => url.includes("/vm/list"));
+  // One page and one other at a time.
+  expect(asked.lastIndexOf(true)).toBeLessThan(4 * pages);
 });
