@@ -25,18 +25,17 @@ export async function measure({ scratch, full, note }) {
       [`no-op plan of ${m} VMs and ${m} volumes, everything looked at`, "plan"],
     ]) {
       const seconds = ({ ms }) => `${(ms / 1000).toFixed(2)} s`;
+      const [one, other] = [ours[run], theirs[run]];
       rows.push(
-        number(`${what}, beside ${peer}`, ours[run].ms / theirs[run].ms, "of its time", {
-          floor: seconds(theirs[run]),
-          spread: seconds(ours[run]),
-          ratio: ours[run].ms / theirs[run].ms,
-          most: 1,
+        number(`${peer} / ours, ${what}`, other.ms / one.ms, "times", {
+          floor: `${seconds(other)} / ${seconds(one)}`,
+          ratio: one.ms / other.ms,
+          least: 1,
         }),
-        number("  its requests", ours[run].requests / theirs[run].requests, "of its requests", {
-          floor: `${theirs[run].requests}`,
-          spread: `${ours[run].requests}`,
-          ratio: ours[run].requests / theirs[run].requests,
-          most: 1,
+        number("  its requests / ours", other.requests / one.requests, "times", {
+          floor: `${other.requests} / ${one.requests}`,
+          ratio: one.requests / other.requests,
+          least: 1,
         }),
       );
     }
