@@ -14,7 +14,7 @@ export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord
   awaiting_approval: status.awaitingApproval,
   blocked: status.blocked,
   paused,
-  reason: reasonOf({ status, paused }),
+  reason: reasonOf({ name, status, paused }),
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
   plan: status.plan,
@@ -62,8 +62,8 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   text: body.text,
 });
 
-export const reasonOf = ({ status, paused }: Pick<StackRecord, "status" | "paused">): string | null =>
-  paused ? "it is paused: reconcile fleet resume" : status.reason;
+export const reasonOf = ({ name, status, paused }: Pick<StackRecord, "name" | "status" | "paused">): string | null =>
+  paused ? `it is paused: reconcile fleet resume ${name}` : status.reason;
 
 /** One word for a person; the most urgent of what is so. */
 export type Condition =
