@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { EmulatorOptions, FaultSpec } from "../../emulator";
 import { type Operation, operations } from "../../emulator/operations";
 import { countCampaign } from "../support/campaign-count";
-import { recover, type Service, type Stage, setStage, withoutOrphans } from "../support/stage";
-import { type Story, stories } from "../support/stories";
-import { type Shape, shapeOf } from "../support/world-shape";
+import { recover, type Stage, setStage } from "../support/stage";
+import { type Service, type Story, stories } from "../support/stories";
+import { type Shape, shapeOf, withoutOrphans } from "../support/world-shape";
 
 /** Every n-th fault point is tried; 1 tries all. */
 const stride = Number(process.env["FAULT_STRIDE"] ?? 60);

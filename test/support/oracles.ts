@@ -9,9 +9,8 @@ import type { State } from "../../reconciler/core/model/recorded";
 import { misbehaviour } from "./captured-command";
 import { type Exchange, isWrite } from "./other-services/other-service";
 import { strangerId } from "./other-services/world";
-import { differences, withoutOrphans } from "./stage";
 import { canary, type Finding, type Ran, type Theatre } from "./theatre";
-import { type Dump, type Shape, shapeOf, unnamed } from "./world-shape";
+import { type Dump, differences, type Shape, shapeOf, unnamed, withoutOrphans } from "./world-shape";
 
 /** What the edit does when nothing goes wrong, and all that it may do when something does. */
 export interface Undisturbed {

@@ -16,10 +16,8 @@ import {
   type Through,
 } from "./bench-world";
 import { createMortal, type Moment } from "./mortal";
-import { everything, type Story } from "./stories";
-import { type Dump, readDump, type Shape, shapeOf, unnamed } from "./world-shape";
-
-export type Service = "everything" | "built-in";
+import { everything, type Service, type Story } from "./stories";
+import { type Dump, differences, readDump, type Shape, shapeOf, unnamed, withoutOrphans } from "./world-shape";
 
 export interface Stage {
   readonly world: BenchWorld;
@@ -98,29 +96,6 @@ export async function settleUnknown(stage: Stage): Promise<number> {
     journal: [],
   };
   return changes.length;
-}
-
-/** What is left on purpose and named may differ: an interrupted run leaves as an orphan what it did not get to delete. */
-export function withoutOrphans(dump: Dump, state: FoldedState): Dump {
-  const orphans = new Set([...state.orphans.values()].map(({ id }) => id));
-  return { ...dump, volume: dump.volume.filter(({ id }) => !orphans.has(id)) };
-}
-
-export function differences(found: Shape, expected: Shape): string[] {
-  return (Object.keys(expected) as (keyof Shape)[]).flatMap((part) => {
-    const texts = (shape: Shape): string[] => shape[part].map((item) => JSON.stringify(item));
-    const [have, want] = [texts(found), texts(expected)];
-    const less = (from: readonly string[], without: readonly string[]): string[] => {
-      const left = [...without];
-      return from.filter((text) => {
-        const at = left.indexOf(text);
-        if (at >= 0) left.splice(at, 1);
-        return at < 0;
-      });
-    };
-    const [more, missing] = [less(have, want), less(want, have)];
-    return more.length + missing.length === 0 ? [] : [`${part}: there is ${more.join(" ")}, not ${missing.join(" ")}`];
-  });
 }
 
 /** The next run, as its user would do it; what is wrong afterwards, in words. */

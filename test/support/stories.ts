@@ -26,8 +26,11 @@ export interface Story {
   /** How this service behaves beyond its calls. */
   readonly emulator?: { readonly autoConfirmResize?: boolean };
   /** Only where the service has all its operations, or only where it has what the built-in dialect assumes. */
-  readonly only?: "everything" | "built-in";
+  readonly only?: Service;
 }
+
+/** What the service of a story has: all operations, or what the built-in dialect assumes. */
+export type Service = "everything" | "built-in";
 
 export type Control = (method: string, path: string, body?: unknown) => Promise<unknown>;
 

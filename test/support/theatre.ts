@@ -20,9 +20,8 @@ import { hastenTime, keepUpWithTheDay } from "./hastened-time";
 import type { Moment } from "./mortal";
 import { type MortalRun, runMortal } from "./mortal-command";
 import { type Door, type Exchange, type OtherService, openDoor, plain } from "./other-services/other-service";
-import { type Service, withoutOrphans } from "./stage";
-import { everything, type Story, stories } from "./stories";
-import { type Dump, readDump, type Shape, shapeOf } from "./world-shape";
+import { everything, type Service, type Story, stories } from "./stories";
+import { type Dump, readDump, type Shape, shapeOf, withoutOrphans } from "./world-shape";
 
 export const canary = "canary-5e8a1c-token";
 

@@ -98,3 +98,26 @@ export function unnamed(dump: Dump, state: State, letGo: readonly string[] = [])
     }
   return problems;
 }
+
+/** What is left on purpose and named may differ: an interrupted run leaves as an orphan what it did not get to delete. */
+export function withoutOrphans(dump: Dump, state: Pick<State, "orphans">): Dump {
+  const orphans = new Set([...state.orphans.values()].map(({ id }) => id));
+  return { ...dump, volume: dump.volume.filter(({ id }) => !orphans.has(id)) };
+}
+
+export function differences(found: Shape, expected: Shape): string[] {
+  return (Object.keys(expected) as (keyof Shape)[]).flatMap((part) => {
+    const texts = (shape: Shape): string[] => shape[part].map((item) => JSON.stringify(item));
+    const [have, want] = [texts(found), texts(expected)];
+    const less = (from: readonly string[], without: readonly string[]): string[] => {
+      const left = [...without];
+      return from.filter((text) => {
+        const at = left.indexOf(text);
+        if (at >= 0) left.splice(at, 1);
+        return at < 0;
+      });
+    };
+    const [more, missing] = [less(have, want), less(want, have)];
+    return more.length + missing.length === 0 ? [] : [`${part}: there is ${more.join(" ")}, not ${missing.join(" ")}`];
+  });
+}
